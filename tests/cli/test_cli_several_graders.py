@@ -109,7 +109,7 @@ def test_records_that_are_lost_in_the_middle_cost_no_result(
     assert grader.returncode == 1 and "Traceback" not in said, said
     last = said.strip().splitlines()[-1]
     assert "was graded and not kept: The records cannot be " in last
-    assert last.endswith("Its result is written. Mend that and run the command again: it grades what was not kept.")
+    assert last.endswith("Run the command again when the records can be written: it grades the rest.")
     written = [load_results(path) for path in (tmp_path / "out").rglob("results.json")]
     complete = [each for each in written if each.extra_data.complete]
     assert {each.score for each in complete} == {9} and 3 <= len(complete) <= len(asked(tmp_path))

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_course import RIGHT, hand_in
 from cli_run import Ran
 from faulty import RIGHT_POINTS, correct_or_said, grade, linux_only, own_mounts, patient_course, result, statuses
 
@@ -53,6 +54,29 @@ def test_no_cgroups() -> None:
 def test_results_on_a_disk_that_is_read_only() -> None:
     ran = grade("class", "-o", "disk", before=own_mounts("mkdir -p disk && mount -t tmpfs -o ro none disk"))
     assert (ran.status, ran.out) == (1, "") and "read-only" in ran.sentence() and "with -o" in ran.sentence()
+
+
+@pytest.mark.parametrize("options", ["size=4k", "nr_inodes=2"])
+def test_results_on_a_disk_without_room_for_bytes_or_for_files(options: str) -> None:
+    ran = grade("class", "-o", "disk", before=own_mounts(f"mkdir -p disk && mount -t tmpfs -o {options} none disk"))
+    assert ran.status == 1 and "the disk is full" in ran.err and "Traceback" not in ran.err
+
+
+def test_records_on_a_disk_that_fills_up(course: Path) -> None:
+    """The sentence says whose score was not kept; its result is there."""
+    full = f"mkdir -p records && mount -t tmpfs -o size=360k none records && cd {Path.cwd()}"
+    url = f"sqlite:///{Path.cwd() / 'records/records.db'}"
+    for index in range(8):
+        hand_in(Path("class", f"s{index}"), f"{RIGHT}\n# {index}\n")
+    ran = grade("class", "-o", "graded", "--records", url, before=own_mounts(full))
+    assert ran.status == 1 and "Traceback" not in ran.err
+    assert "The records " in ran.err and ("disk is full" in ran.err or "disk I/O error" in ran.err)
+    assert result(Path("graded/class/ada/results.json")).score == RIGHT_POINTS
+
+
+def test_a_home_that_cannot_be_written() -> None:
+    ran = grade("class/ada", "-o", HERE, env={"HOME": "/proc", "XDG_CACHE_HOME": "/proc/cache"})
+    assert (ran.status, ran.err, result(HERE).score) == (0, "", RIGHT_POINTS)
 
 
 def test_a_course_on_a_disk_that_is_read_only(course: Path) -> None:

@@ -1,14 +1,16 @@
 """Processes of ours that are killed in the middle: examiner, keeper of the fork server, fork server."""
 
+import contextlib
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from cli_course import hand_in
-from cli_run import without_warning
+from cli_run import below, without_warning
 from faulty import (
     COMMAND_S,
     PAUSING,
@@ -16,6 +18,7 @@ from faulty import (
     examiners,
     fork_servers,
     linux_only,
+    patient_course,
     result,
     start,
     statuses,
@@ -23,6 +26,11 @@ from faulty import (
 )
 from kills import kill
 
+from viva.config import load_course
+from viva.model import Tier
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.messages import send
+from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import ENDED
 
 pytestmark = [linux_only, pytest.mark.long]
@@ -71,3 +79,34 @@ def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() 
 def test_an_examiner_that_is_killed_at_any_moment() -> None:
     """Three here; `make kills` kills a hundred."""
     assert kill(3, seed=1) >= 3
+
+
+def test_all_processes_are_stopped_for_a_while_and_go_on(course: Path) -> None:
+    """As a machine does that is suspended, or a job that gives way: time asleep counts a quarter, and no point."""
+    hand_in(Path("pausing"), PAUSING)
+    process = start("pausing", "-o", "result.json")
+    wait_until(Path("result.json").exists)
+    time.sleep(0.3)
+    everything = [pid for pid, _ in below(process.pid)]
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in everything:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        time.sleep(6 if number == signal.SIGSTOP else 0)
+    _, said = process.communicate(timeout=COMMAND_S)
+    graded = result(Path("result.json"))
+    assert (process.returncode, graded.score, without_warning(said)) == (0, RIGHT_POINTS, "")
+
+
+def test_a_command_that_was_stopped_for_hours_takes_what_has_arrived(tmp_path: Path) -> None:
+    """As with Ctrl-Z in the evening and `fg` in the morning: the examiner was ready long ago."""
+    course = load_course(patient_course(tmp_path / "course"))
+    process = ExaminerProcess(course, course.assignment("words"), b"0" * 20, BoxOptions(Tier.T0))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process._sock, process._left_s = ours, lambda: -3600.0
+        send(theirs, {"event": "progress", "text": "done"})
+        assert process._next() == {"event": "progress", "text": "done"}
+        with pytest.raises(TimeoutError):
+            process._next()
+        process._sock = None

@@ -36,6 +36,24 @@ def test_replacing_keeps_permissions_and_links(tmp_path: Path) -> None:
     assert (real.read_bytes(), real.stat().st_mode & 0o777) == (b"new", 0o640)
 
 
+def test_a_server_whose_answer_to_the_rename_was_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS asks again and hears that there is no such file: it has the new name already."""
+    path = tmp_path / "results.json"
+    rename = Path.replace
+
+    def renamed_twice(self: Path, target: Path) -> Path:
+        rename(self, target)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", renamed_twice)
+    write_atomically(path, b"one")
+    assert (path.read_bytes(), names(tmp_path)) == (b"one", ["results.json"])
+    monkeypatch.setattr(Path, "replace", lambda self, _: self.unlink() or rename(self, path))
+    with pytest.raises(UsageError, match="No such file"):
+        write_atomically(path, b"two")
+    assert path.read_bytes() == b"one"
+
+
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "results.json").mkdir()
     with pytest.raises(UsageError, match=r"results.json cannot be written: it is a folder"):

@@ -28,7 +28,7 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True, mode: int
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = _mode_of(target) if mode is None else mode
         _write(temporary, data, mode, durable=durable)
-        temporary.replace(target)
+        _rename(temporary, target, data)
         if durable:
             _flush_folder(target.parent)
     except OSError as error:
@@ -54,6 +54,15 @@ def _write(temporary: Path, data: bytes, mode: int | None, *, durable: bool) -> 
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _rename(temporary: Path, target: Path, data: bytes) -> None:
+    """Rename the file; on NFS the name may be gone because the server did it, and its answer was lost."""
+    try:
+        temporary.replace(target)
+    except FileNotFoundError:
+        if temporary.exists() or target.read_bytes() != data:
+            raise
 
 
 def _mode_of(target: Path) -> int | None:

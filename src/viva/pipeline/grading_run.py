@@ -144,7 +144,8 @@ class GradingRun:
         except UsageError as error:  # the records are lost; the student's result is not
             self._finish(job, graded, None)
             raise UsageError(
-                f"{error} Its result is written. Mend that and run the command again: it grades what was not kept."
+                f"{error} Its result is written. Run the command again when the records can be written: "
+                "it grades the rest."
             ) from error
         self._finish(job, graded, decided)
 

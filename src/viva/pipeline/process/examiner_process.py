@@ -260,15 +260,19 @@ class ExaminerProcess:
     def _wait(self, *more: socket.socket) -> list[socket.socket]:
         """Return the connections from which something can be read, of the examiner's and those given.
 
+        What has arrived counts, however late it is looked at: this process may have been stopped for hours.
+
         Raises:
             TimeoutError: the time for the next message has passed.
         """
         assert self._sock is not None  # only called between open() and close()
-        while (left_s := self._left_s()) > 0:
-            ready, _, _ = select.select([self._sock, *more], [], [], left_s)
+        while True:
+            left_s = self._left_s()
+            ready, _, _ = select.select([self._sock, *more], [], [], max(0.0, left_s))
             if ready:
                 return ready
-        raise TimeoutError
+            if left_s <= 0:
+                raise TimeoutError
 
     def _next(self) -> dict[str, Any] | None:
         assert self._sock is not None  # as in _wait
