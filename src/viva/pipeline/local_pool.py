@@ -10,6 +10,7 @@ from typing import Final
 
 from viva.config import Course
 from viva.model import Entry
+from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.jobs import Job, Observer, Postponed
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -99,8 +100,11 @@ class LocalPool:
             done.put(None)
 
     def _grade(self, examiner: ExaminerProcess, job: Job, stop: "_Stop") -> Graded:
+        replayed = job.replayed()
+        if self.boxes.replay_only and not replayed:
+            raise GraderError("its call log is empty")  # and there is no box that could be asked instead
         request = GradeRequest(
-            job.read(self.course), job.options or self.options, self.observer.checkpoints(job), job.replayed()
+            job.read(self.course), job.options or self.options, self.observer.checkpoints(job), replayed
         )
         return at_most_twice(lambda: self._try(examiner, job, request), stop.is_set)
 

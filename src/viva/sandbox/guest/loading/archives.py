@@ -15,7 +15,7 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional
 
 from . import sources, storable_names
 
@@ -67,7 +67,7 @@ def unpack(request: Request) -> Dict[str, object]:
         unpacking.add_problem(f"{path} was not unpacked any further: {error}")
     except _DAMAGED:
         unpacking.add_problem(f"{path} is damaged, or no archive that is known here (zip, tar, gz, bz2, xz)")
-    return {"files": unpacking.files, "problem": unpacking.problem_text()}
+    return {"files": list(unpacking.files.items()), "problem": unpacking.problem_text()}
 
 
 class _Unpacking:
@@ -77,7 +77,7 @@ class _Unpacking:
         self._archive, self._folder = path, os.path.dirname(path)
         self._bytes_left, self._members = MOST_BYTES, 0
         self._problems: List[str] = []
-        self.files: List[Tuple[str, int]] = []
+        self.files: Dict[str, int] = {}
 
     def add_problem(self, text: str) -> None:
         self._problems.append(text)
@@ -94,7 +94,11 @@ class _Unpacking:
             return
         try:
             target = self._target(member)
-            self.files.append((target.replace(os.sep, "/"), self._write(member, target)))
+            path = target.replace(os.sep, "/")
+            size = self._write(member, target)
+            if path in self.files:  # programs that show an archive differ in which one they show
+                self.add_problem(f"{member.name[:200]!r} is in {self._archive} more than once; the last one counts")
+            self.files[path] = size
         except Refused as error:
             self.add_problem(f"{member.name[:200]!r} in {self._archive} was left out: {error}")
 
