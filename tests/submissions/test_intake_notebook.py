@@ -120,6 +120,7 @@ UNREADABLE = [
     (b'{"a":' * 100_000, "the notebook is nested too deeply"),
     (b'{"cells": [' + b"[]," * 600_000 + b"[]]}", "the notebook holds far too many values"),
     (b'{"cells": [' + b"0," * 6_000_000 + b"0]}", "the notebook holds far too many values"),
+    (b'{"cells": [' + b"{}," * 2_000_000 + b"{}]}", "the notebook has more than 10,000 cells"),
     (notebook(*[cell()] * 10_001), "the notebook has more than 10,000 cells"),
     (notebook(cell(source="x" * (9 << 20))), "the cells hold more than 8 MiB of text"),
     (b" " * (65 << 20) + b"{}", "the notebook is larger than 64 MiB"),

@@ -1,11 +1,13 @@
 """Whether a file is still the starter: by its syntax tree, as a whole and name by name."""
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
 from viva.submissions.starter_code import StarterCode
+from viva.submissions.syntax_trees import syntax_trees
 
 STARTER = 'import math\n\n\ndef f(x):\n    """Say."""\n    raise NotImplementedError\n\n\nclass A:\n    n = 1\n'
 
@@ -66,3 +68,17 @@ def test_code_that_is_nested_without_end_is_not_the_starter(starter: StarterCode
     deep = ("f = " + "(" * 90 + "1" + ")" * 90 + "\ng = " + "-" * 50_000 + "1\n").encode()
     compared = starter.compare("solution.py", deep)
     assert not compared.is_unchanged and not compared.starter_names
+
+
+def test_code_that_would_be_a_huge_syntax_tree_is_compared_as_text(tmp_path: Path) -> None:
+    """Four megabytes of calls once took 10 s and 2 GB of the examiner."""
+    starter = tmp_path / "starter"
+    starter.mkdir()
+    (starter / "solution.py").write_text("def f():\n    return 1\n")
+    calls = "x = [" + "a.b(c), " * 60_000 + "]\n"
+    assert isinstance(syntax_trees([calls])[0], str)
+    assert isinstance(syntax_trees(["x = [" + "a.b(c), " * 10_000 + "]\n"])[0], ast.Module)
+    assert [type(tree) for tree in syntax_trees(["x = 1"] * 3)] == [ast.Module] * 3
+    assert {type(tree) for tree in syntax_trees(["x = 1\n" * 1000] * 100)} == {str}, "all together"
+    compared = StarterCode(starter).compare("solution.py", (calls + "def f():\n    return 1\n").encode())
+    assert not compared.is_unchanged and compared.own_names == frozenset()

@@ -1,6 +1,7 @@
 """Read the cells of a large notebook without its outputs, which can hold millions of values that nobody grades."""
 
 import json
+import threading
 from typing import Final
 
 import msgspec
@@ -9,6 +10,23 @@ MOST_BYTES: Final = 32 << 20
 """Of what is read, as JSON: six for each character at most."""
 MOST_VALUES: Final = 1_000_000
 _NOTHING: Final = msgspec.Raw(b"")
+
+
+class TooLarge(Exception):
+    """The cells themselves hold too much."""
+
+
+class TooManyCells(Exception):
+    """There are more of them than anybody writes."""
+
+
+class _Reading(threading.local):
+    """What is counted while one thread reads a notebook."""
+
+    cells_left = 0
+
+
+_reading: Final = _Reading()
 
 
 class _Cell(msgspec.Struct):
@@ -20,6 +38,12 @@ class _Cell(msgspec.Struct):
     level: msgspec.Raw = _NOTHING
     metadata: msgspec.Raw = _NOTHING
 
+    def __post_init__(self) -> None:
+        """Stop reading at the first cell too many: a list of them has no limit of its own."""
+        _reading.cells_left -= 1
+        if _reading.cells_left < 0:
+            raise TooManyCells
+
 
 class _Notebook(msgspec.Struct):
     cells: list[_Cell]
@@ -29,18 +53,16 @@ _DECODER: Final = msgspec.json.Decoder(_Notebook)
 _FIELDS: Final = _Cell.__struct_fields__
 
 
-class TooLarge(Exception):
-    """The cells themselves hold too much."""
-
-
-def cells_alone(text: str) -> list[object] | None:
+def cells_alone(text: str, most_cells: int) -> list[object] | None:
     """Return the cells without outputs and attachments; None for a notebook of another form, or a damaged one.
 
     Raises:
+        TooManyCells: there are more than `most_cells`.
         TooLarge: sources or metadata hold more than a person would write.
         RecursionError: it is nested too deeply.
     """
     try:
+        _reading.cells_left = most_cells
         notebook = _DECODER.decode(text)
     except msgspec.DecodeError:
         return None

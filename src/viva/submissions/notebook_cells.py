@@ -23,6 +23,7 @@ MAX_SOURCE: Final = 8 << 20
 _LONGEST_NUMBER: Final = 400
 
 _TOO_MANY: Final = "the notebook holds far too many values: clear its outputs, and hand it in again"
+_TOO_MANY_CELLS: Final = f"the notebook has more than {MAX_CELLS:,} cells"
 _AGAIN: Final = "open it in Jupyter, save it, and hand it in again"
 
 
@@ -72,7 +73,7 @@ def read_notebook(data: bytes) -> Notebook:
     """
     found = list(_cells(_parse(data)))
     if len(found) > MAX_CELLS:
-        raise NotebookError(f"the notebook has more than {MAX_CELLS:,} cells")
+        raise NotebookError(_TOO_MANY_CELLS)
     cells: list[Cell] = []
     unknown: list[int] = []
     number = length = 0
@@ -118,10 +119,13 @@ def _parse(data: bytes) -> Mapping[str, object]:
 
 
 def _cells_alone(text: str) -> list[object] | None:
-    from viva.submissions.large_notebooks import TooLarge, cells_alone  # its library is not needed for others
+    # Its library is not needed for others.
+    from viva.submissions.large_notebooks import TooLarge, TooManyCells, cells_alone
 
     try:
-        return cells_alone(text)
+        return cells_alone(text, MAX_CELLS)
+    except TooManyCells:
+        raise NotebookError(_TOO_MANY_CELLS) from None
     except TooLarge:
         raise NotebookError(_TOO_MANY) from None
 

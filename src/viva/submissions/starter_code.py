@@ -5,7 +5,6 @@ Two pieces of code are the same if their syntax trees are: line ends, comments a
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +14,7 @@ from typing import Final
 from viva.submissions.decode_text import decode
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 from viva.submissions.parameters import Parameters, parameters_in
+from viva.submissions.syntax_trees import syntax_trees
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""
@@ -93,16 +93,7 @@ def _trees(path: str, data: bytes) -> list[ast.Module | str]:
         texts = [decode(data)]
     else:
         return []
-    return [_parsed(text) for text in texts]
-
-
-def _parsed(text: str) -> ast.Module | str:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return text
+    return syntax_trees(texts)
 
 
 def _dump(parts: Iterable[ast.Module | str]) -> str:

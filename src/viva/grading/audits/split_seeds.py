@@ -5,7 +5,6 @@ An unseeded shuffle draws another test split in every run: its accuracies differ
 
 import ast
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,8 +12,8 @@ from typing import Final
 
 from viva.grading.audits.finding import Finding
 from viva.submissions.notebook_cells import NotebookError, read_notebook
+from viva.submissions.syntax_trees import syntax_trees
 
-MOST_SOURCE: Final = 1 << 20
 _MAGIC: Final = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SHOWN: Final = 60
 _MOST_FINDINGS: Final = 10
@@ -101,21 +100,16 @@ def _read(file: str, text: str) -> _Reading | None:
         except NotebookError:
             return None
     reading = _Reading(file)
-    trees = [(place, tree) for place, source in pieces if (tree := _parsed(source)) is not None]
+    as_written = syntax_trees([source for _, source in pieces])
+    without_magic = syntax_trees([_MAGIC.sub(r"\1pass", source) for _, source in pieces])
+    trees = [
+        (place, tree)
+        for (place, _), *both in zip(pieces, as_written, without_magic, strict=True)
+        for tree in [each for each in both if isinstance(each, ast.Module)][:1]
+    ]
     for place, tree in trees:
         _note(reading, place, tree)
     return reading if trees else None
-
-
-def _parsed(text: str) -> ast.Module | None:
-    for attempt in (text, _MAGIC.sub(r"\1pass", text)):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the student's literals
-                return ast.parse(attempt[:MOST_SOURCE])
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return None
 
 
 def _note(reading: _Reading, place: str, tree: ast.Module) -> None:
