@@ -37,10 +37,16 @@ class Parked:
         state = self._idle.pop(key, None)
         if state is None:
             return None
-        if state["_process"].poll() is None and state["settings"].course.is_dir() and key_of(state["settings"]) == key:
-            return state
-        _end(state)
-        return None
+        fits = False
+        try:
+            there = state["_process"].poll() is None and state["settings"].course.is_dir()
+            fits = there and key_of(state["settings"]) == key
+        except OSError:
+            pass  # its course is being deleted
+        finally:
+            if not fits:
+                _end(state)
+        return state if fits else None
 
     def park(self, key: str, state: dict[str, Any]) -> None:
         """Keep an examiner; the one that was unused for longest goes when there are too many."""
