@@ -144,6 +144,28 @@ def test_no_file_is_opened_to_another_box(victim: Program, attacker: Program) ->
 
 
 @from_tier(Tier.T1)
+def test_no_box_keeps_others_from_being_made(fork_server: ForkServer, limits: Limits) -> None:
+    """In T1 sockets are listed before a box is made, one a line, by names that may hold line breaks."""
+    with fork_server.spawn(limits) as box:
+        program = Program(box, fork_server.tier)
+        program.load(
+            """
+            import os, socket
+            held = []
+            def bind():
+                folder = "a\\n0: 0 0 0 0001 01 0 "
+                os.makedirs(folder + "/dev")
+                held.append(socket.socket(socket.AF_UNIX))
+                held[0].bind(os.path.join(os.getcwd(), folder, "dev/null"))
+                held[0].listen(1)
+            """
+        )
+        program.call("bind")
+        with fork_server.spawn(limits) as following:
+            assert following.alive
+
+
+@from_tier(Tier.T1)
 def test_shared_memory_of_another_box_is_not_even_listed(victim: Program, attacker: Program) -> None:
     victim.call("live")
     if attacker.tier >= Tier.T2:

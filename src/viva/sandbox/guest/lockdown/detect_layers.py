@@ -141,7 +141,7 @@ def _landlock() -> str:
 
 def _path_sockets() -> str:
     """Check that permissions keep the box from sockets with a path; without a network namespace nothing else does."""
-    if path := visible_files.first_writable(_TRIAL_UID, sorted(visible_files.sockets())):
+    if path := visible_files.first_open_socket(_TRIAL_UID, sorted(visible_files.sockets())):
         raise OSError(f"every user may connect to {path}")
     return "none that every user may connect to"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import site
+import stat
 import sys
 import sysconfig
 from collections import deque
@@ -66,18 +67,28 @@ def first_accessible(user: int, paths: Iterable[str]) -> str:
     return _first(user, paths, _may_enter)
 
 
-def first_writable(user: int, paths: Iterable[str]) -> str:
-    """Return the first of `paths` that a user may write to, or connect to, empty if there is none; needs root."""
-    return _first(user, paths, lambda path: os.access(path, os.W_OK))
+def first_open_socket(user: int, paths: Iterable[str]) -> str:
+    """Return the first of `paths` that is a socket to which a user may connect, empty if there is none; needs root."""
+    return _first(user, paths, _may_connect)
 
 
 def sockets() -> Set[str]:
-    """Return the paths of the unix sockets of this network namespace, as those who made them wrote them."""
+    """Return the paths of the unix sockets of this network namespace, as those who made them wrote them.
+
+    A name with line breaks can make it look as if there were others.
+    """
     try:
         with open("/proc/net/unix", errors="surrogateescape") as file:
             return {line.split(None, 7)[7].rstrip("\n") for line in file if " /" in line}
     except OSError:
         return set()
+
+
+def _may_connect(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode) and os.access(path, os.W_OK)
+    except OSError:
+        return False
 
 
 def _may_enter(path: str) -> bool:

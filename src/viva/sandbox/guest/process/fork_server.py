@@ -230,7 +230,7 @@ class ForkServer:
         """Check that permissions keep boxes from all sockets with a path: nothing else does without namespaces."""
         found = visible_files.sockets()
         new = sorted(path for path in found - self._closed_sockets if not path.startswith(self._settings["base"]))
-        if path := visible_files.first_writable(int(self._settings["trial_uid"]), new):
+        if path := visible_files.first_open_socket(int(self._settings["trial_uid"]), new):
             raise PermissionError(OPEN_SOCKET.format(path))
         self._closed_sockets = found
 
