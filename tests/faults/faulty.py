@@ -174,7 +174,8 @@ def nothing_left(scratch: Path, *, but_for_the_next: bool = False) -> Iterator[N
         assert not left, names
         if but_for_the_next:
             _tidy_as_the_next(scratch)
-        assert sorted(path.name for path in scratch.iterdir()) == []
+        stayed = sorted(path.name for path in scratch.iterdir())
+        assert stayed == [], stayed
     finally:
         kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 0)
         for pid, _ in below(os.getpid()) - before:

@@ -43,16 +43,22 @@ class Rounds(Batches):
         model.train()
 
     def __iter__(self) -> Iterator[dict[str, torch.Tensor]]:
-        if not self._model.training:
-            yield from super().__iter__()
-            return
+        # A program may call `train()` for each batch: then it is known at the end of a round that it was one.
+        began_as_training, before = self._model.training, self._changes()
         finish(self._device)
         started = time.perf_counter()
         yield from super().__iter__()
         finish(self._device)
-        self.seconds.append(time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        if not began_as_training and self._changes() == before:
+            return
+        self.seconds.append(seconds)
         self.logits.append(logits_of(self._model, self._asked, self._device))
         self._model.train()
+
+    def _changes(self) -> int:
+        """Return how often parameters were changed in place."""
+        return sum(parameter._version for parameter in self._model.parameters())
 
 
 def finish(device: str) -> None:

@@ -179,6 +179,7 @@ class _Run:
             workers, self._addresses = [*there.values()], [*there]
         except OSError:  # the client reconnects, and closes if it cannot
             return
+        self._take_back_from_lost_workers()
         worker_timeout_s = self._pool.connection.worker_timeout_s
         for lane in self._lanes:
             lane.see(workers)
@@ -188,6 +189,18 @@ class _Run:
                 self._pool.on_wait(f"waiting for a worker of the cluster{' with a GPU' if lane.resources else ''}")
             if worker_timeout_s is not None and alone_s > worker_timeout_s:
                 yield from self._give_up(f"there was no worker for {worker_timeout_s:.0f} s", (lane,))
+
+    def _take_back_from_lost_workers(self) -> None:
+        """Let any worker do what was meant for others alone that have ended since."""
+        for key, sent in [*self._sent.items()]:
+            if sent.only and sent.only.isdisjoint(self._addresses):
+                with self._news:
+                    del self._sent[key]
+                self._client.cancel([sent.future], force=True)
+                sent.lane.sent -= 1
+                self._bytes -= sent.size
+                del self._failed_at[sent.job.name]
+                sent.lane.waiting.appendleft(sent.job)
 
     def _send(self) -> Iterator[Result]:
         """Send enough to keep the workers busy: jobs that wait here can be cancelled, and need no memory there."""
@@ -225,10 +238,9 @@ class _Run:
                 key=key,
                 pure=False,
                 resources=lane.resources or None,
-                workers=others or None,  # elsewhere, if there is another one that can
-                allow_other_workers=bool(others),
+                workers=others or None,
             )
-        self._sent[key] = Sent(job, lane, future, len(data), last, pending)
+        self._sent[key] = Sent(job, lane, future, len(data), last, frozenset(others), pending)
         lane.sent += 1
         self._bytes += len(data)
         future.add_done_callback(self._done.put)

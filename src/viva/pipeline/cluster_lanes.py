@@ -52,6 +52,8 @@ class Sent:
     size: int
     last: bool
     """Whether it is the only task in progress, because workers ended while they graded it."""
+    only: frozenset[str]
+    """The addresses of the workers that may do it, if another one has failed; empty for any."""
     pending: tuple[Entry, ...]
     """Its entries before anything was asked."""
     known: dict[str, Entry] = field(default_factory=dict)

@@ -91,8 +91,8 @@ class LocalPool:
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
                 except Exception as error:  # reported for this job; the others continue
-                    if name in examiners:
-                        examiners.pop(name).close(kill=True)  # it may still send messages about this job
+                    if (examiner := examiners.pop(name, None)) is not None:
+                        examiner.close(kill=examiner.is_asked)  # it may still send messages about this job
                     done.put((job, error))
         finally:
             for examiner in examiners.values():

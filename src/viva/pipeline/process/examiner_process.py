@@ -48,6 +48,8 @@ class ExaminerProcess:
         """How long to wait for the next message."""
         self._log: Any = None
         self._stopped = False
+        self.is_asked = False
+        """Whether it grades a submission now."""
         self.tests: list[Entry] = []
         self.left_out: dict[str, Fraction] = {}
         """In a released folder: why tests of the assignment are not in it, and their points."""
@@ -166,6 +168,7 @@ class ExaminerProcess:
         clock = self._new_clock()
         entries: list[Entry] = []
         ended = True
+        self.is_asked = True
         try:
             send(self._sock, request.to_plain())
             while True:
@@ -173,6 +176,7 @@ class ExaminerProcess:
                 if (message := self._next()) is None:
                     break
                 if message["event"] == "graded":
+                    self.is_asked = False
                     return Graded.from_plain(message["graded"])
                 if message["event"] == "progress":
                     on_progress(message["text"])
@@ -209,6 +213,7 @@ class ExaminerProcess:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        self.is_asked = False
         if self._log is not None:
             self._log.close()
             self._log = None
