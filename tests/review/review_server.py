@@ -18,6 +18,9 @@ from review_class import NAME, ROOT
 
 _ADDRESS = re.compile(r"https?://\S+/\?token=\S+")
 
+PATIENCE_MS = 300_000.0
+"""How long a busy machine may take for what a page does at once."""
+
 
 @dataclass
 class Server:
@@ -97,6 +100,7 @@ def chromium() -> Iterator[Any]:
 def opened(browser: Any, server: Server, path: str = "", **settings: Any) -> Any:
     """Open a page of the review in a new browser context."""
     page = browser.new_context(**settings).new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(server.address)
     page.wait_for_selector("table.questions")
     if path:
