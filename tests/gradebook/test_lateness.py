@@ -1,5 +1,6 @@
 """Late by the second, by clocks that change, by steps and by rates."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -164,3 +165,18 @@ def test_spans_that_have_begun_are_counted_as_by_hand(late: int) -> None:
 )
 def test_a_length_of_time_in_words(time: timedelta, words: str) -> None:
     assert length(time) == words
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows takes its zone from no variable")
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue", "Europe/Vienna", "America/St_Johns"])
+def test_the_zone_of_the_machine_makes_no_difference(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the zone in which a platform gives the time of an attempt."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        for late, taken in ((timedelta(0), 0), (SECOND, 7), (DAY, 7), (DAY + SECOND, 21)):
+            for other in (UTC, VIENNA, ZoneInfo(zone)):
+                assert lost(POLICY, (DUE + late).astimezone(other)) == taken
+    finally:
+        monkeypatch.undo()
+        time.tzset()
