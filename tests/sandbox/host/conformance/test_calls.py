@@ -10,6 +10,7 @@ from rows import Rows
 
 from viva.model import Tier
 from viva.model.errors import BoxDied
+from viva.sandbox.guest.lockdown import landlock
 
 PROGRAM = """
 import ctypes, errno, os
@@ -113,9 +114,11 @@ def test_every_call_gets_one_answer_in_each_tier(program: Program) -> None:
 @from_tier(Tier.T1)
 def test_every_action_gets_one_answer_in_each_tier(program: Program) -> None:
     program.load(PROGRAM)
-    found = program.call("attempts", list(ACTIONS))
+    by_permissions = program.tier is Tier.T1 and not landlock.abi()  # then a program owns its part of /proc
+    actions = {action: answer for action, answer in ACTIONS.items() if not (by_permissions and "/proc/self" in action)}
+    found = program.call("attempts", list(actions))
     with Rows() as row:
-        for (action, expected), answer in zip(ACTIONS.items(), found, strict=True):
+        for (action, expected), answer in zip(actions.items(), found, strict=True):
             with row(action):
                 assert answer in expected.split()
 

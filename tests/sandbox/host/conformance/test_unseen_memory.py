@@ -119,6 +119,9 @@ def test_no_process_hides_from_the_count(program: Program) -> None:
         """
     )
     how, what = program.attempt("hide")
+    if how == "raised":  # Docker's /dev/shm, where T1 keeps its folders, holds no programs at all
+        assert "Permission denied" in what and program.tier is Tier.T1
+        return
     if "cgroup" in program.box.ready_message.layers:
         assert how == "value"
     else:
