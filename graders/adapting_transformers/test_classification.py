@@ -21,9 +21,9 @@ VOCABULARY, D, LAYERS, INNER, POSITIONS, CLASSES = 20, 8, 2, 12, 24, 2
 CHANGED = {"full": {"base", "head"}, "head": {"head"}, "prefix": {"prefix", "head"}}
 PARTS = {"base": "the pretrained encoder", "head": "the head", "prefix": "the prefix"}
 RELATIVE, ABSOLUTE = 5e-5, 5e-5
+"""Single precision through two layers, in any order of summation."""
 ROUNDING = 100.0
 """How many times these tolerances the rounding of half precision may take."""
-"""Single precision through two layers, in any order of summation."""
 
 
 @number("3.2.1")

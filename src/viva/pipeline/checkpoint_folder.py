@@ -10,13 +10,13 @@ from viva.formats.atomic_write import write_atomically
 from viva.model import Status
 from viva.model.grade_request import Graded
 
+_NAME: Final = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.checkpoint")
+"""As `Checkpoint.path` makes them: what comes from a worker gets no other name."""
+
 
 def folder_of(results: Path) -> Path:
     """Return the folder of the checkpoints that belong to a result."""
     return results.with_name(".checkpoints" if results.stem == "results" else f".{results.stem}.checkpoints")
-
-
-_NAME: Final = re.compile(r"[0-9a-f]{16}-[0-9a-f]{16}\.checkpoint")
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

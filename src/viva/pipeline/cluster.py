@@ -126,13 +126,9 @@ class _Run:
                 future = self._done.get(timeout=LOOK_S)
             except queue.Empty:
                 continue
-            with self._news:
-                sent = self._sent.pop(future.key, None)
-            if sent is not None:
-                sent.lane.sent -= 1
-                self._bytes -= sent.size
-                if (outcome := self._outcome(sent)) is not None:
-                    yield sent.job, outcome
+            sent = self._no_longer_sent(future.key)
+            if sent is not None and (outcome := self._outcome(sent)) is not None:
+                yield sent.job, outcome
 
     def cancel(self) -> None:
         """Cancel the tasks on the cluster: no one waits for them any more."""
@@ -143,6 +139,15 @@ class _Run:
                 self._client.unsubscribe_topic(cluster_worker.TOPIC)
             if futures:
                 self._client.cancel(futures, force=True)
+
+    def _no_longer_sent(self, key: str) -> Sent | None:
+        """Forget a task and return it; None if it is not known any more."""
+        with self._news:
+            sent = self._sent.pop(key, None)
+        if sent is not None:
+            sent.lane.sent -= 1
+            self._bytes -= sent.size
+        return sent
 
     def _hear(self, event: tuple[float, object]) -> None:
         """Pass on what a worker tells about a task of this run; called in the client's own thread."""
@@ -194,11 +199,8 @@ class _Run:
         """Let any worker do what was meant for others alone that have ended since."""
         for key, sent in [*self._sent.items()]:
             if sent.only and sent.only.isdisjoint(self._addresses):
-                with self._news:
-                    del self._sent[key]
+                self._no_longer_sent(key)
                 self._client.cancel([sent.future], force=True)
-                sent.lane.sent -= 1
-                self._bytes -= sent.size
                 del self._failed_at[sent.job.name]
                 sent.lane.waiting.appendleft(sent.job)
 

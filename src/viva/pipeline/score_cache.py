@@ -102,6 +102,8 @@ class ScoreCache:
 
     def give_back(self, job: Job) -> None:
         """End the claim of a job that was not graded, or whose score is kept."""
+        if self._again:
+            return
         self._claims.give_back(self._conditions(job).identity(self._numbers[job.name]))
 
     def with_others(self, jobs: Sequence[Job]) -> dict[str, str]:
@@ -142,8 +144,7 @@ class ScoreCache:
             )
         except UsageError as error:
             raise UsageError(f"{job.name} was graded and not kept: {error}") from error
-        if not self._again:
-            self.give_back(job)
+        self.give_back(job)
         people = ByHand.about(self._records, assignment, name, graded.score.content_hash)
         held = held_now(self._records, assignment, people, name) if people.overrides else {}
         return _decided(people, job, number, graded.score, held)

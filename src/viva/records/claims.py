@@ -15,10 +15,9 @@ from sqlalchemy import Connection, Engine, delete, or_, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from viva.model.errors import UsageError
-from viva.records.database import parts, writing
+from viva.records.database import insert_or, parts, writing
 from viva.records.database_tables import claims
 from viva.records.graders import Grader
-from viva.records.statements import insert_or
 
 LEASE_S: Final = 60.0
 _RENEWALS: Final = 4

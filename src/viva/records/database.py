@@ -5,11 +5,12 @@ import functools
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -154,6 +155,11 @@ def lock_until_end(connection: Connection, lock: int) -> None:
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": lock})
+
+
+def insert_or(connection: Connection) -> Callable[[Table], sqlite.Insert | postgresql.Insert]:
+    """Return the dialect's own INSERT, which can handle rows that exist already."""
+    return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
 
 
 def parts(values: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -14,10 +14,9 @@ from sqlalchemy.engine import URL
 from viva.model import Attempt, Score, ScoredAttempt
 from viva.records.attempt_rows import current_scores
 from viva.records.conditions import Conditions
-from viva.records.database import open_database, parts, writing
+from viva.records.database import insert_or, open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
 from viva.records.row_packing import attempt_from, attempt_to, pack_score, undamaged, unpack_score
-from viva.records.statements import insert_or
 
 if TYPE_CHECKING:
     from viva.records.row_packing import StoredRow, StoredRows

@@ -100,16 +100,13 @@ def _read(file: str, text: str) -> _Reading | None:
         except NotebookError:
             return None
     reading = _Reading(file)
-    as_written = syntax_trees([source for _, source in pieces])
-    without_magic = syntax_trees([_MAGIC.sub(r"\1pass", source) for _, source in pieces])
-    trees = [
-        (place, tree)
-        for (place, _), *both in zip(pieces, as_written, without_magic, strict=True)
-        for tree in [each for each in both if isinstance(each, ast.Module)][:1]
-    ]
-    for place, tree in trees:
-        _note(reading, place, tree)
-    return reading if trees else None
+    found = syntax_trees([source for _, source in pieces])
+    again = iter(syntax_trees([_MAGIC.sub(r"\1pass", text) for text in found if isinstance(text, str)]))
+    trees = [next(again) if isinstance(tree, str) else tree for tree in found]
+    for (place, _), tree in zip(pieces, trees, strict=True):
+        if isinstance(tree, ast.Module):
+            _note(reading, place, tree)
+    return reading if any(isinstance(tree, ast.Module) for tree in trees) else None
 
 
 def _note(reading: _Reading, place: str, tree: ast.Module) -> None:

@@ -42,6 +42,11 @@ class BoxResources:
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
 
     @property
+    def user(self) -> int | None:
+        """Return the id of the box's own user; None if it has none."""
+        return self.uid.uid if self.uid else None
+
+    @property
     def first(self) -> int:
         """Return the pid of the first process of the box, as this process sees it; 0 when it has ended."""
         return processes.pid_of(self.pidfd) if self.pidfd >= 0 else self.pid

@@ -113,7 +113,7 @@ class ForkServerConnection:
             BoxUnavailable: The fork server has ended, does not answer, or cannot make a box.
         """
         future: Future[Answer] = Future()
-        uid = resources.uid.uid if resources.uid else 0
+        uid = resources.user or 0
         with self._lock:
             if self.lost:  # no answer would arrive
                 raise BoxUnavailable(f"the fork server has ended{self.last_line()}")

@@ -23,11 +23,12 @@ _ADVICE: Mapping[str, str] = {
     "path sockets": "close it (chmod o-w), or set fork: false in assignment.yaml; else no box is made",
     "limits of the system": "use macOS or Linux; `viva check` works without",
 }
+_DELEGATE = "let the user make cgroups: systemd-run --user --scope -p Delegate=yes viva grade ..."
 _LIMITED_BY: Mapping[Tier, str] = {
     Tier.T3: "mount /sys/fs/cgroup with the memory controller, so that root can make cgroups in it",
-    Tier.T2: "let the user make cgroups: systemd-run --user --scope -p Delegate=yes viva grade ...",
+    Tier.T2: _DELEGATE,
     Tier.T1: "limit the container as a whole (docker run --memory), or let root write to /sys/fs/cgroup in it",
-    Tier.T0: "let the user make cgroups: systemd-run --user --scope -p Delegate=yes viva grade ...",
+    Tier.T0: _DELEGATE,
 }
 """How the memory of all processes of a box together can be limited."""
 _OPTIONAL = frozenset({"Landlock", "abstract sockets", "path sockets", "limits of the system"})

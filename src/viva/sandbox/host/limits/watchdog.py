@@ -113,37 +113,37 @@ class Watchdog:
 
 def _look_at_files(watched: _Watched, family: list[int]) -> None:
     box, resources = watched.box, watched.box.resources
-    folder, user = resources.folder, resources.uid.uid if resources.uid else None
-    shares_folders = folder is not None and user is not None
-    places = (*((f"{folder}/",) if folder else ()), *(_TEMPORARY if shares_folders else ()))
-    # Where a cgroup counts memory, the processes do not let themselves be looked into.
+    folder, is_t0 = resources.folder, resources.folder is not None and resources.user is None
+    places = () if folder is None else (f"{folder}/",) if is_t0 else (f"{folder}/", *_TEMPORARY)
     students = family[_OWN_PROCESSES:]
-    found = file_use.OpenFiles() if resources.cgroup else file_use.open_files(students, user, places)
+    # Where a cgroup counts memory, the processes do not let themselves be looked into.
+    found = file_use.OpenFiles() if resources.cgroup else file_use.open_files(students, resources.user, places)
     watched.hidden_looks = watched.hidden_looks + 1 if found.hidden else 0
-    if watched.hidden_looks >= _MOST_LOOKS and (
-        folder is None or user is not None
-    ):  # in T0 it may be a set-uid program
+    if watched.hidden_looks >= _MOST_LOOKS and not is_t0:  # there it may be a set-uid program
         box.end_for("a process that cannot be looked into")
-    in_memory = file_use.mounted_bytes(students) if folder is None else 0
-    if folder is not None:
-        used, files = file_use.files_below(folder, _MOST_FILES)
-        used += found.unnamed_bytes
-        if user is not None and shares_folders:
-            used += file_use.owned_bytes(user, _SHARED_MEMORY)
-        if used > (3 if shares_folders else 2) * watched.limits.disk_mib * _MIB:
-            box.end_for("disk limit")
-        if files >= _MOST_FILES:
-            box.end_for("too many files")
-        in_memory = used if folder.startswith(_SHARED_MEMORY) else 0
+    in_memory = (
+        file_use.mounted_bytes(students) if folder is None else _look_at_folder(watched, folder, found.unnamed_bytes)
+    )
     watched.unmapped, watched.sockets = in_memory + found.memory_bytes, found.socket_bytes
+
+
+def _look_at_folder(watched: _Watched, folder: str, unnamed: int) -> int:
+    """End a box without mounts that keeps too much; return how much of it is in memory."""
+    box, user, limit = watched.box, watched.box.resources.user, watched.limits.disk_mib * _MIB
+    used, files = file_use.files_below(folder, _MOST_FILES)
+    used += unnamed + (file_use.owned_bytes(user, _SHARED_MEMORY) if user is not None else 0)
+    if used > (2 if user is None else 3) * limit:
+        box.end_for("disk limit")
+    if files >= _MOST_FILES:
+        box.end_for("too many files")
+    return used if folder.startswith(_SHARED_MEMORY) else 0
 
 
 def _sample_memory(watched: _Watched, family: list[int]) -> None:
     box, limit = watched.box, watched.limits.memory_mib * _MIB
     used = processes.held_bytes(family) + watched.unmapped + watched.sockets
     if used > limit:
-        user = box.resources.uid.uid if box.resources.uid else None
-        memory = processes.proportional_memory(family, user)
+        memory = processes.proportional_memory(family, box.resources.user)
         # A file in memory that is mapped is part of both; the larger one never counts a page twice.
         used = memory.private + max(memory.shared, watched.unmapped) + watched.sockets
         watched.sample_at = time.monotonic() + max(0, limit - used) / _FASTEST
