@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty import correct_or_said, grade, linux_only
+from cli_course import RIGHT, hand_in
+from faulty import correct_or_said, grade, linux_only, own_mounts
 
 pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")
+MUCH = "b'x' * (400 << 20)"
+HUNGRY = RIGHT.replace("result = 0", f"result, kept = 0, {MUCH}")
+"""Uses what a box may use, and more than the small machine of a test has."""
 
 
 @pytest.mark.parametrize(
@@ -30,24 +34,52 @@ def test_too_little_address_space(kib: int) -> None:
     correct_or_said(grade("class/ada", "-o", HERE, shell=f"ulimit -v {kib}; {{}}"), HERE)
 
 
-@pytest.fixture
-def few_processes() -> Iterator[Path]:
-    """A cgroup for everything that the command starts; root knows no other limit of processes."""
-    for parent in (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup")):
+def _cgroup(controller: str, *names: str) -> Iterator[Path]:
+    """Make a cgroup and yield the file that limits everything in it."""
+    for parent in (Path("/sys/fs/cgroup", controller), Path("/sys/fs/cgroup")):
         folder = parent / f"faults-{os.getpid()}"
         with contextlib.suppress(OSError):
             folder.mkdir()
-            if (folder / "pids.max").exists():
+            limits = [folder / name for name in names if (folder / name).exists()]
+            if limits:
                 break
             folder.rmdir()
     else:
-        pytest.skip("no cgroup that limits processes can be made here")
-    yield folder
+        pytest.skip(f"no cgroup that limits {controller} can be made here")
+    yield limits[0]
     folder.rmdir()
+
+
+@pytest.fixture
+def few_processes() -> Iterator[Path]:
+    """The limit of a cgroup for everything that the command starts; root knows no other limit of processes."""
+    yield from _cgroup("pids", "pids.max")
+
+
+@pytest.fixture
+def little_memory() -> Iterator[Path]:
+    """The limit of a cgroup that stands for a machine, or for a container, with that much memory."""
+    yield from _cgroup("memory", "memory.max", "memory.limit_in_bytes")
 
 
 @pytest.mark.parametrize("processes", [2, 8, 12, 16, 18, 40])
 def test_too_few_processes(few_processes: Path, processes: int) -> None:
-    (few_processes / "pids.max").write_text(str(processes), "ascii")
-    join = f"echo $$ > {few_processes}/cgroup.procs"
-    correct_or_said(grade("class/ada", "-o", HERE, shell=f"{join}; exec {{}}"), HERE)
+    few_processes.write_text(str(processes), "ascii")
+    correct_or_said(grade("class/ada", "-o", HERE, shell=_joins(few_processes)), HERE)
+
+
+def _joins(limit: Path) -> str:
+    return f"echo $$ > {limit.parent}/cgroup.procs; exec {{}}"
+
+
+@pytest.mark.parametrize("before", [[], ["mkdir -p empty && mount --bind -o ro empty /sys/fs/cgroup"]])
+@pytest.mark.parametrize("source", [HUNGRY, f"kept = {MUCH}\n{RIGHT}"], ids=["in a test", "while it is loaded"])
+def test_a_machine_whose_memory_is_used_up(little_memory: Path, source: str, before: list[str]) -> None:
+    """What the system killed was said to have gone beyond a limit of its own, which left it 0 points."""
+    little_memory.write_text(str(300 << 20), "ascii")
+    hand_in(Path("hungry"), source)
+    shell = _joins(little_memory)
+    ran = grade("hungry", "-o", HERE, shell=shell, before=own_mounts(*before) if before else ())
+    correct_or_said(ran, HERE)
+    # With version 2, boxes that have cgroups are not below the one that stands for the machine.
+    assert ran.status == 0 or "this machine ran out of memory" in ran.out + ran.err

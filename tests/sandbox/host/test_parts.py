@@ -194,7 +194,9 @@ def test_version_2_limits_are_written_where_the_kernel_reads_them(
     assert (folder / "pids.max").read_text() == "7"
     (folder / "memory.peak").write_text(str(3 << 20))
     (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
-    assert cgroup.peak_mib == 3.0 and cgroup.out_of_memory
+    assert cgroup.peak_mib == 3.0 and cgroup.out_of_memory and cgroup.reached_its_limit
+    (folder / "memory.events").write_text("low 0\noom 0\noom_kill 1\n")
+    assert cgroup.out_of_memory and not cgroup.reached_its_limit
     cgroup.close_descriptors()
     cgroup.remove()
     parent.remove()

@@ -46,9 +46,10 @@ class Box:
         self._asked_at: float | None = None
         """When the current request began."""
         self._end_reason = ""
-        """Why this process killed the box; empty if it did not."""
+        """Why the box ended; empty while nobody has looked, and this process did not kill it."""
+        self._unavailable = ""
+        """What of this machine ended the box; empty if the program did."""
         self._closed = False
-        self._out_of_memory = False
         self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
         """The highest memory use that the watchdog has seen."""
@@ -268,9 +269,10 @@ class Box:
                 if system.INHERITS_DESCRIPTORS:  # elsewhere it is complete before `ended` is set
                     os.set_blocking(self._report, False)
                 report = os.read(self._report, 4096)
-            cgroup = self._resources.cgroup
-            self._end_reason = reason_of(report, out_of_memory=bool(cgroup and cgroup.out_of_memory))
-        return BoxDied(self._end_reason)
+            self._end_reason = reason_of(report, out_of_memory=self._resources.beyond_its_memory)
+            if self._resources.killed_for_others(self._end_reason):
+                self._unavailable = "this machine ran out of memory, and the system ended the box; use fewer workers"
+        return BoxUnavailable(self._unavailable) if self._unavailable else BoxDied(self._end_reason)
 
     def _violation(self, what: str) -> ProtocolViolation:
         self._end(f"protocol violation: {what}")

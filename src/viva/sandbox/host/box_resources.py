@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from viva.sandbox.host.limits import processes
+from viva.sandbox.host.exit_reason import BY_SIGKILL
+from viva.sandbox.host.limits import host_memory, processes
 from viva.sandbox.host.limits.cgroups import BoxCgroup
 from viva.sandbox.host.limits.uids import BorrowedUid
 
@@ -30,6 +31,7 @@ class BoxResources:
         """Kills the box where there is no pidfd."""
         self.folder: str | None = None
         """The directory of its files, if the box has no mounts of its own."""
+        self._kills_before = 0 if cgroup else host_memory.kills()
 
     def kill(self) -> None:
         """Send SIGKILL to the first process of the box; in a pid namespace all others end with it."""
@@ -40,6 +42,22 @@ class BoxResources:
         elif self.pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    @property
+    def beyond_its_memory(self) -> bool:
+        """Return whether the kernel killed a process of the box because the box reached its own limit."""
+        return self.cgroup is not None and self.cgroup.out_of_memory and self.cgroup.reached_its_limit
+
+    def killed_for_others(self, reason: str) -> bool:
+        """Return whether the kernel killed the box because this machine, or a container around us, had no memory left.
+
+        Args:
+            reason: how the box ended, by `exit_reason`. Without a cgroup, a box that was killed while the kernel killed
+                for want of memory anywhere counts as well: the program can do that to itself, and gains no point by it.
+        """
+        if self.cgroup is not None:
+            return self.cgroup.out_of_memory and not self.cgroup.reached_its_limit
+        return reason in BY_SIGKILL and host_memory.kills() > self._kills_before
 
     @property
     def user(self) -> int | None:

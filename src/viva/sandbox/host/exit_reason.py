@@ -7,6 +7,8 @@ from typing import Final
 
 _CRASHED: Final = 0xC0000000
 """Windows ends a crashed program with a status of at least this; its documentation lists them in hexadecimal."""
+BY_SIGKILL: Final = frozenset({"it was killed", "signal 9 (SIGKILL)"})
+"""How a box ended that was killed from outside, or by itself."""
 
 
 def reason_of(report: bytes, *, out_of_memory: bool) -> str:

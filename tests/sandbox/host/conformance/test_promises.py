@@ -87,7 +87,8 @@ THREATS = {
     "examiner/test_checkpoints.py::test_what_a_box_says_of_itself_changes_no_verdict",
     "Network": "test_escapes.py::test_the_network_is_off "
     "test_escapes.py::test_abstract_sockets_of_others_cannot_be_reached",
-    "Exhaustion": "test_bombs.py::test_a_fork_bomb_is_stopped test_bombs.py::test_a_memory_bomb_is_stopped "
+    "Exhaustion": "faults/test_faults_resources.py::test_a_machine_whose_memory_is_used_up "
+    "test_bombs.py::test_a_fork_bomb_is_stopped test_bombs.py::test_a_memory_bomb_is_stopped "
     "test_endings.py::test_a_hang_costs_its_time_limit_and_no_more "
     "test_endings.py::test_a_trickled_reply_does_not_stretch_the_limit",
     "Hostile replies": "sandbox/guest/test_wire.py::test_what_the_decoder_refuses "

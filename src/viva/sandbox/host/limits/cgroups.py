@@ -15,6 +15,8 @@ from viva.sandbox.host.leftovers import sweep_cgroups
 
 _MIB: Final = 1 << 20
 _REMOVE_S: Final = 10.0
+_LAST_CHARGE: Final = 4 * _MIB
+"""More than a kernel charges at once: the peak of a box that reached its limit is less than that below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,7 @@ class BoxCgroup:
 
     def __init__(self, folders: dict[str, str], limits: Limits) -> None:
         self._memory, self._all = folders["memory"], sorted(set(folders.values()))
+        self._limit_bytes = limits.memory_mib * _MIB
         self.descriptors: list[int] = []
         try:
             for folder in self._all:
@@ -121,7 +124,7 @@ class BoxCgroup:
             raise
 
     def _limit(self, folders: dict[str, str], limits: Limits) -> None:
-        memory = str(limits.memory_mib * _MIB)
+        memory = str(self._limit_bytes)
         if os.path.exists(os.path.join(self._memory, "memory.max")):
             _write(os.path.join(self._memory, "memory.max"), memory)
             _write_if_present(os.path.join(self._memory, "memory.swap.max"), "0")
@@ -142,20 +145,26 @@ class BoxCgroup:
     def peak_mib(self) -> float:
         """Return the peak memory so far in MiB; 0.0 if the kernel does not report it."""
         for name in ("memory.peak", "memory.max_usage_in_bytes"):
-            text = _read(os.path.join(self._memory, name))
+            text = self._value(name)
             if text:
                 return int(text) / _MIB
         return 0.0
 
     @property
     def out_of_memory(self) -> bool:
-        """Return whether the kernel has killed a process of the box for its memory."""
-        for name in ("memory.events", "memory.oom_control"):
-            for line in _read(os.path.join(self._memory, name)).splitlines():
-                words = line.split()
-                if len(words) == 2 and words[0] == "oom_kill":
-                    return int(words[1]) > 0
-        return False
+        """Return whether the kernel has killed a process of the box for memory: its own, or that of a parent."""
+        return any(_count(self._value(name), "oom_kill") > 0 for name in ("memory.events", "memory.oom_control"))
+
+    @property
+    def reached_its_limit(self) -> bool:
+        """Return whether the box had no memory left below its own limit, whatever the rest of the machine had."""
+        if events := self._value("memory.events"):
+            return _count(events, "oom") > 0
+        most = (self._value(f"memory.{kind}max_usage_in_bytes") for kind in ("", "memsw."))
+        return max(int(text or 0) for text in most) > self._limit_bytes - _LAST_CHARGE
+
+    def _value(self, file: str) -> str:
+        return _read(os.path.join(self._memory, file))
 
     def remove(self) -> None:
         """Remove the cgroup; first kill processes that are left, if the fork server was killed before it could."""
@@ -202,6 +211,12 @@ def _make(folder: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def _count(text: str, name: str) -> int:
+    """Return the number behind a name in the text of a controller's file; 0 if there is none."""
+    pairs = (line.split() for line in text.splitlines())
+    return next((int(pair[1]) for pair in pairs if len(pair) == 2 and pair[0] == name), 0)
 
 
 def _read(path: str) -> str:

@@ -1,4 +1,4 @@
-"""How much memory everything that viva starts may use: that of the machine, or the limit of its containers."""
+"""How much memory everything that viva starts may use, and whether the kernel has had to kill for want of it."""
 
 import re
 from collections.abc import Iterator
@@ -18,6 +18,12 @@ def container_mib(root: Path = Path("/")) -> int | None:
     """
     found = [value for value in (*_cgroup_limits(root), _machine(root)) if value is not None]
     return min(found, default=None)
+
+
+def kills(root: Path = Path("/")) -> int:
+    """Return how many processes the kernel has killed for want of memory, anywhere on this machine; 0 if unknown."""
+    found = re.search(r"^oom_kill (\d{1,18})$", _read(root / "proc/vmstat"), re.M)
+    return int(found[1]) if found else 0
 
 
 def _machine(root: Path) -> int | None:
