@@ -132,8 +132,9 @@ class _Run:
 
     def cancel(self) -> None:
         """Cancel the tasks on the cluster: no one waits for them any more."""
-        futures = [sent.future for sent in self._sent.values()]
-        self._sent.clear()
+        with self._news:
+            futures = [sent.future for sent in self._sent.values()]
+            self._sent.clear()
         if self._client.status == "running":
             with contextlib.suppress(ValueError):  # it was not subscribed
                 self._client.unsubscribe_topic(cluster_worker.TOPIC)
@@ -318,12 +319,13 @@ class _Run:
 
     def _give_up(self, why: str, lanes: Sequence[Lane]) -> Iterator[Result]:
         """Yield all jobs of these lanes without a score."""
-        under_way = [sent for sent in self._sent.values() if sent.lane in lanes]
+        with self._news:
+            under_way = [sent for sent in self._sent.values() if sent.lane in lanes]
+            self._sent = {key: sent for key, sent in self._sent.items() if sent.lane not in lanes}
         jobs = [sent.job for sent in under_way] + [job for lane in lanes for job in lane.waiting]
         jobs += [job for job, lane in self._suspects if lane in lanes]
         if self._client.status == "running":
             self._client.cancel([sent.future for sent in under_way], force=True)
-        self._sent = {key: sent for key, sent in self._sent.items() if sent.lane not in lanes}
         self._suspects = deque(each for each in self._suspects if each[1] not in lanes)
         for lane in lanes:
             lane.waiting.clear()
