@@ -178,6 +178,17 @@ def test_packages_and_relative_imports(worker: Worker) -> None:
     assert worker.load("import model\nn = model.LAYERS")["errors"] == []
 
 
+def test_a_folder_whose_files_import_each_other_is_a_package_without_saying_so(worker: Worker) -> None:
+    """A file that another one imports was run a second time, by itself, and then knew nothing of its neighbours."""
+    worker.put("hw/parts/numbers.py", "RUNS = []")
+    worker.put("hw/parts/answers.py", "from .numbers import RUNS\nRUNS.append(__name__)\ndef f(): return RUNS")
+    assert worker.load("from parts.answers import f", "hw/solution.py")["errors"] == []
+    assert worker.ask("load_module", path="hw/parts/answers.py", mode="run", forbid=[])["errors"] == []
+    assert worker.call("f") == ["parts.answers"]
+    report = worker.load("from .parts import numbers\ndef g(): return numbers.RUNS", "hw/main.py")
+    assert report["errors"] == [] and worker.call("g") == []
+
+
 def test_an_init_file_at_the_top_makes_no_package_of_the_work_folder(worker: Worker) -> None:
     """It did: the module was then looked for as `box.solution`, and a right submission lost everything."""
     worker.put("__init__.py", "")

@@ -11,6 +11,7 @@ import codecs
 import importlib.machinery
 import importlib.util
 import os
+import re
 import sys
 import tokenize
 import types
@@ -32,6 +33,7 @@ _chdir = os.chdir
 _LATIN_1 = "viva.latin-1"
 _IMPORT_SHARE = 0.75
 """The share of the remaining time that an imported file may take: the file that imports it needs some as well."""
+_RELATIVE_IMPORT = re.compile(r"^[ \t]*from[ \t]*\.", re.MULTILINE)
 _find_in_folders = importlib.machinery.PathFinder.find_spec
 
 
@@ -90,10 +92,10 @@ class Loading:
     def _load(self, path: str) -> List[Raised]:
         """Load the file unless an import already has; return the errors that kept it from running at all."""
         filename = sources.path_of(path)
+        if filename in self._ran:
+            return []
         name = _module_name(filename)
         known = sys.modules.get(name)
-        if known is not None and getattr(known, "__file__", None) == filename and filename in self._ran:
-            return []
         try:
             if "." in name:
                 __import__(name.rpartition(".")[0])
@@ -164,11 +166,15 @@ def _no_input(*_prompt: object) -> str:
 
 
 def _module_name(filename: str) -> str:
-    """Return the dotted name: packages, then the stem. The work directory itself is never a package."""
+    """Return the dotted name: packages, then the stem. The work directory itself is never a package.
+
+    A folder is a package if it says so with an `__init__.py`, or if the file imports from beside it (`from .parts`).
+    """
     folder, base = os.path.split(filename)
     parts = [os.path.splitext(base)[0]]
     top = sources.folder().rstrip(os.sep) + os.sep
-    while folder.startswith(top) and os.path.isfile(os.path.join(folder, "__init__.py")):
+    relative = folder.startswith(top) and _RELATIVE_IMPORT.search(_readable(filename)) is not None
+    while folder.startswith(top) and (os.path.isfile(os.path.join(folder, "__init__.py")) or relative):
         folder, package = os.path.split(folder)
         parts.insert(0, package)
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
@@ -199,6 +205,13 @@ def _text(filename: str) -> str:
     except (SyntaxError, UnicodeDecodeError):
         with open(filename, encoding="utf-8-sig", errors=_LATIN_1) as text:
             return text.read()
+
+
+def _readable(filename: str) -> str:
+    try:
+        return _text(filename)
+    except (OSError, ValueError):
+        return ""  # running it says why
 
 
 def _as_latin_1(error: UnicodeError) -> Tuple[str, int]:
