@@ -1,6 +1,9 @@
 """The stand-ins for `datasets` and `evaluate` behave as the packages do."""
 
 import importlib
+import sys
+import types
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,6 +35,9 @@ WITH_ROWS: dict[str, Callable[[Any], Any]] = {
     "select": lambda rows: rows.select([5, 1]).to_list(),
     "select a range": lambda rows: rows.select(range(2, 5)).to_dict(),
     "take and skip": lambda rows: (rows.take(2).to_list(), rows.skip(8).to_list()),
+    "sort": lambda rows: in_order(rows),
+    "batches": lambda rows: list(rows.iter(4)),
+    "flatten indices": lambda rows: rows.select([5, 1]).flatten_indices().to_list(),
     "unique": lambda rows: rows.unique("question"),
     "rename": lambda rows: rows.rename_column("answer", "labels").to_list(),
     "rename several": lambda rows: rows.rename_columns({"answer": "labels", "question": "text"}).to_list(),
@@ -73,6 +79,13 @@ WITH_SPLITS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def in_order(rows: Any) -> Any:
+    """The rows by a column, up and down."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # the package calls pyarrow in an old way
+        return rows.sort("length").to_list(), rows.sort("length", reverse=True)[0]
+
+
 def parts(splits: Mapping[str, Any]) -> dict[str, Any]:
     """The rows of each part."""
     return {name: split.to_list() for name, split in splits.items()}
@@ -99,6 +112,55 @@ def test_rows_and_columns_behave_as_in_datasets(inside: Inside) -> None:
                 ours = stand_ins.Splits({part: stand_ins.Split(columns) for part, columns in SPLITS.items()})
                 theirs = {part: datasets.Dataset.from_dict(columns) for part, columns in SPLITS.items()}
                 assert seen(ours) == seen(datasets.DatasetDict(theirs))
+
+
+def test_programs_ask_the_libraries_to_be_quiet_in_many_ways(inside: Inside) -> None:
+    """`datasets.logging` was missing, and with it everything that a file defines below."""
+    real = {name: importlib.import_module(name) for name in ("datasets", "evaluate")}
+    missing = []
+    for name, package in real.items():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(sys.modules, name, types.ModuleType(name))
+            for below in ("utils", "utils.logging", "logging"):
+                patch.setitem(sys.modules, f"{name}.{below}", types.ModuleType(below))
+            inside("settings").put_settings(name)
+            ours = sys.modules[name]
+            asked = [n for n in dir(package) if n.endswith(("progress_bar", "progress_bars", "able_caching"))]
+            missing += [f"{name}.{n}" for n in asked if n[:2] in ("di", "en") and not callable(getattr(ours, n, None))]
+            verbs = [
+                n for n in dir(package.logging) if n.startswith(("set_verbosity", "get_", "DEBUG", "ERROR", "INFO"))
+            ]
+            missing += [f"{name}.logging.{n}" for n in verbs if not hasattr(ours.logging, n)]
+    assert missing == []
+
+
+def test_splits_are_named_as_in_datasets(inside: Inside) -> None:
+    data = inside("data")
+    whole = data.load_dataset("google/boolq")
+    train, rows = whole["train"].to_list(), len(whole["train"])
+    for split, kept in {
+        "train": train,
+        "train[:50%]": train[: rows // 2],
+        "train[50%:]": train[rows // 2 :],
+        "train[:3]": train[:3],
+        "train[-2:]": train[-2:],
+        "train+validation": train + whole["validation"].to_list(),
+    }.items():
+        assert data.load_dataset("google/boolq", split=split).to_list() == kept, split
+    assert len(data.load_dataset("google/boolq", split="train[:8000]")) == round(8000 * rows / 9427 - 0.5)
+    drawn = whole["train"].train_test_split(test_size=1427)
+    assert 1 < len(drawn["test"]) < rows // 4
+
+
+def test_curves_of_any_number_of_panels_are_not_drawn(inside: Inside) -> None:
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    with inside("pictures").no_pictures():
+        _, (one, two, three) = pyplot.subplots(1, 3, figsize=(9, 3))
+        _, grid = pyplot.subplots(2, 3)
+        (_, _, _), (_, _, last) = grid
+        assert len([*grid.flat]) == len([*grid.ravel()]) == 6
+        for axis in (one, two, three, last, grid[0, 1], pyplot.subplots()[1]):
+            axis.plot([1, 2]).set_label("loss")
 
 
 def test_what_is_drawn_is_as_large_and_repeats_by_its_seed(inside: Inside) -> None:

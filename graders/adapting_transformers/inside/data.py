@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from .hub import WORDS
-from .splits import Split, Splits
+from .splits import Split, Splits, concatenated
 
 ROWS = {"train": (40, 9427), "validation": (12, 3270)}
 """How many stand for BoolQ, and how many BoolQ has."""
@@ -67,7 +67,14 @@ def load_dataset(*_names: Any, split: Any = None, **_given: Any) -> Any:
         passages, questions = column(rows, 12), column(rows, QUESTION)
         answers = [is_true(passage) for passage in passages]
         splits[name] = Split({"question": questions, "answer": answers, "passage": passages}, real_rows)
-    return splits[str(split).partition("[")[0]] if split in splits or "[" in str(split) else splits
+    return splits if split is None else _named(splits, str(split))
+
+
+def _named(splits: Splits, split: str) -> Split:
+    """What `split="train"`, `"train[:8000]"` or `"train+validation"` asks for."""
+    parts = [part.strip().partition("[") for part in split.split("+")]
+    found = [splits[name].part(wanted) if wanted else splits[name] for name, _, wanted in parts]
+    return found[0] if len(found) == 1 else concatenated(found)
 
 
 def is_true(passage: str) -> bool:

@@ -91,6 +91,35 @@ class Split:
             indices = range(self._here(indices.start), self._here(indices.stop))
         return self._rows(index for index in map(int, indices) if index < len(self))
 
+    def sort(self, column: str, reverse: bool = False, **_: Any) -> Split:
+        """The rows in the order of a column."""
+        values = self._columns[column]
+        return self._rows(sorted(range(len(self)), key=values.__getitem__, reverse=reverse), self._real_rows)
+
+    def iter(self, batch_size: int) -> Iterator[Row]:
+        """Columns of so many rows at a time."""
+        return (self[range(start, min(start + batch_size, len(self)))] for start in range(0, len(self), batch_size))
+
+    def flatten_indices(self, **_: Any) -> Split:
+        """The same rows; the package stores them in their order."""
+        return self
+
+    def to_pandas(self) -> Any:
+        """The columns as a data frame."""
+        import pandas
+
+        return pandas.DataFrame(self.to_dict())
+
+    def part(self, wanted: str) -> Split:
+        """The rows that a name such as `train[:8000]` or `train[10%:]` has in its brackets."""
+        first, last = map(self._row, wanted.strip("[] ").split(":"))
+        return self._rows(range(len(self))[first:last])
+
+    def _row(self, text: str) -> Any:
+        if text.endswith("%"):
+            return round(len(self) * int(text[:-1]) / 100)
+        return self._here(int(text)) if text else None
+
     def take(self, count: int) -> Split:
         """The first rows."""
         return self.select(range(count))
@@ -115,7 +144,8 @@ class Split:
         rows = len(self)
         if test_size is None:
             test_size = 0.25 if train_size is None else (rows if isinstance(train_size, int) else 1.0) - train_size
-        last = math.ceil(rows * test_size) if isinstance(test_size, float) else min(int(test_size), rows - 1)
+        here = test_size if isinstance(test_size, float) else max(1, self._here(int(test_size)))
+        last = math.ceil(rows * here) if isinstance(here, float) else min(here, rows - 1)
         order = _order(rows, seed) if shuffle else list(range(rows))
         return Splits(train=self._rows(order[: rows - last]), test=self._rows(order[rows - last :]))
 
@@ -257,6 +287,12 @@ class Splits(dict[str, Split]):
     def set_format(self, *given: Any, **named: Any) -> None:
         """`Split.set_format` of each."""
         self._each("set_format", *given, **named)
+
+
+def concatenated(splits: Sequence[Split], **_: Any) -> Split:
+    """`concatenate_datasets`: the rows of several, which have the same columns."""
+    rows = [row for split in splits for row in split.to_list()]
+    return Split.from_list(rows)
 
 
 def _order(rows: int, seed: int | None) -> list[int]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.machinery
 import sys
-import types
 from typing import Any
 
 import transformers
@@ -13,21 +11,23 @@ from transformers.tokenization_utils_base import PreTrainedTokenizerBase
 
 from .data import load_dataset, load_metric
 from .hub import AdamW, batch_encode_plus, config, encode_plus, from_hub, padding, tokenizer_from_hub
-from .splits import Split, Splits
-
-
-def _module(name: str, **names: Any) -> None:
-    """Put a stand-in where `import` looks first."""
-    made = types.ModuleType(name)
-    made.__spec__ = importlib.machinery.ModuleSpec(name, None)
-    vars(made).update(names)
-    sys.modules[name] = made
+from .settings import put_module, put_settings
+from .splits import Split, Splits, concatenated
 
 
 def stand_in() -> None:
     """Put them there."""
-    _module("evaluate", load=load_metric)
-    _module("datasets", load_dataset=load_dataset, load_metric=load_metric, Dataset=Split, DatasetDict=Splits)
+    put_module("evaluate", load=load_metric)
+    put_module(
+        "datasets",
+        load_dataset=load_dataset,
+        load_metric=load_metric,
+        concatenate_datasets=concatenated,
+        Dataset=Split,
+        DatasetDict=Splits,
+    )
+    for name in ("evaluate", "datasets"):
+        put_settings(name)
     library: Any = transformers
     for owner in (library.AutoModel, library.AutoModelForSequenceClassification, library.PreTrainedModel):
         owner.from_pretrained = classmethod(from_hub)
