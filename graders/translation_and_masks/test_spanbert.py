@@ -85,10 +85,10 @@ def test_spanbert_loss_on_random_logits(student: Any, key: Any, rng: np.random.G
 
 
 def network(rng: np.random.Generator, n: int, d: int, start: int, end: int) -> tuple[Array, Array, Array, Array]:
-    """X (n, d), P (10, d), W_1 (3 d, d), W_2 (d, d), drawn until every layer is lively."""
+    """X (n, d), P (10, d), W_1 (3 d, d), W_2 (d, d), drawn until every layer is lively, also with a known mistake."""
     while True:
         X, P, W_1, W_2 = (rng.standard_normal(shape) for shape in ((n, d), (10, d), (3 * d, d), (d, d)))
-        if lively(X, start, end, P, W_1, W_2):
+        if all(lively(tokens, start, end, rows, W_1, W_2) for tokens, rows in mistaken_inputs(X, start, end, P)):
             return X, P, W_1, W_2
 
 
@@ -123,22 +123,29 @@ def agree_either_gelu(
 
 
 def boundary_mistakes(key: Any, X: Array, start: int, end: int, P: Array, W_1: Array, W_2: Array) -> Mistakes:
-    represent = key.span_boundary_representation
+    def with_mistake(number: int) -> Array:
+        tokens, rows = mistaken_inputs(X, start, end, P)[number]
+        result: Array = key.span_boundary_representation(tokens, start, end, rows, W_1, W_2)
+        return result
+
+    d = X.shape[1]
+    return {
+        "the ends of the span are used; take the tokens beside it": lambda: with_mistake(1),
+        "left and right are swapped in h_0 = [left; right; p]": lambda: with_mistake(2),
+        "positions are off by one: p_1, row 0 of P, is the first token's": lambda: with_mistake(3),
+        "the layer normalisation is missing": lambda: plain_network(X, start, end, P, W_1, W_2),
+        "the variance is that of a sample, divided by d - 1 instead of d": lambda: (
+            with_mistake(0) * np.sqrt((d - 1) / d)
+        ),
+    }
+
+
+def mistaken_inputs(X: Array, start: int, end: int, P: Array) -> list[tuple[Array, Array]]:
+    """X and P: as they are, with the span's ends beside it, with both sides swapped, with positions one too far."""
     inner, swapped = X.copy(), X.copy()
     inner[[start - 1, end + 1]] = X[[start, end]]
     swapped[[start - 1, end + 1]] = X[[end + 1, start - 1]]
-    later, d = np.roll(P, -1, axis=0), X.shape[1]
-    return {
-        "the ends of the span are used; take the tokens beside it": lambda: represent(inner, start, end, P, W_1, W_2),
-        "left and right are swapped in h_0 = [left; right; p]": lambda: represent(swapped, start, end, P, W_1, W_2),
-        "positions are off by one: p_1, row 0 of P, is the first token's": lambda: represent(
-            X, start, end, later, W_1, W_2
-        ),
-        "the layer normalisation is missing": lambda: plain_network(X, start, end, P, W_1, W_2),
-        "the variance is that of a sample, divided by d - 1 instead of d": lambda: (
-            represent(X, start, end, P, W_1, W_2) * np.sqrt((d - 1) / d)
-        ),
-    }
+    return [(X, P), (inner, P), (swapped, P), (X, np.roll(P, -1, axis=0))]
 
 
 def plain_network(X: Array, start: int, end: int, P: Array, W_1: Array, W_2: Array) -> Array:
