@@ -7,6 +7,7 @@ one submission to the next, so sharing changes no verdict. An examiner that was 
 """
 
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,10 +32,13 @@ class Parked:
         self.sharing = True
         """Whether examiners are parked and taken; False while a test looks after examiners of its own."""
         self._idle: OrderedDict[str, dict[str, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+        """Two threads of a pool may park examiners of one kind at the same moment."""
 
     def take(self, key: str) -> dict[str, Any] | None:
         """Return the state of an examiner that runs and fits, if there is one."""
-        state = self._idle.pop(key, None)
+        with self._lock:
+            state = self._idle.pop(key, None)
         if state is None:
             return None
         fits = False
@@ -50,20 +54,19 @@ class Parked:
 
     def park(self, key: str, state: dict[str, Any]) -> None:
         """Keep an examiner; the one that was unused for longest goes when there are too many."""
-        self.end(key)
-        self._idle[key] = state
-        while len(self._idle) > MOST:
-            self.end(next(iter(self._idle)))
-
-    def end(self, key: str) -> None:
-        """End one examiner, if it is there."""
-        if (state := self._idle.pop(key, None)) is not None:
-            _end(state)
+        with self._lock:
+            ended = [self._idle.pop(key, None)]
+            self._idle[key] = state
+            if len(self._idle) > MOST:
+                ended.append(self._idle.popitem(last=False)[1])
+        for other in ended:
+            if other is not None:
+                _end(other)
 
     def end_all(self) -> None:
         """End all."""
-        for key in list(self._idle):
-            self.end(key)
+        while self._idle:
+            _end(self._idle.popitem()[1])
 
 
 STATE: Final = ("_process", "_sock", "_log", "settings", "tests", "left_out")
