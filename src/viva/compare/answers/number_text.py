@@ -29,11 +29,16 @@ _POWER_OF_TEN: Final = re.compile(r"(?:(.+?)\s*[*x]\s*)?10\s*(?:\^|\*\*)\s*\(?\s
 _EXPONENT_FORM: Final = re.compile(r"(.+?)[eE]([+-]?\d{1,4})")
 _REMARK: Final = re.compile(r"(.*\S)\s*\([^()\d]*[A-Za-z][^()\d]*\)")
 _WITH_WORDS: Final = re.compile(r"(.*[\d%)])\s*([A-Za-z][A-Za-z_-]*(?:\s+[A-Za-z_-]+){0,3})\.?")
+_PER_CENT: Final = frozenset({"percent", "per cent", "pct"})
+_CHANGING: Final = frozenset(
+    "plus minus times and or not but except without more less fewer twice double half squared cubed".split()  # noqa: SIM905  # it fits on a line
+)
+"""Words behind a number that make another number of it."""
 _MULTIPLIERS: Final[dict[str, Fraction]] = {
     **dict.fromkeys(("k", "K", "thousand"), Fraction(10**3)),
     **dict.fromkeys(("M", "mio", "million", "millions"), Fraction(10**6)),
     **dict.fromkeys(("B", "G", "bn", "billion", "billions"), Fraction(10**9)),
-    **dict.fromkeys(("percent", "pct"), Fraction(1, 100)),
+    **dict.fromkeys(("permille", "per mille", "promille", "per thousand", "per mil"), Fraction(1, 1000)),
 }
 
 
@@ -82,10 +87,14 @@ def _read_piece(piece: str) -> list[Fraction]:
         is_decimal = _DECIMAL_COMMA.fullmatch(share)  # 82,650 % has decimals: nobody writes thousands of per cent
         return _percentage(_read_piece(share.replace(",", ".") if is_decimal else share))
     if match := _WITH_WORDS.fullmatch(piece):
-        word, inner = match[2], match[1].strip()
+        word, inner = " ".join(match[2].split()), match[1].strip()
+        if word.lower() in _PER_CENT:
+            return _read_piece(f"{inner} %")
         if word in _MULTIPLIERS or word.lower() in _MULTIPLIERS:
             factor = _MULTIPLIERS.get(word) or _MULTIPLIERS[word.lower()]
             return [r * factor for r in _read_piece(inner)]
+        if changing := _CHANGING.intersection(word.lower().split()):
+            raise Unreadable(f"`{min(changing)}` behind it may change the number; write the number alone")
         if len(word) > 2:
             return _read_piece(inner)
     return _signed(piece) or _arithmetic(piece)
