@@ -31,7 +31,7 @@ THREE = [
     "I choose A, C and E", "A, C, E (not B, D)", "A,C,E only", "Only A, C, E", "Correct: A, C, E", "A C and E", "a.c.e",
     "A: yes, C: yes, E: yes", "A: yes, B: no, C: yes, D: no, E: yes", "A, C, E. B and D are wrong", "$A, C, E$",
     "\\textbf{A, C, E}", "A, C, E: a tokenizer may split words", "a, c and e, as a model sees them", "ACE.", "A & C & E",
-    "a)\nc)\ne)", "A)C)E)", "Options A, C, and E are correct.", "A, C and E are true, neither B nor D", ["A", "C and E"],
+    "a)\nc)\ne)", "A)C)E)", "Options A, C, and E are correct.", "A, C and e", "A, C and E are true, neither B nor D", ["A", "C and E"],
 ]  # fmt: skip
 UNDECIDED = [
     "A or C or E", "A, C, maybe E", "not A, C, E", "A, C, E or D", "all but B and D", "A-E", "A to E", "A, C, E... or B",
@@ -46,7 +46,7 @@ SENTENCES = [
 ]  # fmt: skip
 NOT_C = [
     "C or B", "B or C", "not C", "C, B", "either C or B", "C is wrong", "C is not right", "C is false", "B, not C", "C, or B",
-    "C: or B", "C and B", "C but B is right as well", "C. Also B", "B because C is wrong", "C or maybe d", "C isn't right",
+    "C: or B", "C and B", "C but B is right as well", "C. Also B", "B because C is wrong", "C or maybe d", "C isn't right", "C, b",
 ]  # fmt: skip
 
 
@@ -162,10 +162,12 @@ def test_neither(answer):
 STATEMENTS = [
     "It is false", "This is false.", "The statement is false", "not true", "Untrue", "❌", "the claim is False because it moves",
     "Statement is incorrect", "False, it is true that masks are used but positions stay", "No. The position is kept", "**False**",
+    "False: the token is replaced, but the right position stays",
     "False: true only for the decoder", "I think it is false", "That is not correct",
 ]  # fmt: skip
 TAKEN_BACK = [
     "False, but actually true", "False. Correction: True", "false? true", "False or true", "partly false", "maybe false",
+    "No, the statement is true", "False: it is right.",
     "False; wait, true", "It is not false", "False, also true", "False (or true)",
 ]  # fmt: skip
 

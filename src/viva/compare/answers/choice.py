@@ -60,9 +60,12 @@ _ITEMS: Final = re.compile(r"\s*[,;\n]\s*")
 _LETTER_AND_TEXT: Final = re.compile(r"\(?([A-Za-z])\s*(?:[).:\]=]|\s-)\s*(.*)", re.DOTALL)
 _NOT_TRUE: Final = re.compile(r"\bnot\s+(?:true|right|correct)\b|\buntrue\b")
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?:or|but|actually|also|correction|edit|wait|partly|sometimes)\b\W*(?:\w+\W+){0,2}?(true|false|yes|no|right|wrong)\b"
-    r"(?!\s+(?:that|to|for|when|if|in|only|matter|one))"
+    r"(?:\b(?:or|but|actually|also|correction|edit|wait|partly|sometimes)\b\W*(?:\w+\W+){0,2}?"
+    r"|\b(?:statement|claim|sentence|it|this|that) (?:is|was) (?:indeed |actually )?)"
+    r"(?:(true|false|yes|no|correct|incorrect)\b(?!\s+(?:that|to|for|when|if|in|only|matter|one))"
+    r"|(right|wrong)\b(?!\s+\w))"
 )
+"""What turns an answer round: "or false", "but it is wrong", "the statement is true"; not "but the right order"."""
 _LENGTH: Final = 500
 _LAST_LETTER: Final = "j"
 _FEW: Final = 3
@@ -170,7 +173,8 @@ def _leading_letters(text: str) -> tuple[list[str], int]:
     letters: list[str] = []
     at = end = 0
     while (match := _LETTER.match(text, at)) and not _WORD_AFTER.match(text, match.end(1)):
-        if letters and match[1].isupper() != letters[0].isupper():  # "B, a tokenizer ..."
+        is_last = not text[match.end() :].strip(" .,;:)]")
+        if letters and match[1].isupper() != letters[0].isupper() and not is_last:  # "B, a tokenizer ..."
             break
         letters.append(match[1])
         end = match.end()
@@ -218,7 +222,7 @@ def _read_truth(value: object) -> str:
             raise Unreadable("write True or False, one of them")
         if known and words[0] in _TRUE | _FALSE:
             opposite = _FALSE if known[0] else _TRUE
-            if any(match[1] in opposite for match in _TAKEN_BACK.finditer(text)):
+            if any((match[1] or match[2]) in opposite for match in _TAKEN_BACK.finditer(text)):
                 raise Unreadable("write True or False, one of them")
             return "true" if known[0] else "false"
     raise Unreadable("write True or False")
