@@ -81,10 +81,10 @@ test: $(VENV)/.installed-dev
 long: $(VENV)/.installed-dev
 	$(PYTEST) -m 'long and not nightly and not training'
 
-# Hypothesis searches at random here, and prints how to repeat what it finds. One process: containers and other hosts
-# are tested as if nothing else ran on this machine.
+# Hypothesis searches at random here, and prints how to repeat what it finds. Two processes: most of these tests keep
+# more than one core busy by themselves.
 nightly: $(VENV)/.installed-dev
-	VIVA_HYPOTHESIS=random $(BIN)/python -m pytest -m 'nightly or training'
+	VIVA_HYPOTHESIS=random $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'nightly or training'
 
 # Takes about an hour on two cores: the example submissions with their tests that train, the same again and again.
 training: $(VENV)/.installed-dev
