@@ -41,7 +41,8 @@ RIGHT = [
         "O(M²k)", "M^2k", "M*M*k", "2M²k", "O (k M^2)", "\\mathcal{O}(M^2k)", "$\\mathcal{O}\\left(M^2 k\\right)$", "\\(O(M^2k)\\)",
         "\\mathrm{O}(M^2k)", "\\Theta(M^2 k)", "`O(M^2k)`", "O[M^2k]", "О(M²k)", "Ο(M²k)", "𝒪(M²k)", "O(M^2k).", "time = O(M²k)", "M ˆ2 k",
     ]),
-    ("x1*x2 + p1*p2", ["x1", "x2", "p1", "p2"], ["x_1·x_2 + p_1·p_2", "x₁x₂+p₁p₂", "x_1 \\cdot x_2 + p_{1} \\cdot p_{2}", "x1x2+p1p2."]),
+    ("x1*x2 + p1*p2", ["x1", "x2", "p1", "p2"], ["x_1·x_2 + p_1·p_2", "x₁x₂+p₁p₂", "x_1 \\cdot x_2 + p_{1} \\cdot p_{2}", "x1x2+p1p2.",
+        "x1 . x2 + p1.p2", "x1.T @ x2 + p1ᵀ@p2", "x_1^T @ x_2 + p_1 @ p_2"]),
     ("min(T, 2**n)", {"T": (1, 100), "n": (1, 8)}, ["\\min\\{T, 2^n\\}", "min{2ⁿ, T}"]),
     ("1538", ["d"], [1538, "1538", "1,538", "2*769", 1538.0]),
     ("exp(beta/sqrt(h))", {"beta": (0, 3), "h": (1, 9)}, ["e^(β/√h)", "exp(beta/sqrt(h))", "e^{\\beta/\\sqrt{h}}"]),
@@ -70,6 +71,7 @@ LETTERS = ["M", "N", "k"]
     [
         "O(M²k)",
         "O(M²k + Mk²)",
+        "O(M²k) + O(Mk²)",
         "4Mk^2 + 2M^2k",
         "O(Mk(M+k))",
         "M^2 k + M k + M^2",
@@ -205,7 +207,7 @@ NO_FORMULA = [
     "", None, "  ", "2x+2", "2d+", "2d)", "(2d", "2 2", "d2", "d 2", "*d", "2**", "d!", "d=", "lambda d: 2*d", "d if d else 2",
     "__import__('os').system('true')", "d.__class__", "[d for d in d]", "{}", "2d; 3", "d\0", "sin(d)", "f(d)", "min(d)",
     "sqrt(d, 2)", "log", "sqrt", "frac", "𝟚x", "a lot", "two times d plus two", ["2d"], {"d": 2}, True, 1j, float("nan"), "\\",
-    "d'", "d_1", "🙂", "d?", "1_000", "d@d", "d%2", "d<2", "d,2", "2,5d",
+    "d'", "d_1", "🙂", "d?", "1_000", "d#d", "d%2", "d<2", "d,2", "2,5d",
 ]  # fmt: skip
 
 

@@ -32,6 +32,11 @@ _LATEX: Final = [
     (re.compile(r"_\s*\{\s*(\w+)\s*\}"), r"_\1"),
     (re.compile(r"\\([A-Za-z]+)"), r" \1"),
 ]
+_DOT_PRODUCTS: Final = [
+    (re.compile(r"\s*(?:\.T|\^T|\^\{T\}|\^⊤|ᵀ)?\s*@\s*"), "*"),
+    (re.compile(r"(?<=[^\W\d])(\d*)\s*\.\s*(?=[^\W\d])"), r"\1*"),
+]
+"""x1.T @ x2 and x1 . x2 are products; 2.5 is a number."""
 _INDEXED: Final = re.compile(r"([^\W\d_]+)(\d+)")
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>\d{1,3}(?:,\d{3})+(?![\d,])|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3}(?![\w.]))?)"
@@ -63,7 +68,7 @@ def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
     text = text.strip(" \t\n`")
     text = plain_signs(powers_written_out(fractions_written_out(text))).replace("√", " sqrt ")
-    for pattern, replacement in _LATEX:
+    for pattern, replacement in [*_LATEX, *_DOT_PRODUCTS]:
         text = pattern.sub(replacement, text)
     text = greek_written_out(text).translate(str.maketrans("{}[]", "()()")).strip().rstrip(".;,")
     known = _known(variables)

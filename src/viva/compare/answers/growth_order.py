@@ -24,13 +24,33 @@ _FAR: Final = 1e35
 
 
 def without_order(text: str) -> tuple[str, bool]:
-    r"""Return the inside of O(...), Θ(...) or \mathcal{O}(...), and whether the text is one of these at all."""
+    r"""Return the inside of O(...), Θ(...) or \mathcal{O}(...), and whether the text is one or a sum of these."""
     bare = plain_signs(text).strip(_AROUND).removeprefix("\\(").removesuffix("\\)").strip(_AROUND)
+    insides = [_inside(part) for part in _summands(bare)]
+    if None in insides:
+        return text, False
+    return " + ".join(f"({inside})" for inside in insides) if len(insides) > 1 else str(insides[0]), True
+
+
+def _inside(bare: str) -> str | None:
+    """Return what is in the brackets of one order; None if the text is none."""
     head, bracket, rest = bare.partition("(" if "(" in bare else "[")
     match = _ORDER_OF.fullmatch(_letter_o(head) + bracket + rest)
     if match is None or not _balanced(match[2]):
-        return text, False
-    return match[2].removesuffix("\\right"), True
+        return None
+    return match[2].removesuffix("\\right")
+
+
+def _summands(text: str) -> list[str]:
+    """Split a text at each plus that is in no bracket."""
+    depth, parts = 0, [""]
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "+" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
 
 
 def is_sum_with(
