@@ -9,6 +9,7 @@ from programs import IS_OPEN, Program
 
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, ProtocolViolation
+from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
 
@@ -153,7 +154,8 @@ def test_daemons_end_with_their_box(program: Program, ending: str) -> None:
 @pytest.mark.parametrize("count", [20])
 def test_nothing_is_left_after_many_boxes(fork_server: ForkServer, limits: Limits, count: int) -> None:
     def held() -> tuple[int, set[str]]:
-        folders = [entry.name for entry in os.scandir("/dev/shm") if entry.name.startswith("viva-")]
+        ours = f"{FOLDER_PREFIX}{os.getpid()}-"
+        folders = [entry.name for entry in os.scandir("/dev/shm") if entry.name.startswith(ours)]
         return len(list(Path("/proc/self/fd").iterdir())), set(folders)
 
     with fork_server.spawn(limits):

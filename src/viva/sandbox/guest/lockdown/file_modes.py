@@ -14,7 +14,8 @@ _SETS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks")
 def keep_files_private() -> None:
     """Give nobody else any right to new files, and let changes of modes leave such rights out.
 
-    The system call filter refuses such a right; without this, `shutil.copy` would fail on a file of mode 644.
+    The system call filter ignores calls that would give such a right; without this, mode 755 would make nothing
+    executable.
     """
     os.umask(_OF_OTHERS)
     for name in ("chmod", "fchmod"):

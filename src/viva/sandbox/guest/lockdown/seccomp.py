@@ -158,12 +158,17 @@ class _Assembler:
         self._case("kill", [_argument(0), _step(_IF_BITS, 0x80000000, 0, 1), _fail(errno.EPERM)])
 
     def _modes(self, *, shared_files: bool) -> None:
-        """Refuse set-id bits; if files must stay with their user, also all bits of others, now and for new files."""
-        refused = _SET_ID_BITS if shared_files else _SET_ID_BITS | _BITS_OF_OTHERS
+        """Refuse set-id bits; if files must stay with their user, give no bits to others, now or for new files.
+
+        A call that would give them says yes and does nothing: programs end if they cannot make a folder of mode 755.
+        """
         for name, mode in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
-            self._case(name, [_argument(mode), _step(_IF_BITS, refused, 0, 1), _fail(errno.EPERM)])
+            body = [_argument(mode), _step(_IF_BITS, _SET_ID_BITS, 0, 1), _fail(errno.EPERM)]
+            if not shared_files:
+                body += [_step(_IF_BITS, _BITS_OF_OTHERS, 0, 1), _fail(0)]
+            self._case(name, body)
         if not shared_files:
-            self._refuse("umask", 0)  # it says yes and does nothing
+            self._refuse("umask", 0)
             for name in ("setxattr", "lsetxattr", "fsetxattr"):  # an access list is an extended attribute
                 self._refuse(name, errno.EOPNOTSUPP)
 
