@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viva.compare.answers.number_text import read_number
+from viva.compare.answers.number_reading import read_number
 from viva.compare.answers.unreadable import Unreadable
 from viva.grading import agree, agree_formula, agree_number, agree_on, number, visibility, weight
 

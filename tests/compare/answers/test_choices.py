@@ -32,6 +32,9 @@ THREE = [
     "A: yes, C: yes, E: yes", "A: yes, B: no, C: yes, D: no, E: yes", "A, C, E. B and D are wrong", "$A, C, E$",
     "\\textbf{A, C, E}", "A, C, E: a tokenizer may split words", "a, c and e, as a model sees them", "ACE.", "A & C & E",
     "a)\nc)\ne)", "A)C)E)", "Options A, C, and E are correct.", "A, C and e", "A, C and E are true, neither B nor D", ["A", "C and E"],
+    "A ✓ C ✓ E ✓", "A ✓, B ✗, C ✓, D ✗, E ✓", "A is right, B is wrong, C is right and E is right", "A, C and E; not B", "A、C、E",
+    "Not B but A, C and E", "$\\{A, C, E\\}$", "A: because it is causal. C: since it sees all. E: as it says.", "“A, C, E”",
+    "Neither B nor D; A, C and E", "\\boxed{A, C, E}",
 ]  # fmt: skip
 UNDECIDED = [
     "A or C or E", "A, C, maybe E", "not A, C, E", "A, C, E or D", "all but B and D", "A-E", "A to E", "A, C, E... or B",
@@ -43,10 +46,11 @@ SENTENCES = [
     "C; the others are wrong", "C because the checkpoint differs", "C, the tokenizer and model are of the same checkpoint",
     "\\textbf{C}", "C: A new tokenizer is needed", "C, not B", "C rather than B", "C. B is wrong", "My choice is C.",
     "C as a tokenizer needs it", "The right option is C", "c, a tokenizer needs it", "C (A and B are wrong)", "I believe C",
+    "I'd say C", "I’d go with C", "definitely C", "A is wrong, so C", "“C”", "So C",
 ]  # fmt: skip
 NOT_C = [
     "C or B", "B or C", "not C", "C, B", "either C or B", "C is wrong", "C is not right", "C is false", "B, not C", "C, or B",
-    "C: or B", "C and B", "C but B is right as well", "C. Also B", "B because C is wrong", "C or maybe d", "C isn't right", "C, b",
+    "C is right, C is wrong", "C, so B", "B is right, C is wrong", "C ✗", "C ✓ B ✓", "C: or B", "C and B", "C but B is right as well", "C. Also B", "B because C is wrong", "C or maybe d", "C isn't right", "C, b",
 ]  # fmt: skip
 
 

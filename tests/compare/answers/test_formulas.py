@@ -19,7 +19,7 @@ RIGHT = [
         "d+d+2", "2D+2", "f = 2d+2", "params(d) = 2*d + 2", "2d+2 = 2(d+1)", "$2d + 2$", "2 \\cdot d + 2", "\\(2d+2\\)",
         "2\\,d+2", "2 + 2*d", "2{d}+2", "2[d+1]", "4d/2+2", "2d − −2", "+2d+2", "2d+2.0", "2.d+2", "2e0*d+2", "２d+2",
         "√4·d + 2", "sqrt(4)d+2", "2d^1+2", "2d¹+2", "log2(4) d + 2", "max(2d+2, 1)", "abs(-2d-2)", "2*d+2 ", "\n2d+2\n",
-        "d*2+2", "2d + 2e/e", "O(2d+2)",
+        "d*2+2", "2d + 2e/e", "O(2d+2)", "lambda d: 2*d + 2", "2 x d + 2", "**2d+2**", r"\boxed{2d+2}", "we need 2d+2 parameters", "4*d//2 + 2",
     ]),
     (VARIANCE, RANGES, [
         "h(σ⁴+2μ²σ²)", "hσ⁴ + 2hμ²σ²", "h*(sigma^4+2*mu^2*sigma^2)", "h \\sigma^{4} + 2h\\mu^{2}\\sigma^{2}",
@@ -31,6 +31,11 @@ RIGHT = [
         "G(n/G)²", "G*(n/G)^2", "n*n/G", "1/G n^2", "n²÷G", "n^2/g", "n·n⁄G", "O\\left(\\frac{n^2}{G}\\right)", "n**2*G**-1",
     ]),
     ("d*k + 3*r*(d+k)", ["d", "k", "r"], ["dk+3r(d+k)", "dk + 3rd + 3rk", "kd+3(dr+kr)", "d k + 3 r (d + k)"]),
+    ("n*(n+1)/2", ["n"], ["n*(n+1)//2", "n(n+1)//2 = n(n+1)/2", "sum = n*(n+1)//2", "½ n² + ½ n"]),
+    ("sqrt(d)", ["d"], ["np.sqrt(d)", "math.sqrt(d)", r"\sqrt[2]{d}", "pow(d, 0.5)", r"d^{\frac12}", r"d^\frac{1}{2}", "root{2}{d}"]),
+    ("d**(1/3)", ["d"], [r"\sqrt[3]{d}", r"\sqrt[3] d", "pow(d, 1/3)"]),
+    ("log2(n)", ["n"], ["math.log(n, 2)", "log(n)/log(2)", "np.log2(n)", r"\log_2 n"]),
+    ("O(n**2*d)", ["n", "d"], ["O(n^2 d) time", "Time: O(n²d)", "time complexity: O(n^2 d)", "The complexity is O(n^2 d)", "O(n^2 d) operations per layer"]),
     ("4*d_model**2", ["d_model"], ["4d_model^2", "4 d_{model}^2", "(2d_model)²", "4d_{\\text{model}}^{2}", "4D_MODEL²"]),
     ("min(T, (k+1)**n)", {"T": (1, 100), "k": (1, 4), "n": (1, 4)}, ["min(T,(k+1)^n)", "min((1+k)^n, T)"]),
     ("1/(2*d)", ["d"], ["1/2d", "1/(2d)", "0.5/d", "d^-1/2", "½/d", "\\frac{1}{2d}", "½ d^(-1)"]),
@@ -134,6 +139,9 @@ def test_lower_terms_are_for_orders_only():
 
 
 WRONG = [
+    ("n*(n+1)/2", ["n"], ["n*((n+1)//2)", "(n+1)//2*n", "n//2*(n+1)", "n*n//2"]),
+    ("sqrt(d)", ["d"], [r"\sqrt[3]{d}", "pow(0.5, d)", r"2\sqrt{d}"]),
+    ("log2(n)", ["n"], ["log(2, n)", "log(n)"]),
     ("2*d + 2", ["d"], ["2d", "2d+1", "d+2", "2(d+2)", "d^2+2", "2*d-2", "2", 1538, "d*2*2", "2d+2d", "O(d)", "2^d+2"]),
     (VARIANCE, RANGES, ["h*sigma**4", "h(σ²+μ²)²", "h(σ⁴+μ²σ²)", "σ⁴+2μ²σ²", "h·μ²", "h(σ⁴+2μσ²)"]),
     ("n**2 / G", {"n": (8.0, 512.0), "G": (2.0, 8.0)}, ["n^2", "n/G", "(n/G)^2", "nG", "O(n²)", "n^2/G + 1"]),
@@ -204,7 +212,7 @@ def test_no_message_says_what_is_expected():
 
 
 NO_FORMULA = [
-    "", None, "  ", "2x+2", "2d+", "2d)", "(2d", "2 2", "d2", "d 2", "*d", "2**", "d!", "d=", "lambda d: 2*d", "d if d else 2",
+    "", None, "  ", "2x+2", "2d+", "2d)", "(2d", "2 2", "d2", "d 2", "*d", "2**", "d!", "d=", "d if d else 2",
     "__import__('os').system('true')", "d.__class__", "[d for d in d]", "{}", "2d; 3", "d\0", "sin(d)", "f(d)", "min(d)",
     "sqrt(d, 2)", "log", "sqrt", "frac", "𝟚x", "a lot", "two times d plus two", ["2d"], {"d": 2}, True, 1j, float("nan"), "\\",
     "d'", "d_1", "🙂", "d?", "1_000", "d#d", "d%2", "d<2", "d,2", "2,5d",

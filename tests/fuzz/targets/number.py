@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from tests.fuzz.target import Target, expect, expect_sentence
-from viva.compare.answers.number_text import read_number
+from viva.compare.answers.number_reading import read_number
 from viva.compare.answers.table_text import CELLS, read_table
 from viva.compare.answers.unreadable import Unreadable
 from viva.grading import Disagreement, agree_choice, agree_number, agree_table, share_of_cells

@@ -16,6 +16,7 @@ _SIGNS: Final = str.maketrans(
         **dict.fromkeys("−–—‒‐‑﹣－", "-"),
         **dict.fromkeys("×·⋅∙•✕✖∗＊", "*"),
         **dict.fromkeys("÷∕⁄／", "/"),
+        **dict.fromkeys("、，", ","),
         **dict.fromkeys("’‘`´ʹ′", "'"),
         **dict.fromkeys(
             "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "

@@ -21,15 +21,16 @@ _FALSE: Final = frozenset(
     "false f no n 0 wrong incorrect falsch nein faux non ✗ ✘ ❌ 错 错误 否".split()  # noqa: SIM905  # it fits on a line
 )
 _LABEL: Final = re.compile(
-    r"^(?:(?:the|my|our|correct|right|final|only|i|we|would|think|believe|choose|chose|pick|select|say|it|that|this"
-    r"|statement|claim|sentence|answers?|options?|choices?|letters?|is|are)\b[\s:=]*)*",
+    r"^(?:(?:the|my|our|correct|right|final|only|i|id|ill|we|would|will|think|believe|choose|chose|pick|select|say|go|with"
+    r"|it|that|this|both|must|should|be|definitely|clearly|surely|probably|so|but|hence|thus|therefore"
+    r"|statements?|claim|sentence|answers?|options?|choices?|letters?|is|are)\b[\s:=,]*)*",
     re.IGNORECASE,
 )
 _TRUTH_LABEL: Final = re.compile(_LABEL.pattern.replace("|correct|right", ""), re.IGNORECASE)
 _LETTER_LABEL: Final = re.compile(_LABEL.pattern.replace("|i|", "|i(?=\\s+[a-z]{2})|"), re.IGNORECASE)
 """The label of a choice among letters, of which one is I."""
 _WORD_LABEL: Final = re.compile(r"^(?:my\s+)?(?:answers?|options?|choices?)?\s*(?:is|are)?\s*[:=]?\s*", re.IGNORECASE)
-_MARKUP: Final = re.compile(r"\\(?:text|math)\w*|[$`*_\"{}]")
+_MARKUP: Final = re.compile(r"\\(?:text|math|boxed)\w*|\\(?=[{}])|\\[,;: ]|[$`*_\"“”„{}]")
 _BULLET: Final = re.compile(r"^\s*(?:[-+•–—*]\s+|\d{1,2}[.)]\s*(?=\(?[A-Za-z]\b))", re.MULTILINE)
 _BETWEEN: Final = re.compile(r"\s*(?:[,;/+&|\n]|\band\b|\bund\b|\bet\b)\s*", re.IGNORECASE)
 _LETTER: Final = re.compile(r"[(\[]?\s*([A-Za-z])\b\s*[)\].:]?")
@@ -48,17 +49,23 @@ _REFUSED: Final = re.compile(
 )
 _LIST: Final = r"[A-J]\b(?:(?:\s*[,/&]\s*|\s+)(?:(?:and|or|nor)\s+)?[A-J]\b)*"
 _NOT_CHOSEN: Final = re.compile(
-    r"\b(?:(?:and|but)\s+)?(?:not|neither|without|rather than|instead of)\s+(?:(?:the|option|answer)\s+)*"
-    rf"{_LIST}(?!\s+[a-z]{{3}})"
+    r"\b(?:(?:and|but)\s+)?(?:[Nn]ot|[Nn]either|without|rather than|instead of)\s+(?:(?:the|option|answer)\s+)*"
+    rf"{_LIST}(?!\s+(?!but\b)[a-z]{{3}})"
     rf"|{_LIST}\s+(?:is|are)\s+(?:both\s+|all\s+)?(?:wrong|false|incorrect|not\s+\w+)\b"
 )
 """What is said not to be the answer, and goes before the answer is read."""
 _OTHER: Final = re.compile(
     r"\b(?:[B-J]|A(?!\s+[a-z]{2}))\b(?!')|\b(?:or|also|maybe|perhaps)\s+\(?[a-j]\b(?!\s+[a-z]{2})"
 )
-_ITEMS: Final = re.compile(r"\s*[,;\n]\s*")
+_ITEMS: Final = re.compile(r"\s*[,;\n]\s*|\.\s+(?=\(?[A-Za-z]\s*[).:\]=])")
+_JUDGED: Final = re.compile(
+    r"\(?([A-Ja-j])\)?\s*(?:is|are|:|=|-)?\s*(right|correct|true|yes|✓|✔|✅|wrong|false|incorrect|no|✗|✘|❌)(?!\w)[\s,;.]*"
+    r"(?:(?:and|but)\s+)?",
+    re.IGNORECASE,
+)
+"""An option and whether it is chosen: A is right; B: no; C ✓."""
 _LETTER_AND_TEXT: Final = re.compile(r"\(?([A-Za-z])\s*(?:[).:\]=]|\s-)\s*(.*)", re.DOTALL)
-_NOT_TRUE: Final = re.compile(r"\bnot\s+(?:true|right|correct)\b|\buntrue\b")
+_NOT_TRUE: Final = re.compile(r"(?:\bnot|\bisn'?t|\bnever)\s+(?:true|right|correct)\b|\buntrue\b")
 _TAKEN_BACK: Final = re.compile(
     r"(?:\b(?:or|but|actually|also|correction|edit|wait|partly|sometimes)\b\W*(?:\w+\W+){0,2}?"
     r"|\b(?:statement|claim|sentence|it|this|that) (?:is|was) (?:indeed |actually )?)"
@@ -146,6 +153,11 @@ def _options(text: str, like: frozenset[str]) -> frozenset[str]:
     if not all(len(option) == 1 for option in like):
         return _words(text, like)
     text = _BULLET.sub("", _MARKUP.sub("", text)).strip(" .!?'[]").replace("'", "")
+    if (judged := _JUDGED.findall(text)) and not _JUDGED.sub("", text):
+        chosen = [letter for letter, word in judged if word.lower() in _TRUE]
+        if not chosen or len({letter.lower() for letter, _ in judged}) < len(judged):
+            raise Unreadable(_how(like))
+        return _letters(chosen, like)
     text = _NOT_CHOSEN.sub(" ", text).strip(" ;,.")
     text = text[_matched(_LETTER_LABEL, text, 0) :]
     if _DASHES.fullmatch(text):  # "A - C - E"; "A-E" may be a range

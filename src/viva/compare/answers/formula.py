@@ -1,14 +1,14 @@
 """Formulas compared by value: two are the same if they give the same numbers at every point that is tried."""
 
 import math
-import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
+from viva.compare.answers.formula_points import POINTS, Values, points_in, ranges_of, whole_points_in
 from viva.compare.answers.formula_text import LENGTH, parse
-from viva.compare.answers.formula_tree import Tree, Variable, evaluate, variables_of
+from viva.compare.answers.formula_tree import Tree, Variable, evaluate, rounds_down, variables_of
 from viva.compare.answers.growth_order import far_points, has_plain_factors, is_sum_with, without_order
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
@@ -18,24 +18,24 @@ from viva.compare.normalize import is_number, plain
 from viva.compare.show import as_written, number, show
 
 WHAT: Final = "a formula"
-RANGE: Final = (2.0, 10.0)
-"""The range of letters for which the author names none."""
-_POINTS: Final = 16
-_WHOLE_POINTS: Final = 4
 _RTOL: Final = 1e-9
 _LONGEST: Final = 10 * LENGTH
 """The most characters of all sides of an equation."""
-_SENTENCE: Final = re.compile(r"^(?:the|it|there|my|our)\s+(?:\w+\s+){0,6}?(?:is|are|equals)\s+", re.IGNORECASE)
+_SENTENCE: Final = re.compile(
+    r"^(?:the|it|there|my|our|we|i|one|time|space|memory|complexity|cost)\s+"
+    r"(?:\w+\s+){0,6}?(?:is|are|equals|needs?|has|have|gets?|obtain)\s+"
+    r"|^(?:(?:time|space|memory|total|asymptotic)\s+)*(?:time|space|memory|total|complexity|costs?)\s*:\s*",
+    re.IGNORECASE,
+)
 _COUNTED: Final = re.compile(
     r"(?<=[\w)\]}²³])(?:\s+(?:(?:trainable|learnable|scalar|real)\s+)?(?:parameters?|params|scalars?|weights|numbers"
-    r"|floats|values|elements|entries|operations|multiplications|macs|flops|embeddings))?"
+    r"|floats|values|elements|entries|operations|multiplications|macs|flops|embeddings"
+    r"|time|memory|space|complexity|steps))?"
     r"(?:\s+(?:per|in each|for each)\s+(?:layer|head|token|step))?\s*\.?$",
     re.IGNORECASE,
 )
 """What is counted, behind a formula: "parameters per layer"."""
 _EQUALS: Final = re.compile(r"=+|≈|≃|≡")
-
-Values = Mapping[str, float]
 
 
 def agree_formula(
@@ -67,7 +67,7 @@ def agree_formula(
         ValueError: a formula or range of the author's is wrong.
     """
     tried = hints_of_answer(hints)
-    ranges = _ranges(variables)
+    ranges = ranges_of(variables)
     right = [_Formula.of_author(text, ranges) for text in (expected, *accept)]
     try:
         readings = _readings(actual, ranges)
@@ -94,6 +94,8 @@ class _Formula:
     text: str
     tree: Tree
     points: tuple[tuple[Values, float], ...]
+    whole: tuple[tuple[Values, float], ...]
+    """Whole points, for an answer that divides with `//`."""
     far: tuple[tuple[Values, float], ...]
     """Far points, for an order of growth."""
     is_order: bool
@@ -110,12 +112,13 @@ class _Formula:
             tree = parse(inner, tuple(ranges))
         except Unreadable as why:
             raise ValueError(f"agree_formula: {text!r} cannot be read as a formula: {why}.") from None
-        points = tuple((p, v) for p in _points(ranges) if math.isfinite(v := evaluate(tree, p)))
-        if len(points) < _POINTS // 2:
+        points = tuple((p, v) for p in points_in(ranges) if math.isfinite(v := evaluate(tree, p)))
+        if len(points) < POINTS // 2:
             raise ValueError(f"agree_formula: {text!r} has no value at most points of the given ranges.")
+        whole = tuple((p, v) for p in whole_points_in(ranges) if math.isfinite(v := evaluate(tree, p)))
         distant = far_points(points[-1][0]) if is_order else []
         far = tuple((p, v) for p in distant if math.isfinite(v := evaluate(tree, p)))
-        return cls(str(text), tree, points, far, is_order)
+        return cls(str(text), tree, points, whole, far, is_order)
 
     def differs_at(self, other: Tree) -> tuple[Values, float, float] | None:
         """Return the first point at which `other` has another value: the point, its value, the right value."""
@@ -125,7 +128,7 @@ class _Formula:
             point, value = self.points[-1]
             factor = evaluate(other, point) / value if value else math.nan
             factor = factor if factor > 0 else 1.0
-        for point, value in self.points:
+        for point, value in self.whole if rounds_down(other) and self.whole else self.points:
             seen = evaluate(other, point) / factor
             if not abs(seen - value) <= _RTOL * (abs(value) + scale):
                 return point, seen, value
@@ -181,7 +184,8 @@ def _refuse_a_contradiction(sides: list[list[Tree]], ranges: Mapping[str, tuple[
 
 
 def _are_equal(one: Tree, other: Tree, ranges: Mapping[str, tuple[float, float]]) -> bool:
-    values = [(evaluate(one, point), evaluate(other, point)) for point in _points(ranges)]
+    points = whole_points_in(ranges) if rounds_down(one) or rounds_down(other) else points_in(ranges)
+    values = [(evaluate(one, point), evaluate(other, point)) for point in points]
     return all(math.isclose(a, b, rel_tol=_RTOL) for a, b in values if math.isfinite(a) and math.isfinite(b))
 
 
@@ -205,32 +209,6 @@ def _is_readable(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
 
 def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[str, bool]:
     return (text, False) if "O" in ranges else without_order(text)
-
-
-def _ranges(variables: Mapping[str, tuple[float, float]] | Sequence[str]) -> dict[str, tuple[float, float]]:
-    if isinstance(variables, str):
-        variables = [variables]
-    given = dict(variables) if isinstance(variables, Mapping) else dict.fromkeys(variables, RANGE)
-    for name, (low, high) in given.items():
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(f"agree_formula: the range of {name} is {(low, high)}; expected two numbers, low < high.")
-    return {str(name): (float(low), float(high)) for name, (low, high) in given.items()}
-
-
-def _points(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
-    """Return whole points first, because they read well in a message; the same points every time."""
-    chance = random.Random(0)  # noqa: S311  # points at which formulas are compared, not secrets
-    points: list[Values] = []
-    for count in range(_POINTS):
-        point = {}
-        for position, (name, (low, high)) in enumerate(ranges.items()):
-            if count < _WHOLE_POINTS and math.floor(high) - math.ceil(low) >= _WHOLE_POINTS:
-                span = math.floor(high) - math.ceil(low) + 1
-                point[name] = float(math.ceil(low) + (1 + 2 * count + 3 * position) % span)
-            else:
-                point[name] = chance.uniform(low, high)
-        points.append(point)
-    return points
 
 
 def _wrong(

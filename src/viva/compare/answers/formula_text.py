@@ -1,6 +1,6 @@
 r"""Parses the text of a formula into its tree, by a grammar of our own: nothing of the text is ever executed.
 
-It accepts + - * / ^ **, brackets, implicit multiplication (2d, d(d+1), dk), d², ·, ×, √, Greek letters, functions of
+It accepts + - * / // ^ **, brackets, implicit multiplication (2d, d(d+1), dk), d², ·, ×, √, Greek letters, functions of
 the allowlist, and the LaTeX that students paste: \frac, \cdot, \sqrt, d^{2}, d_{ff}.
 """
 
@@ -12,6 +12,7 @@ from typing import Final
 from viva.compare.answers.characters import fractions_written_out, plain_signs, powers_written_out
 from viva.compare.answers.formula_tree import CONSTANTS, FUNCTIONS, SEVERAL, Constant, Operation, Tree, Variable
 from viva.compare.answers.unreadable import Unreadable
+from viva.compare.answers.unwrapped import unwrapped
 from viva.compare.show import show
 
 LENGTH: Final = 500
@@ -29,6 +30,8 @@ _LATEX: Final = [
     (re.compile(r"\\(?:cdot|times|ast)(?![A-Za-z])"), "*"),
     (re.compile(r"\\div(?![A-Za-z])"), "/"),
     (re.compile(r"\\[dt]frac"), r"\\frac"),
+    (re.compile(r"\\frac\s*(\d)\s*(?=[\d{])"), r"\\frac{\1} "),
+    (re.compile(r"\\sqrt\s*\[([^\[\]]*)\]"), r" root{\1}"),
     (re.compile(r"_\s*\{\s*(\w+)\s*\}"), r"_\1"),
     (re.compile(r"\\([A-Za-z]+)"), r" \1"),
 ]
@@ -37,10 +40,13 @@ _DOT_PRODUCTS: Final = [
     (re.compile(r"(?<=[^\W\d])(\d*)\s*\.\s*(?=[^\W\d])"), r"\1*"),
 ]
 """x1.T @ x2 and x1 . x2 are products; 2.5 is a number."""
+_TIMES: Final = re.compile(r"(?<=[\w)\]}])\s+x\s+(?=[\w(\[{\\])|(?<=\d)(?<!\b0)x(?=\d)")
+"""An x between two factors, if no letter of the question is x."""
+_LAMBDA: Final = re.compile(r"\s*lambda\s+[\w\s,]*:")
 _INDEXED: Final = re.compile(r"([^\W\d_]+)(\d+)")
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>\d{1,3}(?:,\d{3})+(?![\d,])|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3}(?![\w.]))?)"
-    r"|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[-+*/^(),]))"
+    r"|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|//|[-+*/^(),]))"
 )
 
 
@@ -66,7 +72,9 @@ def greek_written_out(text: str) -> str:
 def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
     if len(text) > LENGTH:
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
-    text = text.strip(" \t\n`")
+    text = _LAMBDA.sub("", unwrapped(text).strip(" \t\n`"))
+    if not any("x" in name.lower() for name in variables):
+        text = _TIMES.sub("*", text)
     text = plain_signs(powers_written_out(fractions_written_out(text))).replace("√", " sqrt ")
     for pattern, replacement in [*_LATEX, *_DOT_PRODUCTS]:
         text = pattern.sub(replacement, text)
@@ -94,7 +102,7 @@ def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
 def _known(variables: Collection[str]) -> dict[str, tuple[str, str]]:
     """Return every spelling that means a name; a variable hides a constant or function of the same spelling."""
     known = {name: ("constant", name) for name in CONSTANTS}
-    known |= {name: ("function", name) for name in (*FUNCTIONS, "frac")}
+    known |= {name: ("function", name) for name in (*FUNCTIONS, "frac", "root", "pow")}
     known |= {"log_2": ("function", "log2"), "log_10": ("function", "log10"), "lg": ("function", "log10")}
     for name in variables:
         known[name] = known[greek_written_out(name).strip().replace(" ", "")] = ("variable", name)
@@ -131,6 +139,10 @@ def _allowed(variables: Collection[str]) -> str:
     return f"the formula's letters are {', '.join(names[:-1])} and {names[-1]}"
 
 
+def _quotient(above: Tree, below: Tree) -> Operation:
+    return Operation("/", (above, below))
+
+
 class _Parser:
     """Recursive descent over the tokens, with one method for each level of precedence."""
 
@@ -159,7 +171,7 @@ class _Parser:
     def _product(self) -> Tree:
         tree = self._factor()
         while True:
-            if (sign := self._sign("*", "/")) is not None:
+            if (sign := self._sign("*", "/", "//")) is not None:
                 tree = Operation(sign, (tree, self._factor()))
             elif not self._tight and self._starts_factor():
                 tree = Operation("*", (tree, self._power()))
@@ -208,16 +220,23 @@ class _Parser:
         return tree
 
     def _call(self, function: str) -> Tree:
-        if function == "frac":
-            above = self._primary()
-            return Operation("/", (above, self._primary()))
+        if function in ("frac", "root"):
+            first = self._primary()
+            second = self._primary()
+            if function == "frac":
+                return _quotient(first, second)
+            return Operation("^", (second, _quotient(Constant(1.0), first)))
         if self._sign("(") is None:  # log n, √d
             return Operation(function, (self._power(),))
         operands = [self._sum()]
         while self._sign(",") is not None:
             operands.append(self._sum())
         self._expect(")")
-        if (len(operands) > 1) != (function in SEVERAL):
+        if len(operands) == 2 and function in ("log", "pow"):  # a logarithm and its base, a power
+            if function == "pow":
+                return Operation("^", tuple(operands))
+            return _quotient(Operation("log", (operands[0],)), Operation("log", (operands[1],)))
+        if (len(operands) > 1) != (function in SEVERAL) or function == "pow":
             raise Unreadable(f"`{function}` has {len(operands)} operands here")
         return Operation(function, tuple(operands))
 

@@ -44,6 +44,7 @@ OPERATORS: Final[Mapping[str, Callable[..., float]]] = {
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
     "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
     "^": _power,
     "negative": lambda a: -a,
 }
@@ -82,6 +83,11 @@ def evaluate(tree: Tree, values: Mapping[str, float]) -> float:
         return float(function(*operands))
     except (ArithmeticError, ValueError):
         return math.nan
+
+
+def rounds_down(tree: Tree) -> bool:
+    """Return whether the formula divides with `//`, as programs do where they know that nothing is left over."""
+    return isinstance(tree, Operation) and (tree.operator == "//" or any(map(rounds_down, tree.operands)))
 
 
 def variables_of(tree: Tree) -> frozenset[str]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.compare.answers.characters import plain_signs
-from viva.compare.answers.number_text import nearly, read_number, shortest
+from viva.compare.answers.number_reading import nearly, read_number, shortest
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
