@@ -129,6 +129,70 @@ def test_what_a_person_reads_without_doubt_is_a_table(mask):
                     agree_table(answer, sequence_to_sequence(4, 5))
 
 
+def rows_of(mask, separator=" ", marks="01"):
+    return [separator.join(marks[cell] for cell in row) for row in mask.tolist()]
+
+
+FORMS_OF_A_SIZE = {
+    "on one line": lambda m: " ".join(digits(m)),
+    "on one line with commas": lambda m: ", ".join(digits(m)),
+    "quoted on one line": lambda m: ", ".join(f'"{row}"' for row in digits(m)),
+    "slashes": lambda m: " / ".join(rows_of(m)),
+    "dots for ones": lambda m: "\n".join(rows_of(m, marks="1.")),
+    "M and 1": lambda m: "\n".join(rows_of(m, marks="1M")),
+    "crosses and dots": lambda m: "\n".join(rows_of(m, "", marks="x.")),
+    "plus and minus": lambda m: "\n".join(rows_of(m, marks="+-")),
+    "dashes": lambda m: "\n".join(rows_of(m, marks="1–")),
+    "np.array": lambda m: f"np.array({m.tolist()})",
+    "torch.tensor with a dtype": lambda m: f"mask = torch.tensor({m.tolist()}, dtype=torch.long)",
+    "np.array on lines": lambda m: "np.array([\n" + ",\n".join(f"  {row}" for row in m.tolist()) + "\n])",
+    "row 1:": lambda m: "\n".join(f"row {i}: {row}" for i, row in enumerate(rows_of(m), 1)),
+    "1.": lambda m: "\n".join(f"{i}. {row}" for i, row in enumerate(digits(m), 1)),
+    "(1)": lambda m: "\n".join(f"({i}) {row}" for i, row in enumerate(digits(m), 1)),
+    "braces": lambda m: "{" + ", ".join("{" + row + "}" for row in rows_of(m, ", ")) + "}",
+    "parentheses": lambda m: str(tuple(map(tuple, m.tolist()))),
+    "bullets": lambda m: "\n".join(f"- {row}" for row in digits(m)),
+    "remarks": lambda m: "\n".join(f"{row}  # token {i}" for i, row in enumerate(rows_of(m))),
+    "a remark behind the first row": lambda m: "\n".join(rows_of(m)).replace("\n", "  # source\n", 1),
+    "a dict of digits": lambda m: dict(enumerate(digits(m))),
+    "colored squares": lambda m: "\n".join(rows_of(m, "", marks="⬜🟩")),
+    "a title": lambda m: "Mask:\n\n" + "\n".join(rows_of(m)),
+    "a sentence": lambda m: "The mask is as follows\n" + "\n".join(digits(m)),
+    "lines of a terminal": lambda m: "\n".join(f"│ {row} │" for row in rows_of(m, " │ ")),
+    "HTML": lambda m: "<table>" + "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in m.tolist()),
+    "whole numbers": lambda m: [int(row) for row in digits(m)],
+}  # fmt: skip
+
+
+def test_a_table_may_be_recognised_by_its_size():
+    with Rows() as row:
+        for mask in (CAUSAL, S2S, NOTHING):
+            for form, written in FORMS_OF_A_SIZE.items():
+                with row(form):
+                    agree_table(written(mask), mask)
+                    agree_table(written(1 - mask), mask)
+
+
+def test_a_table_of_another_size_is_not_cut_to_the_right_one():
+    with Rows() as row:
+        for other in (CAUSAL[:8], CAUSAL[:, :8], np.zeros((10, 9), dtype=int), np.zeros((9, 10), dtype=int)):
+            for form, written in FORMS_OF_A_SIZE.items():
+                with row(other.shape, form):
+                    if form == "whole numbers" and other.shape == (9, 8):
+                        continue  # without zeros in front, nine rows of eight are nine of nine
+                    with pytest.raises(Disagreement):
+                        agree_table(written(other), S2S)
+
+
+def test_a_wrong_table_that_its_size_tells_loses_its_cells():
+    wrong = S2S.copy()
+    wrong[6, 2] = 1
+    with Rows() as row:
+        for form, written in FORMS_OF_A_SIZE.items():
+            with row(form), pytest.raises(Disagreement, match=r"is wrong in 1 of 81 cells"):
+                agree_table(written(wrong), S2S)
+
+
 def test_the_right_table_in_any_form():
     with Rows() as row:
         for which, mask in {"sequence to sequence": S2S, "causal": CAUSAL}.items():

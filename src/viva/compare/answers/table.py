@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from viva.compare.answers.one_for_all import refuse_one_for_all
+from viva.compare.answers.table_by_size import read_by_size
 from viva.compare.answers.table_text import Table, label_key, read_table
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
@@ -45,7 +46,7 @@ def agree_table(
     flip = _polarity(up_to)
     right = _read_expected(expected)
     try:
-        table = read_table(actual)
+        table = _read(actual, right)
         given, wanted = _aligned(table, right, flip=flip)
     except Unreadable as why:
         raise refusal(name, actual, WHAT, why, shown=False) from None
@@ -54,7 +55,7 @@ def agree_table(
         raise Disagreement(
             Difference(f"has {size}; expected {asked}.").sentence(name), share=_share(Fraction(0), partial=partial)
         )
-    refuse_one_for_all(table.cells, beside, lambda other: read_table(other).cells, name)
+    refuse_one_for_all(table.cells, beside, lambda other: _read(other, right).cells, name)
     wrong = given != wanted
     count = int(np.count_nonzero(wrong))
     if not count:
@@ -88,6 +89,23 @@ def _polarity(up_to: str | Collection[str]) -> bool:
     if unknown := sorted(chosen.difference(SYMMETRIES)):
         raise ValueError(f"agree_table: up_to={unknown[0]!r}; expected polarity or nothing.")
     return bool(chosen)
+
+
+def _read(actual: object, right: Table) -> Table:
+    """Read the answer in any form, or else in one that only its size tells.
+
+    Raises:
+        Unreadable: no table of any size.
+    """
+    try:
+        table = read_table(actual)
+    except Unreadable:
+        if (by_size := read_by_size(actual, *right.shape)) is None:
+            raise
+        return by_size
+    if table.shape == right.shape:
+        return table
+    return read_by_size(actual, *right.shape) or table
 
 
 def _read_expected(expected: object) -> Table:
