@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import Rows
 
 from viva.submissions.answers_file import read_answers
 
@@ -79,14 +80,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("data", "part"),
     [
-        (BOMB.encode(), "line 1: a text that begins with `&` must be in quotes"),
-        (b"1.2: *d\n", "line 1: a text that begins with `*` must be in quotes"),
-        (b"1.2: !x\n", "line 1: a text that begins with `!` must be in quotes"),
         (b"x: !!python/object/apply:os.system ['touch /tmp/pwned']\n", "line 1: a text that begins with `!`"),
-        (b"1.6: A\n1.7: B\n1.6: C\n", "line 3: the key `1.6` is written twice (first in line 1)"),
-        (b"1.6: A: B\n", "line 1: this is no YAML"),
-        (b"1.6: [A, B\n", "this is no YAML"),
-        (b"1.6: A\n\t1.7: B\n", "line 2: this is no YAML"),
         (b"1.6 B\n1.7 C\n", 'expected lines such as `"1.6": B`'),
         (b"- A\n- B\n", 'expected lines such as `"1.6": B`'),
         (b"[" * 200_000, "nested deeper than 24 levels"),
@@ -105,6 +99,55 @@ def test_what_cannot_be_read_is_one_phrase(data: bytes, part: str) -> None:
     assert part in sheet.problem
     assert (dict(sheet.answers), dict(sheet.written)) == ({}, {})
     assert time.thread_time() - started < 3
+
+
+BROKEN = [
+    ("1.6: B: because\n1.7: C\n", {"1.6": "B: because", "1.7": "C"}, "line 1: this is no YAML"),
+    ("1.6: [A, B\n1.7: C\n", {"1.6": "[A, B", "1.7": "C"}, "line 2: this is no YAML"),
+    ('1.6: "B\n1.7: C\n', {"1.6": "B", "1.7": "C"}, "this is no YAML"),
+    ("1.6: A\n\t1.7: B\n", {"1.6": "A", "1.7": "B"}, "line 2: this is no YAML"),
+    ("1.6: **B**\n1.7: 4*d^2\n", {"1.6": "**B**", "1.7": "4*d^2"}, "line 1"),
+    ("1.2: *d\n1.3: 2\n", {"1.2": "*d", "1.3": 2}, "line 1: a text that begins with `*` must be in quotes"),
+    ("1.2: !x\n1.3: 2\n", {"1.2": "!x", "1.3": 2}, "line 1: a text that begins with `!` must be in quotes"),
+    ("1.6: A\n1.7: B\n1.6: C\n", {"1.7": "B"}, "line 3: the key `1.6` is written twice (first in line 1)"),
+    ("3.3: |\n0 1\n1 0\n1.7: C\n", {"3.3": "0 1\n1 0", "1.7": "C"}, "this is no YAML"),
+    ("1.6) B\n1.7) C\n", {"1.6": "B", "1.7": "C"}, ""),
+    ("1.4: {P1: 1, P2: 2}\n1.6: %\n", {"1.4": {"P1": 1, "P2": 2}, "1.4.P1": 1, "1.4.P2": 2, "1.6": "%"}, "line 2"),
+    ("- 1.6: B\n- 1.7: C\n", {"1.6": "B", "1.7": "C"}, ""),
+]
+
+
+def test_a_line_that_is_not_yaml_costs_itself() -> None:
+    with Rows() as row:
+        for text, answers, problem in BROKEN:
+            with row(text):
+                read = read_answers(text.encode())
+                assert dict(read.answers) == answers
+                assert problem in read.problem
+                assert bool(problem) == bool(read.problem)
+
+
+def test_a_broken_line_of_prose_is_prose() -> None:
+    read = read_answers(
+        b"answers:\n  1.6: B\n  1.7: C: x\nwritten:\n  2.1: Two reasons: a and b\n  2.2: |\n    c: d\n    e\n"
+    )
+    assert (dict(read.answers), dict(read.written)) == (
+        {"1.6": "B", "1.7": "C: x"},
+        {"2.1": "Two reasons: a and b", "2.2": "c: d\ne"},
+    )
+
+
+def test_a_file_of_references_stays_small() -> None:
+    read = read_answers(BOMB.encode())
+    assert "line 1: a text that begins with `&` must be in quotes" in read.problem
+    assert len(str(dict(read.answers))) < 2 * len(BOMB)
+
+
+@pytest.mark.parametrize("name", ["Q1.6", "q1.6", "1.6.", '"1.6)"', "Question 1.6", "task 1.6"])
+def test_a_name_that_says_more_than_the_number_is_the_number(name: str) -> None:
+    assert read_answers(f"{name}: B\n".encode()).answers["1.6"] == "B"
+    assert read_answers(f"{name}: B\n1.6: C\n".encode()).answers["1.6"] == "C"
+    assert "1.6" not in read_answers(f"{name}: B\nanswer 1.6: C\n".encode()).answers
 
 
 def test_names_of_parts_take_little_memory() -> None:

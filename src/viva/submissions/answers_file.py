@@ -1,11 +1,14 @@
 """Answers that are not code: `answers.yaml`, and prose under the headings of a notebook."""
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from viva.config.strict_yaml import MAX_CHARACTERS, Document, YamlProblem, read_yaml
+from viva.submissions.answers_by_line import merged_items, read_line_by_line
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.notebook_prose import written_in
 
@@ -15,6 +18,7 @@ ANSWERS: Final = "answers"
 WRITTEN: Final = "written"
 _LARGEST: Final = 4 * MAX_CHARACTERS
 """Bytes: UTF-8 and UTF-32 take four for a character at most."""
+_NUMBER: Final = re.compile(r"(?:q|question|answer|task|exercise)?[\s_#-]*(\d+(?:\.\w+)*)[\s.):]*", re.IGNORECASE)
 _LONGEST_NAME: Final = 300
 """Characters of the dotted name of a part, which repeats all names above it: together they would fill the memory."""
 
@@ -32,7 +36,7 @@ class AnswersFile:
     written: Mapping[str, str]
     """Prose."""
     problem: str = ""
-    """Why the file could not be read, as a phrase for the student; empty when it could."""
+    """Why the file, or a line of it, could not be read, as a phrase for the student; empty when all of it could."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The text of an answer as the student wrote it (`0.50`), where it is a single text or number."""
 
@@ -44,19 +48,24 @@ def read_answers(data: bytes) -> AnswersFile:
     """
     if len(data) > _LARGEST:
         return AnswersFile({}, {}, f"the file is larger than {_LARGEST >> 20} MiB")
+    text, problem = _cleaned(decode(data)), ""
     try:
-        document = read_yaml(_cleaned(decode(data)))
-    except YamlProblem as problem:
-        return AnswersFile({}, {}, str(problem))
+        document = read_yaml(text)
+    except YamlProblem as found:
+        document, problem = read_line_by_line(text), str(found)
     top = document.value
     if top is None:
-        return AnswersFile({}, {})
+        return AnswersFile({}, {}, problem)
+    if isinstance(top, list | str) and (merged := merged_items(top) or read_line_by_line(text).value):
+        top = merged
     if not isinstance(top, dict):
         return AnswersFile({}, {}, 'expected lines such as `"1.6": B`')
     answers, below = _answers(top)
     answers = _flattened(answers) | answers
+    answers = _by_number(answers) | answers
     written = top.get(WRITTEN)
     return AnswersFile(
+        problem=problem,
         answers=answers,
         written={
             number: _prose(document, number, value)
@@ -74,6 +83,13 @@ def _answers(top: dict[str, object]) -> tuple[dict[str, object], tuple[str, ...]
     if isinstance(inner, dict):
         return inner, (ANSWERS,)
     return {number: value for number, value in top.items() if number not in (ANSWERS, WRITTEN)}, ()
+
+
+def _by_number(answers: Mapping[str, object]) -> dict[str, object]:
+    """Return answers by the number alone where their names say more: "Q1.6" and "1.6)" are 1.6."""
+    numbers = [(match[1], value) for name, value in answers.items() if (match := _NUMBER.fullmatch(name))]
+    counts = Counter(number for number, _ in numbers)
+    return {number: value for number, value in numbers if counts[number] == 1}
 
 
 def _flattened(answers: Mapping[str, object], prefix: str = "") -> dict[str, object]:

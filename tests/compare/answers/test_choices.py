@@ -15,7 +15,7 @@ SEVERAL = [
     "A, C", "A,C", "AC", "ac", "CA", "A C", "a c", "A and C", "A & C", "A+C", "A;C", "A/C", "A | C", "(A), (C)", "[A, C]",
     "{C, A}", "['a', 'c']", '["A","C"]', "A. Foo bar\nC. Baz", "A) foo; C) bar", "a), c)", "Answer: A, C", "A, C.",
     "Options A and C", "А, С", "Ａ，Ｃ", "A und C", "**A, C**", "A\nC", ["a", "c"], ["C", "A"], ("A", "C"),
-    {"C", "A"}, frozenset("ac"), {"A": True, "B": False, "C": True}, {"a": 1, "c": "x", "d": ""}, {"A": "yes", "C": "ja"},
+    {"C": None, "A": None}, {"C", "A"}, frozenset("ac"), {"A": True, "B": False, "C": True}, {"a": 1, "c": "x", "d": ""}, {"A": "yes", "C": "ja"},
     np.array(["A", "C"]), ["A. foo", "C"], ["AC"], [" A ", "С"],
 ]  # fmt: skip
 ONE = [

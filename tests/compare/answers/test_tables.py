@@ -134,6 +134,7 @@ def rows_of(mask, separator=" ", marks="01"):
 
 
 FORMS_OF_A_SIZE = {
+    "as YAML joins lines": lambda m: " ".join(" ".join(row) for row in digits(m)),
     "on one line": lambda m: " ".join(digits(m)),
     "on one line with commas": lambda m: ", ".join(digits(m)),
     "quoted on one line": lambda m: ", ".join(f'"{row}"' for row in digits(m)),

@@ -131,6 +131,8 @@ def read_choice(value: object, like: frozenset[str]) -> frozenset[str]:
     value = one_number(plain(value))
     if like <= {"true", "false"}:
         return frozenset({_read_truth(value)})
+    if isinstance(value, dict) and value and all(ticked is None for ticked in value.values()):
+        value = list(value)  # {A, C} in YAML
     if isinstance(value, dict):
         return frozenset().union(
             *(_options(k if isinstance(k, str) else show(k), like) for k, v in value.items() if _is_ticked(v))

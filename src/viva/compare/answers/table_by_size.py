@@ -35,7 +35,10 @@ def read_by_size(value: object, rows: int, columns: int) -> Table | None:
         marks = {cell for row in cells for cell in row}
         if len(cells) == rows and len(marks) <= _MARKS and not _left_out(parts, columns):
             return Table(tuple(cells))
-    return None
+    on_one_line = _cells(text, rows * columns) if "\n" not in text.strip() else None  # YAML joins lines
+    if on_one_line is None or len(set(on_one_line)) > _MARKS:
+        return None
+    return Table(tuple(on_one_line[start : start + columns] for start in range(0, rows * columns, columns)))
 
 
 def _text(value: object, columns: int) -> str | None:
