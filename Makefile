@@ -46,7 +46,7 @@ $(OLD)/.installed: requirements-transformers4.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed $(OLD)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[notebooks,torch,records,report,review,tables,scale,verify,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
 # As above; site.addsitedir reads the .pth files there too, by which viva itself is found.

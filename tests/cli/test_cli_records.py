@@ -222,7 +222,7 @@ def test_what_needs_a_library_that_is_not_installed_says_so(
 ) -> None:
     without_sqlalchemy(monkeypatch)
     ran = viva(*command)
-    assert (ran.status, ran.out) == (1, "") and "`sqlalchemy`: pip install 'viva[records]'" in ran.sentence()
+    assert (ran.status, ran.out) == (1, "") and "`sqlalchemy`: pip install 'viva-grader[records]'" in ran.sentence()
 
 
 def test_grading_goes_on_where_nothing_can_be_kept(

@@ -123,7 +123,7 @@ def test_tls_without_certificates_is_one_sentence() -> None:
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UsageError, match=r"pip install 'viva\[scale\]'"), connect("tcp://127.0.0.1:1", NONE):
+    with pytest.raises(UsageError, match=r"pip install 'viva-grader\[cluster\]'"), connect("tcp://127.0.0.1:1", NONE):
         pass
 
 

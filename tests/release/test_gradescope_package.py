@@ -14,7 +14,7 @@ from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
 from viva.release.gradescope.package import Autograder, derived_secret, right_submission, zipped
 from viva.release.gradescope.requirements import pinned, vendored
-from viva.release.gradescope.wheel import wheel
+from viva.release.wheel import wheel
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 pytestmark = pytest.mark.long

@@ -379,7 +379,7 @@ def test_a_missing_library_is_said_before_an_address(
 ) -> None:
     real = __import__("importlib.util").util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == module else real(name))
-    assert refused("results") == f"viva: `viva review` needs the module `{module}`: pip install 'viva[review]'.\n"
+    assert refused("results") == f"viva: `viva review` needs the module `{module}`: pip install 'viva-grader[review]'\n"
 
 
 def test_a_port_of_somebody_else_is_a_sentence(refused: Any) -> None:

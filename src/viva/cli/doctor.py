@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +17,11 @@ from viva.config.secret import weakness
 from viva.formats.leftover_parts import leftover_parts
 from viva.model import Tier, system
 from viva.model.errors import CourseError, UsageError
+from viva.model.extras import features, install_command
 from viva.submissions.classes.stable_folder import UNPACKED
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PROMISES = {
     Tier.T3: "root: namespaces, own user, Landlock, seccomp, limits, cgroup",
@@ -133,9 +138,23 @@ def _isolation_layers() -> int:
         console.print(f"  {name:<20} {text}")
     if best.tier is Tier.T0:
         console.print("`viva grade` refuses to run here unless told `--tier T0`; `viva check` works.")
+    _print_features(console)
     for sentence in _about_the_course_here():
         console.print(f"The course here: {sentence}", markup=False, soft_wrap=True)
     return 0
+
+
+def _print_features(console: "Console") -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="Optional features", title_justify="left")
+    for heading in ("feature", "here", "what it is for", "how to install it"):
+        table.add_column(heading, overflow="fold")
+    for extra, missing in features():
+        here, install = ("✓ yes", "") if missing is None else (f"✗ no `{missing}`", install_command(extra.name))
+        table.add_row(*(escape(text) for text in (extra.name, here, extra.purpose, install)))
+    console.print(table)
 
 
 def _about_the_course_here() -> Iterator[str]:

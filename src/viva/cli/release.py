@@ -29,7 +29,7 @@ from viva.model.errors import UsageError
     "--viva-from",
     default="",
     metavar="URL",
-    help="Where students install viva from, such as git+https://…@v1 (default: this version from the package index).",
+    help="Where students install viva from, such as git+https://…@v1 (default: a wheel in the folder).",
 )
 @course_option
 @tier_option

@@ -1,7 +1,6 @@
 """`viva review ASSIGNMENT|DIR`: grade written answers in the browser, with the rubric, question by question."""
 
 import contextlib
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -16,8 +15,9 @@ from viva.cli.shared.record_options import login_name, records_option
 from viva.formats.escaping import line
 from viva.formats.folders import results_below
 from viva.model.errors import UsageError
+from viva.model.extras import EXTRAS, missing_library
 from viva.model.hand_grading import FIRST, SECOND
-from viva.pipeline.open_records import MissingLibrary, folder_records, open_records, records_at, records_url_of
+from viva.pipeline.open_records import folder_records, open_records, records_at, records_url_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from viva.config import Course
     from viva.review.queue import ReviewQueue
 
-_LIBRARIES: Final = ("fastapi", "uvicorn", "python_multipart", "itsdangerous", "jinja2", "sqlalchemy")
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"  # noqa: S105  # the name of an environment variable
 _SHOWN: Final = 10
 """How many of the results that could not be brought up to date are named."""
@@ -164,9 +163,9 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
 
 def _need_libraries() -> None:
     """Report missing libraries before an address is printed, without importing any."""
-    missing = next((name for name in _LIBRARIES if importlib.util.find_spec(name) is None), None)
-    if missing is not None:
-        raise MissingLibrary(f"`viva review` needs the module `{missing}`: pip install 'viva[review]'.")
+    review = next(extra for extra in EXTRAS if extra.name == "review")
+    if (missing := review.missing()) is not None:
+        raise missing_library("`viva review` needs", missing, review.name)
 
 
 def _marker(by: str) -> str:

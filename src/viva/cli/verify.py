@@ -20,6 +20,7 @@ from viva.cli.shared.options import (
 from viva.config import Assignment, Course
 from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError
+from viva.model.extras import install_command
 
 if TYPE_CHECKING:
     from viva.verify.verify_course import Finding
@@ -138,7 +139,8 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
     from viva.verify.mutants.mutant_trial import try_all
 
     if not general_mistakes.installed():
-        click.echo("viva: cosmic-ray is not installed; only the field's own mistakes are made.", err=True)
+        why = f"viva: cosmic-ray is not installed ({install_command('mutants')})"
+        click.echo(f"{why}; only the mistakes of this field are made.", err=True)
     shows = sys.stderr.isatty()
 
     def show_progress(done: int, total: int) -> None:

@@ -26,7 +26,7 @@ _KINDS: Final = (
 
 _MAKE_VARIABLE: Final = "make one with: export {name}=\"$(python3 -c 'import secrets; print(secrets.token_hex(32))')\""
 _MAKE_FILE: Final = "make one with: (umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > {path})"
-_KEEP: Final = "keep it for the whole term, because other secrets draw other questions"
+_KEEP: Final = "keep it for the whole term: a different secret changes the hidden test inputs"
 
 
 def resolve(source: str, environ: Mapping[str, str], root: Path) -> bytes:

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from viva.formats.atomic_write import write_atomically
 from viva.model import Score
+from viva.model.extras import install_command
 
-NO_PICTURE = (
-    "{name} was not drawn, because matplotlib is not installed (pip install 'viva[notebooks]'); "
-    "the numbers are in {table}."
-)
+NO_PICTURE = "{name} was not drawn, because matplotlib is not installed ({install}); the numbers are in {table}."
 
 
 def write_curves(results: Path, score: Score, warn: Callable[[str], None] = lambda _: None) -> Path | None:
@@ -58,7 +56,7 @@ def _draw(picture: Path, table: Path, draw: Callable[[], bytes], warn: Callable[
         data = draw()
     except ImportError:
         _remove(picture)
-        warn(NO_PICTURE.format(name=picture, table=table.name))
+        warn(NO_PICTURE.format(name=picture, install=install_command("notebooks"), table=table.name))
         return table
     write_atomically(picture, data)
     return picture

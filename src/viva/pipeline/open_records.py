@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from viva.config import Course
 from viva.model.errors import UsageError
+from viva.model.extras import MissingLibrary, missing_library
 from viva.model.grade_request import Graded
 from viva.pipeline.jobs import Job
 
@@ -18,12 +19,8 @@ IN_FOLDER: Final = "review.db"
 """The file in a folder of results in which `viva review` keeps its decisions."""
 
 
-class MissingLibrary(UsageError):
-    """An extra of viva is not installed."""
-
-
 def _missing(error: ImportError) -> MissingLibrary:
-    return MissingLibrary(f"The records need the module `{error.name}`: pip install 'viva[records]'.")
+    return missing_library("The records need", error.name, "records")
 
 
 def records_url_of(course: Course, url: str | None) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import SplitResult, urlsplit
 
 from viva.model.errors import UsageError
+from viva.model.extras import missing_library
 
 if TYPE_CHECKING:  # importing it takes a tenth of a command's time
     from distributed import Client, Security
@@ -103,8 +104,9 @@ def connect(place: str, certificates: Certificates, *, workers: int = 0, secret:
             else:
                 connection = Connection(_scheduler(stack, place, security), WORKER_TIMEOUT_S)
         except ImportError as error:
-            extra = "dask-gateway" if error.name == "dask_gateway" else "'viva[scale]'"
-            raise UsageError(f"--on {place} needs the module `{error.name}`: pip install {extra}.") from None
+            if error.name == "dask_gateway":
+                raise UsageError(f"--on {place} needs the module `dask_gateway`: pip install dask-gateway") from None
+            raise missing_library(f"--on {place} needs", error.name, "cluster") from None
         yield connection
 
 

@@ -26,23 +26,25 @@ runs the public tests on your own machine, without a network. `viva check --only
 that are defined now. `viva pack` makes the archive to hand in. In a repository on GitHub or GitLab, every push runs
 the tests.
 """
-_FOR_NOTEBOOKS: Final = ("IPython", "matplotlib_inline")
+_BY_THE_WHEEL: Final = frozenset({"numpy"})
+_LOWEST: Final = {"torch": "2.2"}
+"""The lowest versions that the engine works with, where they are lower than what is installed here."""
 
 
-def released_files(assignment: Assignment, starter: dict[str, bytes], viva_from: str = "") -> dict[str, bytes]:
+def released_files(assignment: Assignment, starter: dict[str, bytes], viva: str) -> dict[str, bytes]:
     """Return the files by their path in the folder.
 
     Args:
         assignment: the released assignment.
         starter: the files of the starter, by their paths.
-        viva_from: where students install viva from, as pip understands it; empty for this version from the index.
+        viva: what students install as viva, as pip understands it.
     """
     handout = assignment.folder / "handout.md"
     text = handout.read_text("utf-8") if handout.is_file() else f"# {assignment.title}\n"
     files = {"README.md": f"{text.rstrip()}\n\n{_HOW_TO_CHECK}".encode()}
     files |= {name: path.read_bytes() for name, path in zip(assignment.data_names, assignment.data, strict=True)}
     files |= {name: text.encode() for name, text in ci_templates.FILES.items()}
-    return files | starter | {"requirements.txt": requirements(assignment, viva_from).encode()}
+    return files | starter | {"requirements.txt": requirements(assignment, viva).encode()}
 
 
 def starter_files(assignment: Assignment) -> dict[str, bytes]:
@@ -73,26 +75,23 @@ def _check_one_place_to_answer(assignment: Assignment, files: Mapping[str, bytes
             )
 
 
-def requirements(assignment: Assignment, viva_from: str = "") -> str:
-    """Return what the public tests were recorded with, pinned.
+def requirements(assignment: Assignment, viva: str) -> str:
+    """Return what checking needs, in versions of which any later one does too, so that nothing installed moves.
 
-    `agree_on` draws the same examples only with the same version of hypothesis.
+    Only hypothesis is pinned: `agree_on` draws the same examples only with the same version. What viva itself needs,
+    such as numpy, its wheel says.
+
+    Args:
+        assignment: the released assignment.
+        viva: where viva is, as pip understands it: a wheel, or an address.
     """
-    modules = ["viva", "hypothesis", "numpy", *(name.rstrip("?").partition(".")[0] for name in assignment.preload)]
-    if assignment.submission.notebook is not None:
-        modules += _FOR_NOTEBOOKS
     distributions = metadata.packages_distributions()
-    found = {}
-    for module in modules:
-        for name in distributions.get(module, [module])[:1]:
-            try:
-                found[name] = metadata.version(name).partition("+")[0]
-            except metadata.PackageNotFoundError:  # an optional module that is not installed here
-                continue
-    lines = {name: f"{name}=={version}" for name, version in found.items()}
-    if viva_from:
-        lines["viva"] = f"viva @ {viva_from}"
-    return "".join(f"{line}\n" for line in lines.values())
+    lines = [viva, f"hypothesis=={metadata.version('hypothesis')}"]
+    for module in (name.rstrip("?").partition(".")[0] for name in assignment.preload):
+        for name in distributions.get(module, [])[:1]:  # none for an optional module that is not installed here
+            if name not in _BY_THE_WHEEL:
+                lines.append(f"{name}>={_LOWEST.get(name, metadata.version(name).partition('+')[0])}")
+    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
 
 
 def _files(folder: Path) -> list[Path]:

@@ -12,12 +12,14 @@ from viva.config import Assignment, Course
 from viva.config.find_course import RELEASED
 from viva.model import Entry, File, Submission, Tier
 from viva.model.errors import CourseError
+from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
 from viva.release.key_answers import record_key_answers, record_submission, right_submissions, test_of
 from viva.release.leak_search import Secrets
 from viva.release.release_files import released_files, starter_files
 from viva.release.released_folder import ReleasedFolder, course_files
+from viva.release.wheel import wheel
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
@@ -58,7 +60,7 @@ class Release:
     say: Callable[[str], None] = lambda _: None
     """Called with what is being done, a line at a time."""
     viva_from: str = ""
-    """Where students install viva from, as pip understands it; empty for this version from the package index."""
+    """Where students install viva from, as pip understands it; empty for a wheel in the folder."""
     examples: list[ExampleSubmission] = field(default_factory=list)
 
     def to(self, folder: Path) -> ReleaseSummary:
@@ -92,10 +94,14 @@ class Release:
         recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
         course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
         summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
-        summary.files |= released_files(self.assignment, starter, self.viva_from)
+        name, built = wheel()
+        place = f"{DISTRIBUTION} @ {self.viva_from}" if self.viva_from else f"./{RELEASED}/{name}"
+        summary.files |= released_files(self.assignment, starter, place)
         self.say("Proving what is released …")
         self._search(summary.files, everything, recorded.record, set(tests))
         self._prove(course_folder, tests)
+        if not self.viva_from:  # after the search: it holds the engine alone, which anyone may read
+            summary.files[f"{RELEASED}/{name}"] = built
         ReleasedFolder(summary.files).write(folder)
         return summary
 

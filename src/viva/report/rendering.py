@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from viva.formats import escaping
 from viva.formats.decimal_points import show, signed
-from viva.model.errors import UsageError
+from viva.model.extras import missing_library
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-LIBRARIES_MISSING: Final = "Reports need jinja2 and nh3: pip install 'viva[report]'."
+REPORTS_NEED: Final = "Reports need"
 _TEMPLATES: Final = Path(__file__).with_name("templates")
 _TEXT: Final = 20_000
 """The maximum number of characters of one value."""
@@ -84,8 +84,8 @@ def environment(templates: Path) -> "Environment":
     """
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError:
-        raise UsageError(LIBRARIES_MISSING) from None
+    except ImportError as error:
+        raise missing_library(REPORTS_NEED, error.name, "report") from None
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(templates),

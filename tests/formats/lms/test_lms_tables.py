@@ -68,5 +68,5 @@ def test_a_class_without_marks_is_a_table_without_marks(grades: list[ReturnedGra
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(UsageError, match=r"pip install 'viva\[tables\]'"):
+    with pytest.raises(UsageError, match=r"pip install 'viva-grader\[parquet\]'"):
         parquet(GRADES)

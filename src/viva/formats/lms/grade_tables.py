@@ -10,7 +10,7 @@ from typing import Final
 from viva.formats import escaping
 from viva.formats.decimal_points import in_decimals
 from viva.formats.lms.returned_grade import ReturnedGrade
-from viva.model.errors import UsageError
+from viva.model.extras import missing_library
 
 NBGRADER: Final = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -60,8 +60,8 @@ def parquet(grades: Sequence[ReturnedGrade]) -> bytes:
     try:
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise UsageError("Parquet needs pyarrow: pip install 'viva[tables]'.") from None
+    except ImportError as error:
+        raise missing_library("Parquet needs", error.name, "parquet") from None
     number, text = pyarrow.float64(), pyarrow.string()
     numbers = {"points", "maximum", "earned", "penalty", "adjusted", "still_open"}
     types = {name: number if name in numbers else text for name in PLAIN}

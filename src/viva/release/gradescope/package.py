@@ -21,7 +21,7 @@ from viva.release.gradescope import requirements
 from viva.release.gradescope.fallback_results import FAILED
 from viva.release.gradescope.measure import Measurement, measure
 from viva.release.gradescope.platform_paths import SETTINGS, PackedSettings
-from viva.release.gradescope.wheel import wheel
+from viva.release.wheel import wheel
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"

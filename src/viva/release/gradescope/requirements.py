@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from viva.config import Assignment
 from viva.model.errors import UsageError
+from viva.model.extras import DISTRIBUTION
 
 _NOTEBOOKS: Final = ("ipython", "matplotlib-inline", "matplotlib")
 _KERNELS: Final = ("ipykernel", "jupyter-client")
@@ -41,7 +42,7 @@ def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
     modules |= {name for path in sources for name in _imported(path)}
     provided = metadata.packages_distributions()
     names = [name for module in sorted(modules) for name in provided.get(module, [])[:1]]
-    names += _needed_by("viva")
+    names += _needed_by(DISTRIBUTION)
     if assignment.submission.notebook is not None:
         names += _NOTEBOOKS
     if assignment.kernel:
@@ -49,7 +50,7 @@ def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
     found: dict[str, str] = {}
     while names:
         name = canonicalize_name(names.pop())
-        if name in found or name == "viva" or _ONLY_WITH_CUDA.fullmatch(name):
+        if name in found or name == DISTRIBUTION or _ONLY_WITH_CUDA.fullmatch(name):
             continue
         try:
             found[name] = metadata.version(name).partition("+")[0]

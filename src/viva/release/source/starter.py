@@ -1,13 +1,15 @@
 """The starter, as a notebook and as a module, from `assignments/A/source.ipynb` or `source.py`."""
 
+import json
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from viva.config import Assignment
 from viva.model.errors import CourseError
 from viva.release.source.solution_markers import Unbalanced
 from viva.release.source.source_cells import Cell, without_solutions
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 SOURCES: Final = ("source.ipynb", "source.py")
 _PERCENT: Final = re.compile(r"^# %%(?P<markdown> \[markdown\])?.*$", re.MULTILINE)
@@ -39,16 +41,14 @@ def starter_from(assignment: Assignment) -> dict[str, bytes] | None:
 
 
 def _from_notebook(path: Path) -> list[Cell]:
-    import nbformat
-
-    read: Any = nbformat.read
     try:
-        notebook = read(path, as_version=4)
-    except Exception as error:  # the library raises whatever its parsers raise
-        raise CourseError(f"{path} is no notebook: {str(error).splitlines()[0]}.") from error
+        notebook = read_notebook(path.read_bytes())
+    except NotebookError as error:
+        raise CourseError(f"{path} cannot be read as a notebook: {error}.") from None
     return [
-        Cell(cell["cell_type"], cell["source"], number, cell["metadata"].get("nbgrader"))
-        for number, cell in enumerate(notebook["cells"], 1)
+        Cell(cell.kind, cell.source, number, nbgrader if isinstance(nbgrader, dict) else None)
+        for number, cell in enumerate(notebook.cells, 1)
+        for nbgrader in [cell.metadata.get("nbgrader")]
     ]
 
 
@@ -69,15 +69,16 @@ def _from_module(path: Path) -> list[Cell]:
 
 
 def _notebook(cells: list[Cell]) -> bytes:
-    import nbformat
-
-    library: Any = nbformat
-    make = library.v4
-    new = {"code": make.new_code_cell, "markdown": make.new_markdown_cell, "raw": make.new_raw_cell}
-    made = [new[cell.kind](cell.source, id=f"cell-{number}") for number, cell in enumerate(cells, 1)]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    text: str = library.writes(make.new_notebook(cells=made, metadata=kernel))
-    return f"{text}\n".encode()
+    """Return a notebook of format 4.5, written as nbformat writes one."""
+    made: list[dict[str, object]] = []
+    for number, cell in enumerate(cells, 1):
+        source = cell.source.splitlines(keepends=True)
+        made.append({"cell_type": cell.kind, "id": f"cell-{number}", "metadata": {}, "source": source})
+        if cell.kind == "code":
+            made[-1] |= {"execution_count": None, "outputs": []}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    return f"{json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)}\n".encode()
 
 
 def _module(cells: list[Cell]) -> str:

@@ -7,10 +7,11 @@ from the converter's tree, and then sanitised as well.
 from typing import TYPE_CHECKING, Final
 from xml.etree.ElementTree import Element
 
-from viva.model.errors import UsageError
+from viva.model.extras import missing_library
 from viva.report.prose.latex import MOST_CHARACTERS, prepared
 from viva.report.prose.mathml import ATTRIBUTES, TAGS, NotShown
 from viva.report.prose.typeset import typeset
+from viva.report.rendering import REPORTS_NEED
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -45,8 +46,8 @@ def mathml(latex: str, *, block: bool) -> "Markup | None":
 def _converted(latex: str, *, block: bool) -> Element:
     try:
         from latex2mathml.converter import convert_to_element
-    except ImportError:
-        raise UsageError("Formulas need latex2mathml: pip install 'viva[report]'.") from None
+    except ImportError as error:
+        raise missing_library(REPORTS_NEED, error.name, "report") from None
     try:
         tree: Element = convert_to_element(latex, display="block" if block else "inline")
     except Exception:  # any error of the converter means that it cannot convert the formula
@@ -58,8 +59,8 @@ def _sanitised(markup: str) -> "Markup":
     try:
         import nh3
         from markupsafe import Markup
-    except ImportError:
-        raise UsageError("Reports need jinja2 and nh3: pip install 'viva[report]'.") from None
+    except ImportError as error:
+        raise missing_library(REPORTS_NEED, error.name, "report") from None
     return Markup(  # noqa: S704  # sanitised
         nh3.clean(
             markup,

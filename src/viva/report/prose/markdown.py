@@ -8,7 +8,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from viva.model.errors import UsageError
+from viva.model.extras import missing_library
+from viva.report.rendering import REPORTS_NEED
 
 if TYPE_CHECKING:
     from mistune import HTMLRenderer, InlineParser, Markdown
@@ -34,8 +35,8 @@ def as_html(text: str, *, keep: bool = False) -> str:
     """
     try:
         import mistune  # noqa: F401
-    except ImportError:
-        raise UsageError("Reports need mistune: pip install 'viva[report]'.") from None
+    except ImportError as error:
+        raise missing_library(REPORTS_NEED, error.name, "report") from None
     return str((_keeping() if keep else _usual())(text))
 
 

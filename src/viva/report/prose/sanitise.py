@@ -8,8 +8,8 @@ import re
 from functools import cache
 from typing import Final
 
-from viva.model.errors import UsageError
-from viva.report.rendering import LIBRARIES_MISSING
+from viva.model.extras import missing_library
+from viva.report.rendering import REPORTS_NEED
 
 _TAGS: Final = frozenset({
     "a", "abbr", "b", "blockquote", "br", "caption", "code", "dd", "del", "div", "dl", "dt", "em", "hr", "i", "img",
@@ -46,8 +46,8 @@ def sanitised(html: str) -> str:
     """
     try:
         import nh3
-    except ImportError:
-        raise UsageError(LIBRARIES_MISSING) from None
+    except ImportError as error:
+        raise missing_library(REPORTS_NEED, error.name, "report") from None
     left = nh3.clean(
         _HEADING.sub(_bold, html),
         tags=set(_TAGS),

@@ -1,4 +1,4 @@
-"""viva itself as a wheel, built from what is installed here, so that an autograder needs nothing published."""
+"""viva itself as a wheel, built from what is installed here, so that nothing has to be downloaded from an index."""
 
 import base64
 import hashlib
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import viva
+from viva.model.extras import DISTRIBUTION
 
 _TIME: Final = (2000, 1, 1, 0, 0, 0)
 """The same files give the same bytes."""
@@ -17,7 +18,7 @@ _WHEEL: Final = "Wheel-Version: 1.0\nGenerator: viva\nRoot-Is-Purelib: true\nTag
 
 def wheel() -> tuple[str, bytes]:
     """Return the file's name and its bytes."""
-    distribution = metadata.distribution("viva")
+    distribution = metadata.distribution(DISTRIBUTION)
     version = distribution.version
     folder = Path(viva.__file__).parent
     files = {
@@ -25,7 +26,8 @@ def wheel() -> tuple[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    info = f"viva-{version}.dist-info"
+    stem = f"{DISTRIBUTION.replace('-', '_')}-{version}"
+    info = f"{stem}.dist-info"
     files[f"{info}/METADATA"] = (distribution.read_text("METADATA") or "").encode()
     files[f"{info}/WHEEL"] = _WHEEL.encode()
     files[f"{info}/entry_points.txt"] = (distribution.read_text("entry_points.txt") or "").encode()
@@ -37,7 +39,7 @@ def wheel() -> tuple[str, bytes]:
             entry.external_attr = 0o100644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
-    return f"viva-{version}-py3-none-any.whl", packed.getvalue()
+    return f"{stem}-py3-none-any.whl", packed.getvalue()
 
 
 def _record(files: dict[str, bytes], own: str) -> bytes:

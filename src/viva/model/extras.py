@@ -1,0 +1,79 @@
+"""What the distribution is called, and its optional features: what each is for, what it needs, how to install it."""
+
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, final
+
+from viva.model.errors import UsageError
+
+DISTRIBUTION: Final = "viva-grader"
+"""Its name in a package index, where `viva` is somebody else's project."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """An optional feature."""
+
+    name: str
+    purpose: str
+    modules: tuple[str, ...]
+    """The modules that it needs, in the order in which they are looked for."""
+
+    def missing(self) -> str | None:
+        """Return the first module that is not installed; nothing is imported."""
+        return next((module for module in self.modules if importlib.util.find_spec(module) is None), None)
+
+
+EXTRAS: Final = (
+    Extra("notebooks", "plots, magics and the IPython shell in notebooks", ("IPython", "matplotlib", "nbformat")),
+    Extra("torch", "assignments that use PyTorch", ("torch", "safetensors")),
+    Extra("records", "keep scores in SQLite or PostgreSQL", ("sqlalchemy", "alembic", "psycopg")),
+    Extra(
+        "report",
+        "class report and feedback pages",
+        ("jinja2", "nh3", "mistune", "pygments", "latex2mathml", "matplotlib", "nbformat", "nbconvert"),
+    ),
+    Extra(
+        "review",
+        "grade written answers in the browser",
+        ("fastapi", "uvicorn", "python_multipart", "itsdangerous", "jinja2", "sqlalchemy"),
+    ),
+    Extra("parquet", "write grades as Parquet", ("pyarrow",)),
+    Extra("cluster", "grade on Dask or SLURM", ("dask", "distributed", "dask_jobqueue")),
+    Extra("kernels", "notebooks that need a Jupyter kernel (`kernel: true`)", ("ipykernel", "jupyter_client")),
+    Extra("mutants", "break right answers to test your tests (`viva verify`)", ("cosmic_ray",)),
+)
+
+
+class MissingLibrary(UsageError):
+    """An optional feature is not installed."""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra.
+
+    Raises:
+        ValueError: there is no such extra.
+    """
+    if extra not in {known.name for known in EXTRAS}:
+        raise ValueError(f"{extra!r} is not an extra of {DISTRIBUTION}")
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def missing_library(what: str, module: str | None, extra: str) -> MissingLibrary:
+    """Return the error that says which module is missing and how to install it.
+
+    Args:
+        what: what needs it, as the beginning of the sentence, such as "Reports need".
+        module: the module's name, as ImportError has it.
+        extra: the extra that brings it.
+    """
+    return MissingLibrary(f"{what} the module `{module or extra}`: {install_command(extra)}")
+
+
+def features() -> Iterator[tuple[Extra, str | None]]:
+    """Yield each extra and the first module that it lacks here, None if it is complete."""
+    for extra in EXTRAS:
+        yield extra, extra.missing()
