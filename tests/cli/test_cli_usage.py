@@ -1,5 +1,8 @@
 """Whatever is wrong with a command or a course is one sentence on standard error, and exit status 1."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +10,8 @@ import pytest
 from cli_course import hand_in
 from cli_run import Viva
 
-from viva.cli.main import COMMANDS, run
+from viva.cli.main import run
+from viva.cli.shared.command_table import ALIASES, COMMANDS, GROUPS
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -41,7 +45,7 @@ COMMAND_LINES = [
     ("new-test", [], ["Missing argument", "NUMBER"]),
     ("new-test", ["1.2", "totl"], ["no function 'totl'", "Did you mean total?"]),
     ("gread", ["right"], ["There is no command `gread`", "Did you mean `viva grade`?"]),
-    ("frobnicate", [], ["There is no command `frobnicate`", "There are: grade, check"]),
+    ("frobnicate", [], ["There is no command `frobnicate`", "There are: init, import"]),
 ]
 
 
@@ -67,6 +71,57 @@ def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture
     assert capsys.readouterr().out == listed
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.startswith("viva, version ")
+
+
+def test_help_fits_a_terminal_and_shows_each_command_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    run(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    shown = [line.split()[0] for line in lines if line.startswith("  ") and line.split()[0] in COMMANDS]
+    assert shown == list(COMMANDS), "one line for each"
+    assert {f"{group}:" for group in GROUPS} <= set(lines)
+    assert not any(f"  {alias} " in line for alias in ALIASES for line in lines)
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_earlier_names_still_work(viva: Viva, alias: str) -> None:
+    assert viva(alias, "--help").out.partition("\n")[2] == viva(ALIASES[alias], "--help").out.partition("\n")[2]
+
+
+@pytest.mark.parametrize(
+    ("line", "completed"),
+    [
+        ("viva gr", {"grade", "grades"}),
+        ("viva grade --ti", {"--tier"}),
+        ("viva grades A --to c", {"canvas"}),
+    ],
+)
+def test_the_completion_of_bash_completes(line: str, completed: set[str]) -> None:
+    script = (
+        'eval "$(_VIVA_COMPLETE=bash_source viva)"; read -ra COMP_WORDS <<< "$1"; '
+        'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _viva_completion viva; printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", line],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert completed <= set(done.stdout.split())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_its_script(
+    shell: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_VIVA_COMPLETE", f"{shell}_source")
+    assert run([]) == 0
+    assert f"_VIVA_COMPLETE={shell}_complete" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -8,68 +8,58 @@ import signal
 import sys
 import traceback
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from viva import __version__
+from viva.cli.shared.command_table import ALIASES, COMMANDS, GROUPS
 from viva.cli.shared.error_text import in_full, short
 from viva.cli.shared.process_setup import prepare_process
 
-COMMANDS: Final = {
-    "grade": ("viva.cli.grade", "Grade submissions and write their results."),
-    "check": ("viva.cli.check", "Check your own work with the public tests."),
-    "pack": ("viva.cli.pack", "Make the archive to hand in, and check that it can be graded."),
-    "verify": ("viva.cli.verify", "Prove the graders: key, starter and every fixture get what they should."),
-    "submissions": (
-        "viva.cli.submissions",
-        "Show what a platform exported of a class: who handed in what, and who did not.",
-    ),
-    "regrade": ("viva.cli.regrade", "Mark a class again after tests or points changed; apply it, or discard it."),
-    "review": ("viva.cli.review", "Mark written answers in the browser, with the rubric."),
-    "history": ("viva.cli.history", "Every score that a student ever had, and why."),
-    "override": ("viva.cli.override", "Set the points of one test by hand, with a reason."),
-    "student": ("viva.cli.student", "Hand over or delete what is kept of a student; copy the records without names."),
-    "diff": ("viva.cli.diff", "Show what changed between two results, or two folders of them."),
-    "merge": ("viva.cli.merge", "Join the results of several passes over one submission, or of two folders."),
-    "export": ("viva.cli.export", "Write results for CI systems and class rooms: JUnit, CTRF, GitHub, Classroom 50."),
-    "report": ("viva.cli.report", "Report on a class: item analysis, wrong answers, pages for students."),
-    "grades": ("viva.cli.grades", "Turn scores into grades: late penalties, attempts; for Canvas, Moodle, or a table."),
-    "explain": ("viva.cli.explain", "Run one test on one submission again and show what was asked."),
-    "shell": ("viva.cli.shell", "A prompt on a submission in its box."),
-    "doctor": ("viva.cli.doctor", "Show which isolation this host offers, and what to install for more."),
-    "release": ("viva.cli.release", "Write what students get of an assignment."),
-    "init": ("viva.cli.init", "Make an empty course."),
-    "import": ("viva.cli.import_", "Make a course of assignments of nbgrader, otter or Gradescope."),
-    "new-test": ("viva.cli.new_test", "Write a test's skeleton from the key's signature."),
-    "schema": ("viva.cli.schema", "Print the JSON Schema of results.json or of a course file."),
-}
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Commands(click.Group):
     """Imports a command only when it is called, so that `viva check` does not pay for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order of the table: the most used come first."""
+        """Return the commands in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None if there is none."""
-        if cmd_name not in COMMANDS:
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        module = importlib.import_module(COMMANDS[cmd_name][0])
+        module = importlib.import_module(f"viva.cli.{COMMANDS[name].module}")
         command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, so that help imports none of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        width = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(name.ljust(width), command.summary) for name, command in commands.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """Return the commands that begin with a text, from the table."""
+        from click.shell_completion import CompletionItem
+
+        found = [
+            CompletionItem(name, help=command.summary)
+            for name, command in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return found or super().shell_complete(ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the closest command if the given one does not exist."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and args[0] not in ALIASES and not args[0].startswith("-"):
             import difflib
 
             close = difflib.get_close_matches(args[0], COMMANDS, 1)
@@ -78,6 +68,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+_COMPLETE: Final = "_VIVA_COMPLETE"
 _SIGPIPE: Final = 13
 """Also on systems without this signal: a shell reports it for a program whose output no one reads any more."""
 _NO_OUTPUT: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
@@ -85,9 +76,9 @@ _NO_OUTPUT: Final = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="viva", prog_name="viva")
+@click.version_option(version=__version__, prog_name="viva")
 def cli() -> None:
-    """Viva grades NLP and deep-learning coursework in sandboxes that student code cannot cheat."""
+    """Grade NLP and deep-learning coursework in a sandbox."""
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -104,6 +95,10 @@ def run(argv: list[str] | None = None) -> int:
     """Run a command and return its exit status; report every error in one sentence on standard error."""
     from viva.model.errors import GraderError, VivaError
 
+    if asked := os.environ.get(_COMPLETE):  # a shell asks how a line could go on, or for the script that asks so
+        from click.shell_completion import shell_complete
+
+        return shell_complete(cli, {}, "viva", _COMPLETE, asked)
     arguments = sys.argv[1:] if argv is None else argv
     try:
         status = _invoke(arguments or ["--help"])
