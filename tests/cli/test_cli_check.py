@@ -11,9 +11,9 @@ from cli_run import Viva
 def test_the_public_tests_are_asked_and_the_rest_is_named(viva: Viva, tmp_path: Path) -> None:
     ran = viva("check", hand_in(tmp_path / "mine"))
     assert (ran.status, ran.err) == (0, "")
-    assert "7 of 8 points, 1 still open" in ran.out
+    assert "7 of 7 points, 1 not graded yet" in ran.out
     assert "Random texts" not in ran.out and "isolation" not in ran.out
-    assert ran.out.endswith("Not run here: hidden tests (2 points) and what a person marks (1 point).\n")
+    assert ran.out.endswith("Not included: 2 points of hidden tests, 1 point graded by hand.\n")
 
 
 def test_a_mistake_is_shown_where_it_is(viva: Viva, tmp_path: Path) -> None:
@@ -28,10 +28,16 @@ def test_a_mistake_is_shown_where_it_is(viva: Viva, tmp_path: Path) -> None:
     assert "NameError: name 'nmber' is not defined" in said and "cell 2, line 4, in total result += nmber" in said
 
 
+def test_strict_fails_for_work_that_loses_points_and_only_for_that(viva: Viva, tmp_path: Path) -> None:
+    assert viva("check", hand_in(tmp_path / "right"), "--strict").status == 0
+    assert viva("check", hand_in(tmp_path / "wrong", KEEPS_CASE), "--strict").status == 3
+    assert viva("check", tmp_path / "nothing", "--strict").status == 1
+
+
 def test_without_a_path_it_checks_where_one_is(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(hand_in(tmp_path / "mine"))
     ran = viva("check")
-    assert ran.status == 0 and "7 of 8 points" in ran.out
+    assert ran.status == 0 and "7 of 7 points" in ran.out
 
 
 def test_a_student_needs_no_secret_and_no_isolation(
@@ -39,7 +45,7 @@ def test_a_student_needs_no_secret_and_no_isolation(
 ) -> None:
     monkeypatch.delenv("VIVA_SECRET")
     ran = viva("check", hand_in(tmp_path / "mine"))
-    assert ran.status == 0 and "7 of 8 points" in ran.out
+    assert ran.status == 0 and "7 of 7 points" in ran.out
 
 
 def test_one_question_at_a_time(viva: Viva, tmp_path: Path) -> None:
@@ -62,7 +68,7 @@ def test_work_for_another_assignment_is_noticed(viva: Viva, own_course: Path) ->
     grader = own_course / "grader.yaml"
     grader.write_text(grader.read_text("utf-8").replace("[words]", "[words, masks]"), "utf-8")
     mine = hand_in(own_course.parent / "mine")
-    assert "7 of 8 points" in viva("check", mine).out
+    assert "7 of 7 points" in viva("check", mine).out
     ran = viva("check", mine, "--assignment", "masks")
     said = " ".join(ran.out.split())
     assert "your submission defines none of the names asked for (such as `mask`, `size`)" in said
@@ -76,4 +82,4 @@ def test_work_for_another_assignment_is_noticed(viva: Viva, own_course: Path) ->
 
 def test_a_loop_that_never_ends_costs_its_test(viva: Viva, tmp_path: Path) -> None:
     ran = viva("check", hand_in(tmp_path / "mine", RIGHT.replace("result = 0", "while True: pass")))
-    assert ran.status == 0 and "⧗ timeout" in ran.out and "5 of 8 points" in ran.out
+    assert ran.status == 0 and "⧗ timeout" in ran.out and "5 of 7 points" in ran.out

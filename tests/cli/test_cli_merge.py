@@ -73,11 +73,11 @@ def test_a_file_takes_what_another_pass_has_marked(viva: Viva, passes: Passes, t
     before = early.read_bytes(), late.read_bytes()
     ran = viva("merge", early, late, "-o", tmp_path / "all.json")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out == f"{tmp_path / 'all.json'}: 1 mark taken, 12 of 13 points, 1 still open\n"
+    assert ran.out == f"{tmp_path / 'all.json'}: 1 grade taken, 12 of 12 points, 1 not graded yet\n"
     assert (early.read_bytes(), late.read_bytes()) == before
     result = read(tmp_path / "all.json")
     assert (result["score"], result["extra_data"]["still_open"]) == (12, "1")
-    assert "still open" in viva("diff", early, tmp_path / "all.json").out
+    assert "not graded yet" in viva("diff", early, tmp_path / "all.json").out
 
 
 def test_without_a_place_the_first_is_completed_and_again_changes_nothing(viva: Viva, passes: Passes) -> None:
@@ -85,7 +85,7 @@ def test_without_a_place_the_first_is_completed_and_again_changes_nothing(viva: 
     assert viva("merge", early, late).status == 0
     once, written = early.read_bytes(), early.stat().st_mtime_ns
     ran = viva("merge", early, late, early)
-    assert "0 marks taken, 12 of 13 points" in ran.out
+    assert "0 grades taken, 12 of 12 points" in ran.out
     assert (early.read_bytes(), early.stat().st_mtime_ns) == (once, written)
 
 

@@ -60,7 +60,7 @@ def test_what_changed_and_what_is_new_is_graded(viva: Viva, some_class: Path) ->
     hand_in(some_class / "cem", RIGHT)
     assert "1 submission was graded before" in viva("grade", some_class).out
     history = viva("history", "bob").out.splitlines()
-    assert len(history) == 2 and " 3 of 10 (1 still open)" in history[0] and " 9 of 10" in history[1]
+    assert len(history) == 2 and " 3 of 9 points, 1 not graded yet" in history[0] and " 9 of 9 points" in history[1]
 
 
 def test_again_grades_anew_and_keeps_both(viva: Viva, some_class: Path) -> None:

@@ -145,7 +145,7 @@ def test_a_fault_of_the_grader_is_no_verdict(viva: Viva, own_course: Path) -> No
     hand_in(own_course.parent / "right")
     ran = viva("grade", own_course.parent / "right")
     assert ran.status == 2
-    assert ran.err == "viva: 1 test is still open because something went wrong on the grader's side.\n"
+    assert ran.err == "viva: 1 test is not graded yet because something went wrong on the grader's side.\n"
     assert "no points are lost" in ran.out and "ZeroDivisionError" in ran.out
     ran = viva("check", own_course.parent / "right")
     assert ran.status == 2 and "ZeroDivisionError" not in ran.out

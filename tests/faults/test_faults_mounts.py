@@ -111,7 +111,7 @@ def test_a_disk_that_is_full_for_a_test_of_the_author(tmp_path: Path, monkeypatc
         tests.write(WRITES)
     monkeypatch.setenv("VIVA_COURSE", str(course))
     ran = grade("class/ada", "-o", HERE, before=own_mounts("mount -t tmpfs -o size=40k none scratch"))
-    assert ran.status == 2 and "still open because something went wrong on the grader's side" in ran.err
+    assert ran.status == 2 and "not graded yet because something went wrong on the grader's side" in ran.err
     assert [status for status in statuses(result(HERE)) if status not in ("passed", "needs_review")] == ["grader_error"]
     assert "No space left on device" in ran.out
 

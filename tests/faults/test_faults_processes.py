@@ -69,7 +69,7 @@ def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() 
         wait_until(lambda pid=pid: pid not in examiners(process.pid))
     out, said = process.communicate(timeout=COMMAND_S)
     assert process.returncode == 2 and "Traceback" not in out + said
-    assert "still open because something went wrong on the grader's side" in said
+    assert "not graded yet because something went wrong on the grader's side" in said
     open_one = result(path)
     assert open_one.extra_data.complete and "grader_error" in statuses(open_one)
     assert {"failed", "error", "timeout"}.isdisjoint(statuses(open_one)) and "it will be run again" in open_one.output

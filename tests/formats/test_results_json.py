@@ -97,7 +97,7 @@ def test_what_is_decided_counts(status: Status) -> None:
     assert test["score"] == results["score"] == float(earned)
     assert test["status"] == ("passed" if status is Status.PASSED else "failed")
     assert test["extra_data"]["status"] == status.value
-    assert "Still open" not in results["output"]
+    assert "Not graded yet:" not in results["output"]
 
 
 @pytest.mark.parametrize("status", OPEN)
@@ -107,7 +107,7 @@ def test_what_is_open_is_never_lost(status: Status) -> None:
     assert "score" not in test and "status" not in test
     assert (test["max_score"], test["output"], test["extra_data"]["status"]) == (3.5, "Not marked yet.", status.value)
     assert results["score"] == 1.0
-    assert "Still open: 3.5 of 4.5 points are not marked yet; none of them is lost." in results["output"]
+    assert "Not graded yet: 3.5 of 4.5 points. They are not lost." in results["output"]
     assert results["extra_data"]["still_open"] == "7/2"
 
 

@@ -160,7 +160,7 @@ def test_an_extension_that_would_make_a_worse_attempt_count_is_not_applied() -> 
 def test_open_points_leave_the_grade_open_and_are_not_lost() -> None:
     grade = grade_of([handed(70, still_open=15)])
     assert (grade.state, grade.points, grade.still_open) == (State.OPEN, 70, 15)
-    assert grade.reasons == ("15 of 100 points are still open",)
+    assert grade.reasons == ("15 of 100 points are not graded yet",)
 
 
 def test_tests_that_were_not_asked_are_open() -> None:
@@ -172,7 +172,7 @@ def test_the_best_is_open_while_another_may_become_better() -> None:
     scored = [handed(80, attempt=1), handed(75, attempt=2, still_open=20)]
     grade = grade_of(scored, replace(POLICY, attempts=BEST))
     assert (grade.state, grade.points) == (State.OPEN, 80)
-    assert "ada/2 has 20 points still open and may yet be better" in grade.reasons
+    assert "ada/2 has 20 points that are not graded yet and may still improve" in grade.reasons
     decided = grade_of([scored[0], handed(75, attempt=2, still_open=5)], replace(POLICY, attempts=BEST))
     assert decided.state is State.GRADED
 

@@ -93,7 +93,7 @@ def test_what_runs_on_a_push_runs_here(folder: Path, tmp_path: Path) -> None:
     check = next(step["run"] for step in steps if step.get("name") == "Check")
     done = subprocess.run(["bash", "-e", "-c", check], cwd=folder, env=around, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("::stop-commands::") and "hidden tests (4 points)" in done.stdout
+    assert done.stdout.startswith("::stop-commands::") and "4 points of hidden tests" in done.stdout
     assert "5" in summary.read_text() and "passed" in summary.read_text()
     script = yaml.safe_load((folder / ".gitlab-ci.yml").read_text())["check"]["script"]
     done = subprocess.run(["bash", "-e", "-c", "\n".join(script[1:])], cwd=folder, env=around, capture_output=True)
@@ -104,7 +104,7 @@ def test_a_notebook_beside_the_released_course_asks_it(folder: Path) -> None:
     code = f"{RIGHT}\nimport viva\nprint(viva.check('1'))"
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "The sum of some numbers" in done.stdout and "hidden tests (4 points)" in done.stdout
+    assert "The sum of some numbers" in done.stdout and "4 points of hidden tests" in done.stdout
 
 
 @pytest.mark.nightly

@@ -52,7 +52,7 @@ def test_visible_tests_say_what_they_say_in_results() -> None:
 
 def test_open_points_are_said_not_to_be_lost() -> None:
     html = page(marked("s", entry("1.1", Status.NEEDS_REVIEW, points=1)))
-    assert "1 point still open" in html and "not lost" in html
+    assert "1 point, not graded yet" in html and "not lost" in html
 
 
 def test_marks_stand_beside_the_cells_they_are_about() -> None:

@@ -74,7 +74,7 @@ def test_marks_take_the_place_of_what_was_open() -> None:
         FINDINGS,
         "+0.33  all\nIt names no example.",
     ]
-    assert marked.output == ("cell 3 raised.\nStill open: 2 of 6.33 points are not marked yet; none of them is lost.")
+    assert marked.output == ("cell 3 raised.\nNot graded yet: 2 of 6.33 points. They are not lost.")
     assert Results.model_validate_json(to_bytes(marked)) == marked
 
 
@@ -129,7 +129,7 @@ def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "notes", [("x" * 9000,), ("a\n" * 300,), ("x" * 7990,), ("Still open: 2 of 4 points are not marked yet; none.",)]
+    "notes", [("x" * 9000,), ("a\n" * 300,), ("x" * 7990,), ("Not graded yet: 2 of 4 points. None.",)]
 )
 def test_notes_that_were_cut_stay_as_they_were(notes: tuple[str, ...]) -> None:
     graded = result(prose(1), prose(2), notes=notes)

@@ -72,10 +72,10 @@ def test_the_sentence_says_how_many_points_and_how_to_train() -> None:
     ]
     said = sentence(left_out(tests, tests[1:]), "`--training`")
     assert said == (
-        "Not run here: hidden tests (18 points), tests that train (1 point; `--training` runs them) "
-        "and what a person marks (2.5 points)."
+        "Not included: 18 points of hidden tests, 1 point of tests that train (`--training` runs them), "
+        "2.5 points graded by hand."
     )
-    assert sentence((), "") == "Every test of the assignment was run here."
+    assert sentence((), "") == "Every test of the assignment was run."
 
 
 def test_what_the_commands_need_of_this_room_loads_nothing_heavy() -> None:

@@ -43,10 +43,10 @@ def test_right_answers_earn_their_points_and_the_rest_is_named(shell: Any) -> No
     }  # fmt: skip
     assert (report.earned, report.points) == (Fraction(12), Fraction(25))
     assert report.not_run == (
-        "Not run here: hidden tests (2 points), tests that need a GPU (7 points), tests that train (5 points; "
-        "`viva.check(training=True)` runs them) and what a person marks (1 point)."
+        "Not included: 2 points of hidden tests, 7 points of tests that need a GPU, 5 points of tests that train "
+        "(`viva.check(training=True)` runs them), 1 point graded by hand."
     )
-    assert "test_random_texts" not in str(report) and "12 of 25 points" in str(report)
+    assert "test_random_texts" not in str(report) and "12 of 12 points" in str(report)
 
 
 def test_a_mistake_is_shown_with_the_cell_that_holds_it(shell: Any) -> None:

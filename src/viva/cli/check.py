@@ -15,6 +15,8 @@ from viva.model import Score, Submission, Tier
 if TYPE_CHECKING:
     from viva.pipeline.process.examiner_process import ExaminerProcess
 
+NOT_PASSED: Final = 3
+"""The exit status of `--strict` for work that lost points: not a fault of the command, the course or viva."""
 HOW_TO_TRAIN: Final = "`viva check --training`"
 
 
@@ -22,7 +24,10 @@ HOW_TO_TRAIN: Final = "`viva check --training`"
 @click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[PATH]")
 @click.option("--only", multiple=True, metavar="TEST", help="Ask only this test (number or name); may be repeated.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write results.json as well.")
-@click.option("--watch", is_flag=True, help="Check again whenever PATH is saved, until Ctrl-C; shows what changed.")
+@click.option("--watch", is_flag=True, help="Check again whenever PATH is saved, until Ctrl-C; show what changed.")
+@click.option(
+    "--strict", is_flag=True, help=f"End with status {NOT_PASSED} if a public test did not pass, as CI expects."
+)
 @training_option(default=False)
 @assignment_option
 @course_option
@@ -31,13 +36,17 @@ def command(
     only: tuple[str, ...],
     output: Path | None,
     watch: bool,
+    strict: bool,
     training: bool,
     assignment: str | None,
     course_dir: Path | None,
 ) -> int:
-    """Run the public tests on PATH (default: this folder) and say what to mend.
+    """Run the public tests on PATH (default: this folder), and show what to fix.
 
-    The code runs as you would run it yourself (isolation T0): it is your own.
+    Your code runs as you would run it yourself, without isolation.
+
+    Exit status: 0 checked, 1 the command or the course is wrong, 2 something failed on viva's side, and with --strict
+    3 a public test did not pass.
     """
     from viva.model.grade_request import GradeOptions, GradeRequest
     from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -69,7 +78,14 @@ def command(
             if watch:
                 took_s = time.monotonic() - began
                 click.echo(f"{time.strftime('%H:%M:%S')}  {took_s:.1f} s. Waiting for the next save; Ctrl-C ends.")
-    return 2 if last is not None and last.has_grader_error else 0
+    if last is not None and last.has_grader_error:
+        return 2
+    return NOT_PASSED if strict and last is not None and _fails(last) else 0
+
+
+def _fails(score: Score) -> bool:
+    """Return whether a test cost points; tests that are not graded yet do not count."""
+    return any(entry.earned < entry.points for entry in score.entries if not entry.status.is_open)
 
 
 def _versions(path: Path, submission: Submission, watch: bool) -> Iterable[Submission]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from viva.formats.decimal_points import show, signed
+from viva.formats.decimal_points import show, signed, total_in_words
 from viva.formats.difference import Difference, by_change, difference, summary, write_csv
 from viva.formats.folders import results_below
 from viva.formats.results_json import Results, TestResult, load_results
@@ -113,10 +113,8 @@ def _total(results: Results | None) -> str:
     if results is None:
         return "nothing"
     exact = results.extra_data
-    still_open = Fraction(exact.still_open)
-    points = f"{show(Fraction(exact.earned))} of {show(Fraction(exact.points))} points"
-    more = (f"{show(still_open)} still open" if still_open else "", "" if exact.complete else "unfinished")
-    return ", ".join(part for part in (points, *more) if part)
+    points = total_in_words(Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open))
+    return points if exact.complete else f"{points}, unfinished"
 
 
 def _state(test: TestResult) -> str:

@@ -68,7 +68,7 @@ def command(
     ended in the middle goes on where it was.
 
     Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, or a file of an export belongs to
-    no known student, 2 something went wrong on the grader's side and those tests are still open.
+    no known student, 2 something went wrong on the grader's side and those tests are not graded yet.
     """
     course = course_choice.open()
     secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)

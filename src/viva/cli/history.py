@@ -10,6 +10,7 @@ from viva.cli.shared.options import course_option, open_course
 from viva.cli.shared.record_options import records_option
 from viva.formats import escaping
 from viva.formats.decimal_points import show as points
+from viva.formats.decimal_points import total_in_words
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Place, Review
 from viva.pipeline.open_records import open_records
@@ -50,11 +51,11 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
 
 def _scored(stored: "StoredScore") -> str:
     score, attempt = stored.scored.score, stored.scored.attempt
-    still_open = f" ({points(score.still_open)} still open)" if score.still_open else ""
     why = f": {stored.why}" if stored.why else ""
     return (
         f"{stored.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
-        f"{points(score.earned)} of {points(score.points)}{still_open}  {escaping.line(attempt.name, characters=60)}, "
+        f"{total_in_words(score.earned, score.points, score.still_open)}  "
+        f"{escaping.line(attempt.name, characters=60)}, "
         f"attempt {attempt.number}, content {score.content_hash[:12]}, {score.isolation.tier}, "
         f"{stored.kind} by {escaping.line(stored.by + why)}"
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import total_in_words
 from viva.formats.escaping import line, terminal
 from viva.formats.folders import results_below
 from viva.model import Score
@@ -61,8 +61,7 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
 
 def _describe(target: Path, outcome: MergeOutcome) -> str:
     exact = outcome.results.extra_data
-    points = f"{show(Fraction(exact.earned))} of {show(Fraction(exact.points))} points"
-    still_open = f", {show(Fraction(exact.still_open))} still open" if Fraction(exact.still_open) else ""
-    took = f"{outcome.taken} {'mark' if outcome.taken == 1 else 'marks'} taken"
-    lines = [f"{target}: {took}, {points}{still_open}", *(f"  {sentence}" for sentence in outcome.differing)]
+    points = total_in_words(Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open))
+    took = f"{outcome.taken} {'grade' if outcome.taken == 1 else 'grades'} taken"
+    lines = [f"{target}: {took}, {points}", *(f"  {sentence}" for sentence in outcome.differing)]
     return "\n".join(terminal(text) for text in lines)

@@ -79,10 +79,9 @@ def _print_listing(chosen: "ChosenFiles", files: tuple[File, ...], findings: lis
 
 
 def _points(score: "Score") -> str:
-    from viva.formats.decimal_points import show
+    from viva.formats.decimal_points import total_in_words
 
-    still = f", {show(score.still_open)} still open" if score.still_open else ""
-    return f"{show(score.earned)} of {show(score.points)} points{still}"
+    return total_in_words(score.earned, score.points, score.still_open)
 
 
 def _size(size: int) -> str:

@@ -76,6 +76,18 @@ def show(points: Fraction) -> str:
     return f"{'-' if hundredths < 0 else ''}{whole}.{part:02}".rstrip("0").rstrip(".")
 
 
+def total_in_words(earned: Fraction, points: Fraction, not_graded: Fraction) -> str:
+    """Return a total for a person: `45 of 85 points, 15 not graded yet`.
+
+    Args:
+        earned: the points earned so far.
+        points: all points, those that are not graded yet included.
+        not_graded: the points that are not graded yet.
+    """
+    words = f"{show(earned)} of {show(points - not_graded)} points"
+    return words + (f", {show(not_graded)} not graded yet" if not_graded else "")
+
+
 def in_decimals(points: Fraction, *, least: int = 0) -> str:
     """Format a decimal with at most four places, no exponent, and at least `least` places: `87.50`."""
     text = f"{Decimal(round(points * UNIT)).scaleb(-4):f}"

@@ -13,6 +13,7 @@ from viva.formats import escaping
 from viva.formats.decimal_points import decimal, scores_and_maxima, show
 from viva.formats.question_numbers import in_order
 from viva.formats.results_json import (
+    OPEN_LINE,
     CurveData,
     GpuData,
     IsolationData,
@@ -28,7 +29,6 @@ from viva.model.errors import UsageError
 
 _SEVERAL: Final = " | "
 """Separates the values of a signature's key when two passes have different ones."""
-_OPEN_LINE: Final = ("Still open: ", " points are not marked yet; none of them is lost.")
 T = TypeVar("T")
 
 
@@ -240,7 +240,7 @@ def _strength(isolation: IsolationData) -> tuple[str, int, str]:
 def _lines(first: str, second: str) -> list[str]:
     """Merge the text above the tests, without the line about points that were not graded yet."""
     bodies = [
-        [line for line in text.splitlines() if not (line.startswith(_OPEN_LINE[0]) and line.endswith(_OPEN_LINE[1]))]
+        [line for line in text.splitlines() if not (line.startswith(OPEN_LINE[0]) and line.endswith(OPEN_LINE[1]))]
         for text in (first, second)
     ]
     longer, shorter = sorted(bodies, key=lambda lines: (-len(lines), lines))

@@ -255,11 +255,16 @@ def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
     return earned, points, still_open
 
 
+OPEN_LINE: Final = ("Not graded yet: ", " points. They are not lost.")
+"""What surrounds the numbers in the line that `open_points` makes."""
+
+
 def open_points(still_open: Fraction, points: Fraction) -> list[str]:
     """Return the line above the tests that says how many points are not graded yet; empty where all are."""
     if not still_open:
         return []
-    return [f"Still open: {show(still_open)} of {show(points)} points are not marked yet; none of them is lost."]
+    before, behind = OPEN_LINE
+    return [f"{before}{show(still_open)} of {show(points)}{behind}"]
 
 
 def load_results(path: Path) -> Results:

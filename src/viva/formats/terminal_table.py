@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from viva.formats import escaping
-from viva.formats.decimal_points import column, show
+from viva.formats.decimal_points import column, total_in_words
 from viva.formats.short_notes import short_notes
 from viva.model import Entry, Score, Status
 
@@ -319,7 +319,7 @@ def _total(entries: Sequence[Entry]) -> str:
     earned = sum((e.earned for e in entries if not e.status.is_open), Fraction(0))
     points = sum((e.points for e in entries), Fraction(0))
     still_open = sum((e.points for e in entries if e.status.is_open), Fraction(0))
-    return f"{show(earned)} of {show(points)} points" + (f", {show(still_open)} still open" if still_open else "")
+    return total_in_words(earned, points, still_open)
 
 
 def _isolation(score: Score) -> str:

@@ -78,7 +78,7 @@ def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
     if len(eligible) > 1:
         reasons.append(f"the best of {len(eligible)} that were handed in")
     reasons += [
-        f"{each.scored.attempt.name} has {show(each.still_open)} points still open and may yet be better"
+        f"{each.scored.attempt.name} has {show(each.still_open)} points that are not graded yet and may still improve"
         for each in rivals
     ]
     return Choice(counted, tuple(reasons), rival=bool(rivals))

@@ -8,7 +8,7 @@ from typing import Final
 from viva.formats import escaping
 from viva.formats.ci.public_view import messages_of_cases
 from viva.formats.folders import results_below
-from viva.formats.results_json import NOT_FINISHED, Results, TestResult, load_results
+from viva.formats.results_json import NOT_FINISHED, OPEN_LINE, Results, TestResult, load_results
 from viva.model import Case, Entry, Isolation, Score, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
@@ -56,7 +56,7 @@ def score_of(results: Results) -> Score:
         raise UsageError(
             f"{escaping.line(exact.submission)}: more than {_MOST:,} points or seconds; viva graded no such."
         )
-    notes = [line for line in results.output.split("\n") if line and not line.startswith("Still open: ")]
+    notes = [line for line in results.output.split("\n") if line and not line.startswith(OPEN_LINE[0])]
     return Score(
         submission=exact.submission,
         content_hash=exact.content_hash,

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from fractions import Fraction
 from typing import Final
 
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import total_in_words
 from viva.model import Entry, Score
 from viva.selfcheck.not_included import LeftOut, sentence
 
@@ -50,9 +50,9 @@ class Report:
 
     @property
     def total(self) -> str:
-        """Return the total as text: `7 of 8 points, 1 still open`."""
+        """Return the total as text: `7 of 7 points, 1 not graded yet`."""
         still = sum((entry.points for entry in self.entries if entry.status.is_open), Fraction(0))
-        return f"{show(self.earned)} of {show(self.points)} points" + (f", {show(still)} still open" if still else "")
+        return total_in_words(self.earned, self.points, still)
 
     @property
     def not_run(self) -> str:

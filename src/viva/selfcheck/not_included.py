@@ -1,4 +1,4 @@
-"""What a check leaves out, and the points at stake: every test of the assignment counts exactly once."""
+"""The tests that a check does not include, and their points: every test of the assignment counts exactly once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from viva.model import Entry, Status
 HIDDEN: Final = "hidden tests"
 GPU: Final = "tests that need a GPU"
 TRAINING: Final = "tests that train"
-WRITTEN: Final = "what a person marks"
+WRITTEN: Final = "graded by hand"
 OURS: Final = "tests that went wrong on the grader's side"
 OTHERS: Final = "questions that you did not ask for"
 _ORDER: Final = (HIDDEN, GPU, TRAINING, WRITTEN, OURS, OTHERS)
@@ -48,17 +48,15 @@ def left_out(
 
 
 def sentence(found: Sequence[LeftOut], how_to_train: str) -> str:
-    """Return one sentence for students: what was not run, and how many points it is worth.
+    """Return one sentence for students: which tests are not included, and how many points they are worth.
 
     Args:
         found: what `left_out` returned.
         how_to_train: how to run tests that train as well.
     """
     if not found:
-        return "Every test of the assignment was run here."
-    parts = [f"{part.what} ({_points(part)}{_how(part, how_to_train)})" for part in found]
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"Not run here: {listed}."
+        return "Every test of the assignment was run."
+    return f"Not included: {', '.join(_part(part, how_to_train) for part in found)}."
 
 
 def _kind(test: Entry, result: Entry | None) -> str:
@@ -74,9 +72,8 @@ def _kind(test: Entry, result: Entry | None) -> str:
     return OURS if result.status.is_open else ""
 
 
-def _points(part: LeftOut) -> str:
-    return f"{show(part.points)} point{'' if part.points == 1 else 's'}"
-
-
-def _how(part: LeftOut, how_to_train: str) -> str:
-    return f"; {how_to_train} runs them" if part.what == TRAINING else ""
+def _part(part: LeftOut, how_to_train: str) -> str:
+    points = f"{show(part.points)} point{'' if part.points == 1 else 's'}"
+    if part.what == WRITTEN:
+        return f"{points} {part.what}"
+    return f"{points} of {part.what}" + (f" ({how_to_train} runs them)" if part.what == TRAINING else "")

@@ -124,7 +124,7 @@ def show_summary(summary: "Summary", writer: "ResultsWriter", tier: Tier, *, as_
         warn(f"{name}: {short(error)}")
     if count := summary.grader_errors:
         what = "1 test is" if count == 1 else f"{count} tests are"
-        warn(f"{what} still open because something went wrong on the grader's side.")
+        warn(f"{what} not graded yet because something went wrong on the grader's side.")
 
 
 def _show_files(summary: "Summary", writer: "ResultsWriter") -> None:

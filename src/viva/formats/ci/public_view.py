@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import escaping
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import show, total_in_words
 from viva.formats.results_json import Results, TestResult
 from viva.model import Status
 from viva.model.errors import UsageError
@@ -56,7 +56,7 @@ class ReportedTest:
     def worth(self) -> str:
         """Return the points in words: `3.5 of 4 points`, or that they are not graded yet."""
         if self.status.is_open:
-            return f"{show(self.points)} points still open"
+            return f"{show(self.points)} points, not graded yet"
         return f"{show(self.earned)} of {show(self.points)} points"
 
 
@@ -114,9 +114,8 @@ class Report:
 
     @property
     def total(self) -> str:
-        """Return the total in words: `45 of 100 points, 15 still open`."""
-        words = f"{show(self.earned)} of {show(self.points)} points"
-        return words + (f", {show(self.still_open)} still open" if self.still_open else "")
+        """Return the total in words: `45 of 85 points, 15 not graded yet`."""
+        return total_in_words(self.earned, self.points, self.still_open)
 
     @property
     def hidden_line(self) -> str:

@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Final
 
 from viva.formats import escaping
+from viva.formats.decimal_points import total_in_words
 from viva.model import Entry, Score, Submission, Tier
 from viva.model.errors import CourseError, GraderError, UsageError
 from viva.release.gradescope import fallback_results
@@ -141,7 +142,7 @@ class Run:
         for entry in score.entries:
             if entry.staff_message:
                 print(f"{entry.test_id}: {entry.status}\n{escaping.terminal(entry.staff_message)}\n")
-        print(f"viva: {score.earned} of {score.points} points, {score.still_open} still open; isolation {self.used}")
+        print(f"viva: {total_in_words(score.earned, score.points, score.still_open)}; isolation {self.used}")
 
     def _tier(self, floor: Tier | None) -> Tier:
         """Return the best isolation level of this container.

@@ -113,7 +113,7 @@ def shown_result(entry: Entry) -> ShownResult:
     """Return what a student may read of the result of a test."""
     hidden = entry.visibility != "visible"
     most = f"{show(entry.points)} point{'s' * (entry.points != 1)}"
-    worth = f"{most} still open" if entry.status.is_open else f"{show(entry.earned)} of {most}"
+    worth = f"{most}, not graded yet" if entry.status.is_open else f"{show(entry.earned)} of {most}"
     if not hidden:
         return ShownResult(entry.number, entry.name, entry.status, worth, entry.message, hidden)
     message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else HIDDEN
