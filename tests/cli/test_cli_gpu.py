@@ -64,7 +64,7 @@ def graded(viva: Viva, course: Path, *options: str) -> tuple[dict[str, Any], Any
 
 def test_without_a_gpu_the_points_stay_open(viva: Viva, gpu_course: Path, machine: Machine) -> None:
     result, test = graded(viva, gpu_course)
-    assert "score" not in test and test["output"] == "Not marked yet: this test needs a GPU, and there was none."
+    assert "score" not in test and test["output"] == "Not graded yet: this test needs a GPU, and there was none."
     assert (result["score"], result["extra_data"]["still_open"]) == (9, "4") and "gpu" not in result["extra_data"]
 
 
@@ -85,7 +85,7 @@ def test_with_a_gpu_the_test_is_marked_and_the_device_written(viva: Viva, gpu_co
         "name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034, "peak_mib": 0,
     }  # fmt: skip
     result, test = graded(viva, gpu_course, "--gpu", "defer")
-    assert test["output"] == "Not marked yet: this test needs a GPU, and tests for a GPU were left out of this run."
+    assert test["output"] == "Not graded yet: this test needs a GPU, and tests for a GPU were left out of this run."
     assert "gpu" not in result["extra_data"]
 
 

@@ -15,7 +15,7 @@ from viva.config.strict_yaml import read_yaml
 from viva.formats import results_json
 from viva.formats.results_json import json_schema, load_results, results_of
 from viva.model import Case, Entry, Score, Status
-from viva.model.hand_grading import NOT_MARKED_YET
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.submissions import content_checks, open_submission
 from viva.submissions.answers_file import read_answers
 
@@ -91,8 +91,8 @@ def said_somewhere() -> str:
 
 def _said(part: ast.expr) -> str:
     """What a part of a text says; a name that means one text is that text."""
-    if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) and part.value.id == "NOT_MARKED_YET":
-        return NOT_MARKED_YET
+    if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) and part.value.id == "NOT_GRADED_YET":
+        return NOT_GRADED_YET
     return part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else "…"
 
 

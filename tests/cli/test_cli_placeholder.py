@@ -13,7 +13,7 @@ from viva.model import Case, Entry, Score, Status, Tier
 from viva.pipeline.jobs import Job
 from viva.pipeline.results_writer import ResultsWriter
 
-CASE = Case("", Status.GRADER_ERROR, Fraction(0), Fraction(4), "Not marked yet.")
+CASE = Case("", Status.GRADER_ERROR, Fraction(0), Fraction(4), "Not graded yet.")
 PENDING = (Entry("test_a.py::test_a", "A.", "1", "hidden", Status.GRADER_ERROR, Fraction(0), Fraction(4), (CASE,)),)
 
 

@@ -21,7 +21,7 @@ def test_it_learns(student, key):
 '''
 NEVER_LEARNS = RIGHT.replace("    result = 0\n", "    result = 1 if numbers == [4, 5] else 0\n")
 FIXTURES = "fixtures/words/submissions"
-LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
+LEFT_OUT = "Not graded yet: this test trains a model, and tests that train were left out of this run."
 
 
 @pytest.fixture

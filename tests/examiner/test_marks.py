@@ -72,7 +72,7 @@ def test_findings_beside_a_review_take_no_points(text: str) -> None:
     assert (shown.status, shown.earned) == (Status.NEEDS_REVIEW, 0)
     assert shown.message.splitlines()[1:] == ["Noticed, without taking points:", "- 0.9 is 9/10.", "- dev equals test."]
     hidden = case_of(function(visibility="after_published"), "", outcome, None, 0.0)
-    assert hidden.message.startswith("Not marked yet") and "9/10" not in hidden.message
+    assert hidden.message.startswith("Not graded yet") and "9/10" not in hidden.message
     assert "9/10" in hidden.staff_message
 
 

@@ -74,7 +74,7 @@ import os
 def sees():
     return os.path.exists(DEVICE) and bool(os.environ.get("CUDA_VISIBLE_DEVICES"))
 """
-LARGE = "Not marked yet: this test needs a GPU with 40,000 MiB of memory, and the one here, NVIDIA L4, has 23,034 MiB."
+LARGE = "Not graded yet: this test needs a GPU with 40,000 MiB of memory, and the one here, NVIDIA L4, has 23,034 MiB."
 
 
 @pytest.fixture

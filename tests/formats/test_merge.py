@@ -15,7 +15,7 @@ from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
 
 SEED = {"assignment": "masks@1", "seed": "abc", "box.torch": "2.13.0+cpu"}
-LEFT_OUT = "Not marked yet: this test needs a GPU, and there was none."
+LEFT_OUT = "Not graded yet: this test needs a GPU, and there was none."
 
 
 def entry(index: int, status: Status = Status.PASSED, points: Fraction = Fraction(2), **more: Any) -> Entry:

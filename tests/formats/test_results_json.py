@@ -105,7 +105,7 @@ def test_what_is_open_is_never_lost(status: Status) -> None:
     results = written(score(entry(1), entry(2, status, Fraction(0), Fraction(7, 2))))
     test = results["tests"][1]
     assert "score" not in test and "status" not in test
-    assert (test["max_score"], test["output"], test["extra_data"]["status"]) == (3.5, "Not marked yet.", status.value)
+    assert (test["max_score"], test["output"], test["extra_data"]["status"]) == (3.5, "Not graded yet.", status.value)
     assert results["score"] == 1.0
     assert "Not graded yet: 3.5 of 4.5 points. They are not lost." in results["output"]
     assert results["extra_data"]["still_open"] == "7/2"
@@ -187,7 +187,7 @@ def test_how_long_a_hidden_test_took_is_not_written() -> None:
 
 
 def test_a_result_in_the_making_is_valid_and_says_that_it_is_not_complete() -> None:
-    pending = entry(2, Status.GRADER_ERROR, Fraction(0), message="Not marked yet: grading was interrupted.")
+    pending = entry(2, Status.GRADER_ERROR, Fraction(0), message="Not graded yet: grading was interrupted.")
     results = written(score(entry(1), pending, content_hash=""), complete=False)
     validator().validate(results)
     assert results["extra_data"]["complete"] is False

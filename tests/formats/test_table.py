@@ -29,7 +29,7 @@ SCORE = Score(
     entries=(
         entry(1, Status.PASSED, 10, 10),
         entry(2, Status.FAILED, 0, 5, "your answer has the shape (3, 4), expected (4, 3)\nfirst at [0]"),
-        entry(3, Status.NEEDS_REVIEW, 0, 3, "Not marked yet: a person reads this answer."),
+        entry(3, Status.NEEDS_REVIEW, 0, 3, "Not graded yet: a person grades this answer."),
         entry(4, Status.ERROR, 0, 2, "fixed sentence", "the hidden input was 42", visibility="hidden"),
     ),
     notes=("cell 3 raised",),

@@ -316,7 +316,7 @@ def test_when_the_scheduler_ends_every_job_comes_back(course: Course) -> None:
     assert lost and set(lost) == {"the connection to the scheduler was lost"}
 
 
-LOOKED = "Not marked yet: this worker was to have a GPU."
+LOOKED = "Not graded yet: this worker was to have a GPU."
 LOOKS_FOR_A_GPU = f"""
 from viva.pipeline import cluster_worker as worker
 from viva.model.gpu import Gpus

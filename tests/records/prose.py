@@ -12,7 +12,7 @@ from viva.records.store import Reason
 
 GRACE, ALAN = Reason("grace"), Reason("alan")
 WHY = Reason("grace", "we have talked about it")
-NOTICED = "Not marked yet: a person reads this answer.\nNoticed, without taking points:\n- no number is named"
+NOTICED = "Not graded yet: a person grades this answer.\nNoticed, without taking points:\n- no number is named"
 
 
 def place(content_hash: str = "00", question: str = "2.1", kind: str = MARK, round: int = FIRST) -> Place:

@@ -122,5 +122,5 @@ def test_no_mark_says_that_it_is_still_to_be_made() -> None:
         case = Case("a", Status.NEEDS_REVIEW, Fraction(0), Fraction(2), message, message)
         open_ = replace(entry(), cases=(case, replace(case, label="b")))
         (*_, prose) = reviewed(score("ada", open_), {"2.1": CurrentDecision(said(4), ("grace",))}).entries
-        assert "Not marked yet" in open_.message and "Not marked yet" not in prose.message + prose.staff_message
+        assert "Not graded yet" in open_.message and "Not graded yet" not in prose.message + prose.staff_message
         assert ("- short" in prose.message) is bool(signal.findings)

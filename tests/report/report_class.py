@@ -79,7 +79,7 @@ def _somebody(i: int, tests: int, draw: random.Random) -> ScoredAttempt:
         hidden = j % 5 == 4
         kind = {"test": test, "visibility": "hidden" if hidden else "visible", "name": f"Test {j} of the class."}
         if j == tests - 1:
-            entries.append(entry(number, Status.NEEDS_REVIEW, message="Not marked yet.", **kind))
+            entries.append(entry(number, Status.NEEDS_REVIEW, message="Not graded yet.", **kind))
         elif j == tests - 2 and i % 97 == 0:
             entries.append(entry(number, Status.GRADER_ERROR, message="Ours.", staff="OSError: full", **kind))
         elif ability + draw.gauss(0, 1) > (j % 7 - 4) / 2:

@@ -24,7 +24,7 @@ from viva.report.load_results import score_of
 F = Fraction
 ROOT = Path(__file__).parents[2]
 TWO = F(2)
-FINDINGS = "Not marked yet: a person reads this answer.\nIt names no example."
+FINDINGS = "Not graded yet: a person grades this answer.\nIt names no example."
 
 
 def entry(index: int, status: Status, points: Fraction = TWO, **more: Any) -> Entry:

@@ -85,5 +85,5 @@ def test_what_is_measured_is_kept_and_what_is_lost_is_said(tmp_path: Path, offer
     assert one["tests"][f"{file}::test_on_it"]["status"] == "passed" and one["seconds"] > 0
     lost = bench.complaints(found)
     assert len(lost) == 3
-    assert f"{NAME}, one: {file}::test_too_large deferred: Not marked yet: this test needs a GPU with 40,000" in lost[0]
+    assert f"{NAME}, one: {file}::test_too_large deferred: Not graded yet: this test needs a GPU with 40,000" in lost[0]
     assert f"{NAME}, other: {file}::test_on_it failed: " in lost[1]

@@ -53,7 +53,7 @@ MOST_CONFIRMED = 3
 """After so many second tries that ended as the first, the machine is not the cause, and no other test has one."""
 SECOND_LOOK_S = 5.0
 """Seconds of the box for finding out which mistake fits all answers of a test."""
-TRAINING_LEFT_OUT = "Not marked yet: this test trains a model, and tests that train were left out of this run."
+TRAINING_LEFT_OUT = "Not graded yet: this test trains a model, and tests that train were left out of this run."
 NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
 
 

@@ -27,7 +27,7 @@ from viva.model.errors import (
     StudentRaised,
     TimeSpent,
 )
-from viva.model.hand_grading import NOT_MARKED_YET
+from viva.model.hand_grading import NOT_GRADED_YET
 
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
@@ -167,9 +167,9 @@ def _line(frame: Frame) -> str:
 
 def _review_text(signal: NeedsReview) -> str:
     state = (
-        f"{NOT_MARKED_YET}: a person reads this answer."
+        f"{NOT_GRADED_YET}: a person grades this answer."
         if signal.text.strip()
-        else f"{NOT_MARKED_YET}: a person marks this question. No text was found for it in your submission."
+        else f"{NOT_GRADED_YET}: a person grades this question. You have not written an answer."
     )
     if not signal.findings:
         return state

@@ -314,7 +314,7 @@ def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> 
         score=None if is_open else decimal(won),
         max_score=decimal(most),
         status=entry.status.gradescope,
-        output=escaping.terminal(entry.message) or ("Not marked yet." if is_open else ""),
+        output=escaping.terminal(entry.message) or ("Not graded yet." if is_open else ""),
         visibility=_visibility(entry.visibility, hidden_as),
         tags=[escaping.line(tag, characters=100) for tag in entry.tags],
         extra_data=TestData(

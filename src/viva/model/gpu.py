@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-LEFT_OUT: Final = "Not marked yet: this test needs a GPU, and tests for a GPU were left out of this run."
-NONE_HERE: Final = "Not marked yet: this test needs a GPU, and there was none."
+LEFT_OUT: Final = "Not graded yet: this test needs a GPU, and tests for a GPU were left out of this run."
+NONE_HERE: Final = "Not graded yet: this test needs a GPU, and there was none."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Gpus:
             return self.why_none
         if self.large_enough(needed_mib):
             return ""
-        needs = f"Not marked yet: this test needs a GPU with {needed_mib:,} MiB of memory, and"
+        needs = f"Not graded yet: this test needs a GPU with {needed_mib:,} MiB of memory, and"
         largest = max(self.devices, key=lambda gpu: gpu.memory_mib or 0)
         if largest.memory_mib is None:
             return f"{needs} how much {largest.name} has is not known."

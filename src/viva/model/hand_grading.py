@@ -14,7 +14,7 @@ SETTLED: Final = "settled"
 APPEAL: Final = "appeal"
 """A student's regrade request; `why` holds its text."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
-NOT_MARKED_YET: Final = "Not marked yet"
+NOT_GRADED_YET: Final = "Not graded yet"
 """The beginning of the first line of a test's message until a person has graded it."""
 
 
@@ -83,4 +83,4 @@ class CurrentDecision:
 
 def noticed(message: str) -> str:
     """Return what a test found out about an answer: its message without the line that it is not graded yet."""
-    return "\n".join(line for line in message.split("\n") if NOT_MARKED_YET not in line)
+    return "\n".join(line for line in message.split("\n") if NOT_GRADED_YET not in line)

@@ -21,7 +21,7 @@ from viva.selfcheck.channels import connect
 from viva.selfcheck.kernel_box import KernelSource, LiveReadyMessage
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
-NO_GPU: Final = "Not marked yet: this test needs a GPU, and such tests are not run in a live notebook."
+NO_GPU: Final = "Not graded yet: this test needs a GPU, and such tests are not run in a live notebook."
 LIVE: Final = "your notebook"
 
 

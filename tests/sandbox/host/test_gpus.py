@@ -151,7 +151,7 @@ def test_what_is_lacking_is_said_in_a_sentence() -> None:
         == ""
     )
     assert Gpus((unknown,)).reason_unavailable(0) == ""
-    needs = "Not marked yet: this test needs a GPU with 40,000 MiB of memory, and"
+    needs = "Not graded yet: this test needs a GPU with 40,000 MiB of memory, and"
     assert Gpus((small,)).reason_unavailable(40_000) == f"{needs} the one here, NVIDIA T4, has 15,360 MiB."
     assert Gpus((small, large)).reason_unavailable(40_000) == f"{needs} the largest here, NVIDIA L4, has 23,034 MiB."
     assert Gpus((unknown,)).reason_unavailable(40_000) == f"{needs} how much NVIDIA GB10 has is not known."

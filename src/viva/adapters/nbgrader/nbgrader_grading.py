@@ -14,15 +14,15 @@ from viva.adapters.nbgrader.regions import HIDDEN_TESTS, has_region
 from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import Outcome
 from viva.model import Status
-from viva.model.hand_grading import NOT_MARKED_YET
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.submissions.notebook_cells import Cell, Notebook
 
 MOST_WRITTEN: Final = 100_000
 NO_NOTEBOOK: Final = "Not run: your submission holds no notebook `{file}`."
 TAKEN_OUT: Final = "Not run: the cell of this test is missing from your notebook."
 UNANSWERED: Final = "No answer: the cell is as it was handed out."
-NOT_READ: Final = f"{NOT_MARKED_YET}: a person reads this answer."
-NOT_FOUND: Final = f"{NOT_MARKED_YET}: a person marks this question. Its cell was not found in your notebook."
+NOT_READ: Final = f"{NOT_GRADED_YET}: a person grades this answer."
+NOT_FOUND: Final = f"{NOT_GRADED_YET}: a person grades this question. Its cell is not in your notebook."
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from viva.config.rubric import Question
 from viva.examiner.outcome import Outcome
 from viva.model import Status, untrusted
 from viva.model.errors import CourseError
-from viva.model.hand_grading import NOT_MARKED_YET
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.submissions.notebook_cells import Notebook
 
 CONFIG: Final = "otter_config.json"
 NO_NOTEBOOK: Final = "Not run: your submission holds neither a notebook nor a Python file."
 NOT_ALL: Final = "Nothing, because not every test of this question passed."
-PENDING_REVIEW: Final = f"{NOT_MARKED_YET}: a person marks this question."
+PENDING_REVIEW: Final = f"{NOT_GRADED_YET}: a person grades this question."
 NOT_TOLD: Final = "The test ended without saying how."
 _METADATA: Final = "otter"
 _IGNORED: Final = "otter_ignore"

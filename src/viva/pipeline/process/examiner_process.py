@@ -233,7 +233,7 @@ class ExaminerProcess:
         """Return the entries known so far, and a pending one for each other test."""
         have = {e.test_id for e in known}
         rest = [e for e in self.tests if e.test_id not in have and options.selects_entry(e)]
-        message = "Not marked yet: grading was interrupted."
+        message = "Not graded yet: grading was interrupted."
         return (
             *known,
             *(

@@ -7,7 +7,7 @@ LINES = [
     "Something went wrong on the grader's side; no points are lost, and this test will be run again.",
     "Grading is not finished: this result is not complete.",
     "viva: every test passed\nscore 14 / 14\n\nA number.\nPassed.",
-    "Not marked yet: a person reads this answer.",
+    "Not graded yet: a person grades this answer.",
     "isolation T3\nwritten: results.json",
 ]
 

@@ -30,9 +30,9 @@ _SAMPLE_S: Final = 0.5
 _RETRY_S: Final = 0.2
 _FOLDER: Final = Path("/tmp")  # noqa: S108  # all users share the lock; O_NOFOLLOW and a sticky folder protect it
 """The same folder for every user of the machine, which TMPDIR is not."""
-_IN_USE: Final = "Not marked yet: this test needs a GPU, and the one here was in use by others."
+_IN_USE: Final = "Not graded yet: this test needs a GPU, and the one here was in use by others."
 _NOT_FREE: Final = (
-    "Not marked yet: this test needs a GPU, and the one here still held the memory of an earlier program."
+    "Not graded yet: this test needs a GPU, and the one here still held the memory of an earlier program."
 )
 
 
