@@ -18,6 +18,10 @@ HIDDEN = "This test is hidden: what it asks and what went wrong is not shown."
         ("gave [1, 2, 3]; expected [1]", "gave [4, 5]; expected [9]", True),
         ("`bleu` is not defined.", "`blue` is not defined.", False),
         ("The mask is wrong\n  cell 3", "The mask is wrong\n  cell 8", True),
+        ("4*d**2 is not right: at d = 3 it gives 36.", "4*d**2 is not right: at d = 5 it gives 100.", True),
+        ("4*d**2 is not right", "3*d**2 is not right", False),
+        ("2(d+1) is not right", "3(d+1) is not right", False),
+        ("11/12 is not right", "11/13 is not right", False),
         ("x1 is wrong", "x2 is wrong", False),  # a name, no number
         ("a is 1. It equals a known mistake: M.", "b is 2. It equals a known mistake: M.", True),
     ],

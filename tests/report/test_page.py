@@ -83,14 +83,54 @@ def test_faults_of_ours_come_first() -> None:
 
 def test_under_ten_responses_there_is_no_item_analysis_and_it_is_said() -> None:
     nine, ten = (outline(*shares([[1, 0], [0, 1], [1, 1]] * 4)[:n])[0] for n in (9, 10))
-    assert "at least 10 responses" in section(nine, "questions") and "<table" not in section(nine, "questions")
-    assert "<table" in section(ten, "questions")
+    assert "needs at least 10" in section(nine, "reliability") and "<table" not in section(nine, "reliability")
+    assert "<table" in section(ten, "reliability")
+    assert "<table" in section(nine, "questions"), "means need no ten submissions"
 
 
 def test_a_class_without_any_difference_has_dashes_and_no_nan() -> None:
     html, _ = outline(*shares([[1.0, 1.0]] * 12))
     assert "nan" not in re.sub(r"<style>.*?</style>", "", html, flags=re.S).lower().replace("finance", "")
-    assert "there is none" in section(html, "questions") and "–" in section(html, "questions")
+    assert "not defined: all totals are equal" in section(html, "reliability") and "–" in section(html, "reliability")
+
+
+def test_it_begins_with_what_an_instructor_asks() -> None:
+    _, found = outline(*large_class(30))
+    order = ["totals", "questions", "wrong", "attention", "statuses", "environment", "open"]
+    assert [name for name in found.ids if name in order] == order
+    assert found.ids.index("reliability") > found.ids.index("open")
+
+
+def test_the_hardest_question_comes_first() -> None:
+    html, _ = outline(*shares([[1, 0.5, 0], [1, 1, 0], [1, 1, 0.5]]))
+    rows = re.findall(r'<th scope="row">(1\.\d)</th><td class="n">([^<]+)</td>', section(html, "questions"))
+    assert [(number, share.split()[0]) for number, share in rows] == [("1.3", "17"), ("1.2", "83"), ("1.1", "100")]
+    assert "2 of 3" in section(html, "questions")
+    assert section(html, "totals").count('class="track"') == 3, "a bar for each question"
+
+
+def test_who_needs_attention_is_named_with_a_likely_reason() -> None:
+    low = marked("low", entry("1.1"), entry("1.2", Status.FAILED), entry("1.3", Status.FAILED))
+    nothing = marked("nothing", entry("1.1", Status.FAILED), notes=("cell 3 raised NameError.\nmore",))
+    old = marked("old", entry("1.1", Status.ERROR), environment=("transformers 5.23.0 lacks encode_plus",))
+    pending = marked("pending", entry("1.1"), entry("1.2", Status.NEEDS_REVIEW, points=20))
+    told = section(outline(low, nothing, old, pending)[0], "attention")
+    assert re.findall(r'<th scope="row">(\w+)</th>', told) == ["nothing", "old", "low"]
+    assert "lost most points in 1.2, 1.3" in told
+    assert "cell 3 raised NameError." in told and "needs another environment: transformers 5.23.0" in told
+    fine = section(outline(pending)[0], "attention")
+    assert "No one:" in fine and "<table" not in fine
+
+
+def test_bars_of_outcomes_are_next_to_the_question_and_show_every_outcome() -> None:
+    failed = [marked(f"f{i}", entry("1.1", Status.FAILED)) for i in range(13)]
+    passed = [marked(f"p{i}", entry("1.1")) for i in range(20)]
+    told = section(outline(*failed, *passed)[0], "statuses")
+    row = told[told.index("<tbody>") :]
+    assert row.index('class="bar"') < row.index('class="n"') < row.index('class="wide"')
+    widths = dict(re.findall(r'<rect class="(\w+) edge" x="[\d.]+" y="0" width="([\d.]+)"', row))
+    assert float(widths["failed"]) == pytest.approx(160 * 13 / 33, abs=0.01)
+    assert float(widths["passed"]) == pytest.approx(160 * 20 / 33, abs=0.01)
 
 
 def test_failures_of_the_environment_are_apart_from_those_of_students() -> None:
@@ -111,14 +151,14 @@ def test_each_picture_has_a_title_and_a_table() -> None:
     html, _ = outline(*large_class(30))
     for svg in re.findall(r'<svg class="chart".*?</svg>', html, flags=re.S):
         assert 'role="img"' in svg and "<title" in svg and "<desc" in svg
-    assert "The histogram as a table" in html and "The curve as a table" in html
+    assert "Histogram as a table" in html and "Curve as a table" in html
 
 
 def test_earlier_attempts_are_listed_and_not_counted() -> None:
     first = marked("one", entry("1.1", Status.FAILED), students=("ada",))
     second = marked("two", entry("1.1"), students=("ada",), attempt=2)
     html, _ = outline(first, second)
-    assert "<dt>Responses</dt><dd>1</dd>" in html and "1 earlier" in html
+    assert "<dt>Submissions</dt><dd>1</dd>" in html and "1 earlier" in html
     assert ">one</th>" in section(html, "submissions")
 
 

@@ -7,9 +7,14 @@ from typing import Final
 
 from viva.model import Status
 from viva.report.class_page.facts import CurveBand
+from viva.report.class_page.overview import QuestionResult
 
 WIDTH: Final = 680
 HEIGHT: Final = 210
+ROW: Final = 24
+"""The height of a bar of a question with the space below it."""
+_LABEL: Final = 110
+"""The width of the labels left of these bars."""
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 34
 
 
@@ -41,6 +46,23 @@ class Columns:
     up: tuple[Tick, ...]
     mean: float | None
     """The position of the line of the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionBar:
+    """The bar of one question."""
+
+    label: str
+    bar: Bar
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionBars:
+    """The mean share of the points of each question."""
+
+    rows: tuple[QuestionBar, ...]
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +105,16 @@ def stacked(counts: dict[Status, int], width: float = 160, height: float = 12) -
             bars.append(Bar(x, 0, width * n / total, height, status.value))
             x += width * n / total
     return bars
+
+
+def question_bars(results: Sequence[QuestionResult]) -> QuestionBars:
+    """Lay out one horizontal bar for each question, as wide as the mean share of its points."""
+    rows = []
+    for place, result in enumerate(results):
+        y = _TOP + place * ROW
+        width = (WIDTH - _LABEL - _RIGHT) * result.mean_share
+        rows.append(QuestionBar(result.question.key, Bar(_LABEL, y, width, ROW - 6), result.mean_share))
+    return QuestionBars(tuple(rows), _TOP + len(rows) * ROW + 4)
 
 
 def lines(curve: CurveBand) -> Lines:

@@ -6,7 +6,7 @@ from statistics import median
 from viva.config import Assignment
 from viva.model import Status
 from viva.model.attempt import ScoredAttempt, Student
-from viva.report.class_page import charts, clusters, facts
+from viva.report.class_page import charts, clusters, facts, overview
 from viva.report.class_page.questions import analyse, responses
 from viva.report.class_page.statistics import summary
 from viva.report.rendering import render
@@ -41,6 +41,9 @@ def page(
     bins = facts.histogram(totals, float(most))
     tests = facts.test_counts(last)
     bands = facts.curve_bands(last)
+    wrong = clusters.wrong_answers(last)
+    results = overview.question_results(last)
+    attention = overview.attention(last)
     opened = [t for t in tests if any(s.is_open for s in t.counts)]
     return render(
         "report.html.j2",
@@ -56,7 +59,13 @@ def page(
         below=facts.below(marked, assignment.min_tier),
         most_faults=facts.MOST_ERRORS,
         analysis=analyse(last),
-        wrong=clusters.wrong_answers(last),
+        results=results,
+        hardest=overview.hardest_first(results),
+        chart=charts.question_bars(results),
+        wrong=wrong,
+        frequent=overview.most_frequent(wrong),
+        attention=attention[: overview.MOST_LISTED],
+        attention_count=len(attention),
         tests=[(row, charts.stacked(row.counts)) for row in tests],
         statuses=[status for status in Status if any(status in row.counts for row in tests)],
         environments=facts.environments(last),

@@ -22,7 +22,8 @@ _READ: Final = 4000
 """The number of characters of a message that are read."""
 _KEY: Final = 300
 _MISTAKE: Final = re.compile(r"It equals a known mistake: ([^\n]{1,300})")
-_NUMBER: Final = re.compile(r"(?<![\w.])[-+−]?\d+(?:[,_]\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
+_NUMBER: Final = re.compile(r"(?<![\w.*^/])[-+−]?\d+(?:[,_]\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w*^/(]|\.\d)")
+"""A number by itself: the digits of 4*d**2, 2(d+1) and 11/12 are part of what the student wrote."""
 _NUMBERS: Final = re.compile(r"#(?:, #)+")
 
 

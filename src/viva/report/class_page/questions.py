@@ -136,12 +136,12 @@ def _is_graded(entries: dict[str, Entry], test: str) -> bool:
 
 def _why_none(complete: Sequence[object], asked: Sequence[object]) -> str:
     if not asked:
-        return "No question is decided for enough responses yet."
+        return "Not enough submissions are graded for item analysis."
     if len(complete) < statistics.FEWEST_RESPONSES:
-        word = "response" if len(complete) == 1 else "responses"
+        are = "is 1 submission" if len(complete) == 1 else f"are {len(complete)} submissions"
         return (
-            f"Item analysis needs at least {statistics.FEWEST_RESPONSES} responses in which every test is decided, "
-            f"and there are {len(complete)} {word}: numbers from so few would say more of chance than of questions."
+            f"There {are} in which every test is graded. Item analysis needs at least {statistics.FEWEST_RESPONSES}: "
+            "with fewer, its numbers depend mostly on chance."
         )
     return ""
 
@@ -149,9 +149,13 @@ def _why_none(complete: Sequence[object], asked: Sequence[object]) -> str:
 def _remark(difficulty: float, correlation: float | None, responses: int) -> str:
     """Return a remark on a conspicuous question; a negative correlation counts if chance gives it once in 40."""
     if correlation is None:
-        return "Everybody has the same here, so it tells nobody apart." if difficulty in (0, 1) else ""
+        return (
+            "Everyone has the same points, so this question does not distinguish students."
+            if difficulty in (0, 1)
+            else ""
+        )
     if correlation < -2 / math.sqrt(responses):
-        return "Who does well elsewhere does worse here: look at the question and its key."
+        return "Students who do well elsewhere do worse here. Check the question and its key."
     if difficulty < 0.2:
-        return "Hardly anybody has it: look at the question, its key, and what was taught."
+        return "Hardly anyone has it. Check the question, its key, and what was taught."
     return ""
