@@ -161,7 +161,7 @@ def test_the_table_of_statuses_says_what_is_written(row: list[str]) -> None:
     entry = Entry("test_a.py::test_a", "Name.", "1", "visible", status, points, Fraction(4), (case,))
     test = results_of(Score("a", "0", "b", 1, (entry,))).tests[0]
     how, counted, exit_status = row[1], row[2], row[3]
-    assert (test.status is None) == how.startswith("missing") == status.is_open == (counted == "still open")
+    assert (test.status is None) == how.startswith("missing") == status.is_open == (counted == "not graded yet")
     if test.status is not None:
         assert f"`{test.status}`" in how
         assert test.score == {"all": 4, "part": 1, "none": 0}[how.split()[0]]
