@@ -1,5 +1,6 @@
 """What the zip holds, what it does not, and that it is refused where a right submission would not get its points."""
 
+import fnmatch
 import io
 import re
 import subprocess
@@ -38,6 +39,12 @@ def test_what_is_packed_is_what_grading_needs(tmp_path: Path) -> None:
     }
     beside = {name for name in files if not name.startswith("course/") and not name.endswith(".whl")}
     assert beside == {"setup.sh", "run_autograder", "Dockerfile", "requirements.txt", "gradescope.json"}
+
+
+def test_the_image_installs_the_wheel_that_is_packed(tmp_path: Path) -> None:
+    files, _ = autograder(tmp_path).files()
+    (pattern,) = re.findall(r'"\$source"/(\S+\.whl)', files["setup.sh"].decode())
+    assert fnmatch.filter(files, pattern) == [wheel()[0]]
 
 
 def test_who_is_ill_stays_at_home(tmp_path: Path) -> None:

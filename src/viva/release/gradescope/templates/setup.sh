@@ -61,7 +61,7 @@ else
     fi
     pip -r "$source/requirements.txt" || fail "the requirements could not be installed; pip says why above"
 fi
-pip --no-index --no-deps --force-reinstall "$source"/viva-*.whl || fail "viva itself could not be installed"
+pip --no-index --no-deps --force-reinstall "$source"/viva_grader-*.whl || fail "viva itself could not be installed"
 "$home/venv/bin/python" -m compileall -q "$home/venv/lib" >/dev/null 2>&1 || true
 
 # The key, the hidden tests and the secret are for root alone; the libraries are for the boxes, which are other users.
