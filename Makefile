@@ -23,7 +23,7 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 # and one process would wait for the others.
 PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Tests of pure functions: they need no process but their own.
-QUICK := tests/test_architecture.py tests/compare tests/config tests/formats tests/submissions tests/gradebook
+QUICK := tests/test_architecture.py tests/test_plain_english.py tests/test_distribution.py tests/compare tests/config tests/formats tests/submissions tests/gradebook
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
 .PHONY: demo check types quick test long nightly training gpu verify mutants kills bench bench-flat bench-review \
