@@ -182,10 +182,12 @@ def test_known_mistakes_and_other_right_formulas():
 WITH_WORDS = [
     "2d+2 parameters", "(2d + 2) trainable parameters per layer", "2d+2 weights.", "The number is 2d+2", "There are 2d + 2 parameters",
     "2d+2 per head", "2d + 2 = 2(d + 1)", "2d + 2 = 2*768 + 2 = 1538", "N = 2d+2 = 1538", "It is 2*(d+1) scalars",
+    "2d+2 (with bias)", "2d (weights) + 2 (biases)", "2d + 2 (weights, biases) = 2(d+1)",
 ]  # fmt: skip
 CONTRADICTIONS = [
     "2d+2 = d+2", "2d+2 (if biased)", "2d+2 or 2d", "2d+2, 2d", "not 2d+2", "2d+2, no: 2d", "about 2d+2", "2d + 2 ≈ 2d",
     "d = 2d+2 = 2d", "2d+2 for one class", "2d (2d+2)d", "2d+2 unless d is even",
+    "2d+2 (or more)", "2d+2 (not sure)", "2d+2 (2d without bias)", "2d (no bias)", "d+1 (twice)",
 ]  # fmt: skip
 
 

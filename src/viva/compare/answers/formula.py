@@ -19,6 +19,8 @@ from viva.compare.show import as_written, number, show
 
 WHAT: Final = "a formula"
 _RTOL: Final = 1e-9
+_SHORT: Final = 4
+"""Fewer characters in brackets are no words."""
 _LONGEST: Final = 10 * LENGTH
 """The most characters of all sides of an equation."""
 _SENTENCE: Final = re.compile(
@@ -35,6 +37,12 @@ _COUNTED: Final = re.compile(
     re.IGNORECASE,
 )
 """What is counted, behind a formula: "parameters per layer"."""
+_REMARK: Final = re.compile(r"(?<=\S)\s+\(([A-Za-z][A-Za-z ,;.'-]*)\)")
+"""Words in brackets: "2d + 2 (with bias)", "2d (weights) + 2 (bias)"."""
+_ANOTHER: Final = frozenset(
+    "if when unless or not wrong instead times plus minus twice double half squared cubed".split()  # noqa: SIM905  # it fits on a line
+)
+"""Words in brackets that make another answer of it."""
 _EQUALS: Final = re.compile(r"=+|≈|≃|≡")
 
 
@@ -157,7 +165,7 @@ def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
     problem = Unreadable("it is empty")
     found: list[list[Tree]] = []
-    for side in _sides(_without_words(actual), ranges):
+    for side in _sides(_without_words(_without_remarks(actual, ranges)), ranges):
         inner, _ = _without_order(side, ranges)
         try:
             found.append([parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)])
@@ -173,6 +181,16 @@ def _without_words(text: str) -> str:
     """Return the text without the words around a formula that say what it counts, or begin a sentence."""
     text = _SENTENCE.sub("", text.replace("**", "\0").replace("`", "").replace("\0", "**").strip())
     return _COUNTED.sub("", text)
+
+
+def _without_remarks(text: str, ranges: Mapping[str, tuple[float, float]]) -> str:
+    """Return the text without remarks in brackets; what may be a factor, as in "2 (d k)", stays."""
+
+    def stays(match: re.Match[str]) -> str:
+        is_factor = len(match[1]) < _SHORT or _is_formula(match[1], ranges)
+        return match[0] if is_factor or _ANOTHER & set(match[1].lower().split()) else ""
+
+    return _REMARK.sub(stays, text)
 
 
 def _refuse_a_contradiction(sides: list[list[Tree]], ranges: Mapping[str, tuple[float, float]]) -> None:
@@ -200,11 +218,18 @@ def _sides(text: str, ranges: Mapping[str, tuple[float, float]]) -> list[str]:
 
 
 def _is_readable(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
+    return (tree := _parsed(text, ranges)) is not None and not isinstance(tree, Variable)
+
+
+def _is_formula(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
+    return _parsed(text, ranges) is not None
+
+
+def _parsed(text: str, ranges: Mapping[str, tuple[float, float]]) -> Tree | None:
     try:
-        tree = parse(_without_order(text, ranges)[0], tuple(ranges))
+        return parse(_without_order(text, ranges)[0], tuple(ranges))
     except Unreadable:
-        return False
-    return not isinstance(tree, Variable)
+        return None
 
 
 def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[str, bool]:

@@ -16,7 +16,9 @@ _GROUPED_BY_POINTS: Final = re.compile(r"\d{1,3}((\.\d{3}){2,}(,\d+)?|(\.\d{3})+
 _DECIMAL_COMMA: Final = re.compile(r"\d+,\d+")
 _POWER_OF_TEN: Final = re.compile(r"(?:(.+?)\s*[*x]\s*)?10\s*(?:\^|\*\*)\s*\(?\s*([+-]?\s*\d{1,4})\s*\)?")
 _EXPONENT_FORM: Final = re.compile(r"(.+?)[eE]([+-]?\d{1,4})")
-_SHARE: Final = re.compile(r"(\d+) (?:out )?of (\d+)")
+_PART_OF: Final = re.compile(r"(\d+) (?:out )?of (\d+)")
+_SHARE: Final = re.compile(r"(\d+\.?\d*|\.\d+)\s*%")
+_OF_SHARES: Final = re.compile(r"%\s*[*/+-].*%")
 _QUALIFIER: Final = re.compile(
     r"(?:about|approx\.?|approximately|ca\.?|circa|roughly|exactly|only|just)\s+", re.IGNORECASE
 )
@@ -53,8 +55,10 @@ def read_piece(piece: str) -> list[Fraction]:
         piece = match[1]
     if piece.lower() in _WRITTEN_OUT:
         return [_WRITTEN_OUT[piece.lower()]]
-    if match := _SHARE.fullmatch(piece):
+    if match := _PART_OF.fullmatch(piece):
         return [Fraction(int(match[1]), int(match[2])), Fraction(match[1])] if int(match[2]) else []
+    if _OF_SHARES.search(piece):  # 15 % * 80 %
+        return _arithmetic(_SHARE.sub(r"(\1/100)", piece))
     if piece.endswith("‰"):
         return [reading / 1000 for reading in read_piece(piece[:-1].strip())]
     if piece.endswith("%"):
