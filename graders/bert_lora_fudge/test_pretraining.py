@@ -16,6 +16,8 @@ FIRST = 5
 """The ids of ordinary tokens begin here; the text uses the lower half of the vocabulary, random tokens all of it."""
 SMALL = 20
 """A vocabulary of which every id has to come as a random token."""
+LARGE = 250_000
+"""A vocabulary whose ids need more than 16 bits."""
 CALLS = 1000
 APART = "Decide about each token by itself, whatever becomes of the others."
 
@@ -42,7 +44,8 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
     called = inside.kept_apart(student.mlm_corrupt, 12, ids, special, MASK, V, 0.3, source)
     values = [pair(value, len(ids)) for value in called["values"]]
     check_corrupted(*values[0], ids, special)
-    agree(called["first"], ids, name="the argument `ids` after the call", hints=in_place(called, ids))
+    agree(called["after"][0], ids, name="the argument `ids` after the call", hints=in_place(called, ids))
+    agree(called["after"][1], special, name="the argument `special_mask` after the call")
     for inputs, labels in values:
         check_corrupted(inputs, labels, ids, special)
     check_anew([labels for _, labels in values], "")
@@ -54,20 +57,38 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
     special[[0, -1]] = False  # a text may begin and end with ordinary tokens
     _, labels = pair(student.mlm_corrupt(ids, special, MASK, V, 1.0, source), len(ids))
     agree(labels, np.where(special, -100, ids), name="the labels of mlm_corrupt with p = 1")
+    many, special = text(rng, 60, special_every=8, vocabulary=LARGE)
+    inputs, labels = pair(student.mlm_corrupt(many, special, MASK, LARGE, 0.5, source), len(many))
+    check_corrupted(inputs, labels, many, special, LARGE)
     check_default(student, inside, rng)
+    check_short(student, inside, rng)
 
 
 def check_default(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """Without p and rng, 15 % are selected, other ones in each call."""
     ids, special = text(rng, 20_000, special_every=8)
-    values = inside.repeat(student.mlm_corrupt, 3, ids, special, MASK, V)
-    selected = [pair(value, len(ids))[1] != -100 for value in values]
+    called = inside.kept_apart(student.mlm_corrupt, 3, ids, special, MASK, V)
+    agree(called["after"][0], ids, name="without rng, the argument `ids` after the call", hints=in_place(called, ids))
+    selected = [pair(value, len(ids))[1] != -100 for value in called["values"]]
     count, ordinary = int(selected[0].sum()), int((~special).sum())
     assert within(count, ordinary, 0.15), (
         f"Without p, mlm_corrupt selected {count / ordinary:.1%} of {ordinary} tokens; expected 15 % ± "
         f"{radius(ordinary, 0.15) / ordinary:.1%}."
     )
     check_anew(selected, "without rng, ")
+
+
+def check_short(student: Any, inside: Any, rng: np.random.Generator) -> None:
+    """In a text of three tokens, as many are selected as in any other: often none."""
+    ids, special = rng.integers(FIRST, V // 2, 5), np.array([True, False, False, False, True])
+    source = inside.generator.keep(int(rng.integers(2**32)))
+    _, labels = inside.stacked(student.mlm_corrupt, 400, ids, special, MASK, V, 0.15, source)
+    agree(np.shape(labels), (400, len(ids)), name="the shape of the labels of many calls")
+    count = int((np.asarray(labels) != -100).sum())
+    assert within(count, 1200, 0.15), (
+        f"In 400 texts of three tokens, {count} of 1200 tokens were selected; expected 180 ± {radius(1200, 0.15):.0f}. "
+        "A text in which none is selected stays as it is."
+    )
 
 
 def check_anew(selections: list[NDArray[Any]], how: str) -> None:
@@ -83,7 +104,7 @@ def test_shares(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """15 % of the tokens are selected; of these 80 % become [MASK], 10 % a random token, and 10 % stay."""
     check_shares(*corrupt(student, inside, rng, 100_000, 0.15), 0.15)
     check_drawn(*corrupt(student, inside, rng, 60_000, 0.5, SMALL), SMALL)
-    check_each_by_itself(student, inside, rng, 0.3)
+    check_each_by_itself(student, inside, rng, 0.5)
 
 
 @number("1a.iii")
@@ -231,22 +252,42 @@ def check_drawn(inputs: Ids, labels: Ids, ids: Ids, special: NDArray[np.bool_], 
 
 def check_each_by_itself(student: Any, inside: Any, rng: np.random.Generator, p: float) -> None:
     """Many calls on one short text: neither the selection nor the fate of a token depends on other tokens."""
-    ids, special = text(rng, 45, special_every=8)
+    ids, special = text(rng, 45, special_every=8, vocabulary=SMALL)
     special[-1] = False
     source = inside.generator.keep(int(rng.integers(2**32)))
-    arguments = (ids, special, MASK, V, p, source)
+    arguments = (ids, special, MASK, SMALL, p, source)
     inputs, labels = (np.asarray(rows) for rows in inside.stacked(student.mlm_corrupt, CALLS, *arguments))
     agree((inputs.shape, labels.shape), ((CALLS, len(ids)),) * 2, name="the shapes of inputs and labels of many calls")
     selected = (labels != -100)[:, ~special]
     check_independent(selected, p, "selected tokens", APART)
     masked = (inputs == MASK)[:, ~special]
-    check_independent(masked, p * (0.8 + 0.1 / V), "tokens that become [MASK]", APART)
-    # Of n selected tokens 0.8 n become [MASK], with variance 0.16 n. Fixed numbers of each fate vary hardly at all.
-    surplus = (masked.sum(axis=1) - 0.8 * selected.sum(axis=1)) ** 2
-    ratio = float(surplus.sum() / (0.16 * selected.sum()))
+    check_independent(masked, p * (0.8 + 0.05 / SMALL), "tokens that become [MASK]", APART)
+    check_varies(masked, selected, "of the selected tokens become [MASK]")
+    random = (selected & ~masked) & (inputs != ids)[:, ~special]
+    check_varies(random, selected & ~masked, "of the selected tokens that do not become [MASK] become a random one")
+    # Two random tokens of one call are equal once in SMALL, about a hundred times in all.
+    drawn = [row[which] for row, which in zip(inputs[:, ~special], random, strict=True)]
+    pairs = sum(len(tokens) * (len(tokens) - 1) / 2 for tokens in drawn)
+    equal = sum(float((count * (count - 1)).sum()) / 2 for count in map(np.bincount, drawn))
+    assert 0.3 * pairs < equal * SMALL < 2 * pairs, (
+        f"With V = {SMALL}, {equal:.0f} of {pairs:.0f} pairs of random tokens of one text are equal; expected about "
+        f"{pairs / SMALL:.0f}. Draw each of them by itself."
+    )
+
+
+def check_varies(happened: NDArray[np.bool_], among: NDArray[np.bool_], what: str) -> None:
+    """Raise unless the number of events in each call varies as if each of the candidates had decided by itself.
+
+    Of n candidates, each with probability q, the number has the variance n q (1 - q); q is read off all calls. Fixed
+    numbers of each fate vary hardly at all.
+    """
+    share = float(happened.sum() / among.sum())
+    assert 0 < share < 1, f"In {CALLS} calls on a short text, {share:.0%} {what}."
+    surplus = (happened.sum(axis=1) - share * among.sum(axis=1)) ** 2
+    ratio = float(surplus.sum() / (share * (1 - share) * among.sum()))
     assert 0.65 < ratio < 1.5, (  # 1 ± 7 standard errors
-        f"How many of the selected tokens become [MASK] varies {'less' if ratio < 1 else 'more'} from call to call "
-        f"than by chance (the variance is {ratio:.2f} times that). {APART}"
+        f"How many {what} varies {'less' if ratio < 1 else 'more'} from call to call than by chance (the variance is "
+        f"{ratio:.2f} times that). {APART}"
     )
 
 
@@ -280,6 +321,6 @@ def first(where: NDArray[np.bool_]) -> int:
 
 
 def in_place(called: dict[str, Any], ids: Ids) -> dict[str, Any]:
-    after = np.asarray(called["first"])
+    after = np.asarray(called["after"][0])
     changed = after.shape == ids.shape and (after != ids).any()
     return {"`ids` is changed in place, so that the next epoch finds no original text": after} if changed else {}

@@ -21,14 +21,14 @@ def repeat(function: Callable[..., Any], times: int, *arguments: Any) -> list[An
     return [function(*arguments) for _ in range(times)]
 
 
-def kept_apart(function: Callable[..., Any], times: int, first: Any, *others: Any) -> dict[str, Any]:
+def kept_apart(function: Callable[..., Any], times: int, first: Any, second: Any, *others: Any) -> dict[str, Any]:
     """Call a function again and again with the same objects.
 
     Returns:
-        "values": a copy of each result, made before the next call; "first": the first argument after all of them.
+        "values": a copy of each result, made before the next call; "after": the first two arguments after all of them.
     """
-    values = [copy.deepcopy(function(first, *others)) for _ in range(times)]
-    return {"values": values, "first": first}
+    values = [copy.deepcopy(function(first, second, *others)) for _ in range(times)]
+    return {"values": values, "after": [first, second]}
 
 
 def stacked(function: Callable[..., Any], times: int, *arguments: Any) -> list[Any]:
