@@ -1,5 +1,6 @@
 """Question 1b: the pairs of next sentence prediction."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,7 @@ def check_many(student: Any, inside: Any, source: Any) -> None:
         homes[a, b // LENGTH] += 1
         sentences[a // LENGTH, b] += 1
     check_homes(homes, sentences)
+    check_pairs_of_negatives(negatives)
     # Two negatives of one call have the same B with probability 1/42, four of five times that in two documents.
     pairs = sum(len(call) * (len(call) - 1) / 2 for call in negatives)
     again = sum(len(call) - len({b for _, b in call}) for call in negatives)
@@ -126,10 +128,32 @@ def check_homes(homes: NDArray[np.float64], sentences: NDArray[np.float64]) -> N
     )
 
 
+def check_pairs_of_negatives(negatives: list[list[tuple[int, int]]]) -> None:
+    """Of two negatives whose A are of one document, how often B is of one document, and how often the same sentence.
+
+    There are about 6700 such pairs, one in five and one in 35 of them by chance.
+    """
+    together = [
+        (b, other)
+        for call in negatives
+        for (a, b), (c, other) in itertools.combinations(call, 2)
+        if a // LENGTH == c // LENGTH
+    ]
+    for what, cells, equal in [
+        ("document", TEXTS - 1, [b // LENGTH == other // LENGTH for b, other in together]),
+        ("sentence", (TEXTS - 1) * LENGTH, [b == other for b, other in together]),
+    ]:
+        assert within(sum(equal), len(equal), 1 / cells), (
+            f"Of {len(equal)} pairs of negatives whose A are of one document, {sum(equal)} have the B from the same "
+            f"{what}; expected {len(equal) / cells:.0f} ± {radius(len(equal), 1 / cells):.0f}. {APART}"
+        )
+
+
 def read_triples(returned: Any) -> list[Triple]:
-    """Triples in any nesting of sequences; the label as a bool, 0 or 1, or the words of the paper."""
+    """Triples in any nesting of sequences, or records; the label as a bool, 0 or 1, or the words of the paper."""
     try:
-        return [(str(a), str(b), says_next(label)) for a, b, label in returned]
+        rows = [row.values() if isinstance(row, dict) else row for row in returned]
+        return [(str(a), str(b), says_next(label)) for a, b, label in rows]
     except (TypeError, ValueError):
         raise AssertionError("make_nsp_pairs: expected a list of triples (A, B, is_next).") from None
 
