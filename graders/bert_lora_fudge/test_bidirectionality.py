@@ -33,7 +33,7 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     for n, d, d_k, causal in [(1, 3, 2, False), (1, 3, 2, True), (5, 3, 4, False), (6, 3, 4, True)]:
         weights = far_apart(rng, n, d, d_k) if n > 1 else layer(rng, n, d, d_k, d_k)
         actual = student.self_attention(*weights, causal)
-        name = f"self_attention of {n} token{'s, with scores in the thousands,' * (n > 1)} and causal={causal}"
+        name = f"self_attention of {n} token{'s, with scores in the tens of thousands,' * (n > 1)} and causal={causal}"
         agree(actual, key.self_attention(*weights, causal), name=name)
 
 
@@ -123,17 +123,20 @@ def layer(rng: np.random.Generator, n: int, d: int, d_k: int, d_v: int) -> tuple
 
 
 def far_apart(rng: np.random.Generator, n: int, d: int, d_k: int) -> tuple[Array, Array, Array, Array]:
-    """A layer whose scores are in the thousands, and of which a causal mask hides far larger ones.
+    """A layer whose scores are in the tens of thousands, and of which a causal mask hides far larger ones.
 
-    The largest visible score of each row is clearly the largest, so that rounding to float32 changes nothing.
+    Minus 10,000, in the place of a hidden score or added to it, hides nothing here. The largest visible score of each
+    row is clearly the largest, so that rounding to float32 changes nothing.
     """
     while True:
         X, W_Q, W_K, W_V = layer(rng, n, d, d_k, d_k)
-        W_Q *= 20_000
+        W_Q *= 40_000
         scores = (X @ W_Q) @ (X @ W_K).T / math.sqrt(d_k)
         seen = [*scores, *(scores[t, : t + 1] for t in range(n))]
         clear = all(len(row) < 2 or np.diff(np.sort(row)[-2:])[0] > 100 for row in seen)
-        if clear and any(scores[t, t + 1 :].max() - scores[t, : t + 1].max() > 2000 for t in range(n - 1)):
+        hidden = [(scores[t, t + 1 :].max(), scores[t, : t + 1].max()) for t in range(n - 1)]
+        added = any(later - visible > 12_000 for later, visible in hidden)
+        if clear and added and any(visible < -12_000 for _, visible in hidden):
             return X, W_Q, W_K, W_V
 
 
@@ -176,7 +179,7 @@ def repeating(token: str, guess: Distribution) -> Distribution:
 def unlikely_sentence(rng: np.random.Generator) -> tuple[list[str], list[Distribution]]:
     """A sentence and the probabilities at each of its positions: their product is below the smallest float."""
     tokens = [str(word) for word in rng.choice(WORDS, 60)]
-    small = rng.uniform(1e-7, 1e-6, 60).tolist()
+    small = (10.0 ** rng.uniform(-20, -6, 60)).tolist()
     rest = len(WORDS) - 1
     return tokens, [
         {word: p if word == token else (1 - p) / rest for word in WORDS} for token, p in zip(tokens, small, strict=True)
