@@ -1,7 +1,7 @@
 """Questions 2a and 2e: the LoRA layer, judged by what it does and not by the letters of its factors."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ class Question:
 
     @classmethod
     def drawn(cls, rng: np.random.Generator, d: int, k: int, r: int, alpha: float) -> "Question":
-        shapes = [(d, k), (4, k), (4, d), (d, k), (d, r), (r, k)]
+        batch = 1 if r == 1 else 4
+        shapes = [(d, k), (batch, k), (batch, d), (d, k), (d, r), (r, k)]
         W, x, upstream, target, P, Q = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
         return cls(W, r, alpha, x, upstream, target, P, Q)
 
@@ -57,6 +58,10 @@ def test_lora_linear(student: Any, key: Any, inside: Any, rng: np.random.Generat
         question = Question.drawn(rng, *shape)
         outputs = question.facts(student, inside)["outputs"]
         check_outputs(outputs, question, key, output_mistakes(key, question))
+    square = Question.drawn(rng, 5, 5, 2, 3.0)
+    square = replace(square, P=square.Q.T)  # the shape of a factor does not tell which of the two it is: both are alike
+    outputs = square.facts(student, inside)["outputs"]
+    check_outputs(outputs, square, key, {"W is transposed": lambda: outputs_of_transposed(key, square)})
 
 
 @number("2a")
@@ -145,7 +150,9 @@ def check_outputs(outputs: Any, question: Question, key: Any, hints: Mistakes) -
 def check_adapts(outputs: Any, question: Question) -> None:
     """With given factors the outputs move away from x Wᵀ in the direction of x (PQ)ᵀ; how far is asked elsewhere."""
     agree(
-        np.shape(outputs), (4, len(question.W)), name=f"with given factors, the shape of the output of {question.name}"
+        np.shape(outputs),
+        question.upstream.shape,
+        name=f"with given factors, the shape of the output of {question.name}",
     )
     moved = np.asarray(outputs, dtype=float) - question.x @ question.W.T
     name = f"the change of the output of {question.name} by given factors"
@@ -220,6 +227,10 @@ def factors_among(values: list[Any], question: Question) -> tuple[Array, Array]:
 
 
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.
+
+
+def outputs_of_transposed(key: Any, question: Question) -> Any:
+    return question.x @ key.merge(question.W.T, question.P, question.Q, question.alpha).T
 
 
 def output_mistakes(key: Any, question: Question) -> Mistakes:

@@ -34,6 +34,11 @@ def test_accepted_adapters_add_up(student: Any, inside: Any, rng: np.random.Gene
     actual = inside.versions(student.AdapterRegistry, W, steps, False)[-1]
     name = "weight() after three accepted adapters, asked for the first time"
     agree(actual, expected_versions(W, steps)[-1], name=name, rtol=1e-4, atol=1e-4)
+    own, others = inside.versions_beside(student.AdapterRegistry, W, steps)
+    agree(own, expected_versions(W, steps), name="weight() of one of two registries", rtol=1e-4, atol=1e-4)
+    hints = {"the adapters of another registry of the same W are in it": own[-1:]}
+    name = "weight() of a registry without adapters, beside another one that has three"
+    agree(others, [W], hints=hints, name=name, rtol=1e-4, atol=1e-4)
 
 
 @number("2d.i")
@@ -45,8 +50,13 @@ def test_revert_is_exact(student: Any, inside: Any, rng: np.random.Generator) ->
         "ar",
         "aaarrr",
         "aarar",
+        "aaaaaaaarrrrrrrr",
     ):  # the first leaves an adapter behind: the next registry is a new one
         check_history(student, inside, *history(rng, order), order)
+    W, steps = history(rng, "aaarar")
+    actual = inside.versions(student.AdapterRegistry, W, steps, False)[-1]
+    name = "weight() after … accept and revert, asked for the first time"
+    agree(actual, expected_versions(W, steps)[-1], name=name, rtol=1e-4, atol=1e-4)
 
 
 @number("2d.i")

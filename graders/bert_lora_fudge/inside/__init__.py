@@ -6,7 +6,7 @@ Runs in the course's interpreter, so numpy, torch and the standard library only,
 from .calls import generator, kept_apart, repeat, stacked
 from .fine_tuning import LoRATuning
 from .generation import classifier, fill_function, learned, step_function
-from .lora import lora_facts, lora_outputs, merged_twice, versions
+from .lora import lora_facts, lora_outputs, merged_twice, versions, versions_beside
 
 __all__ = [
     "LoRATuning",
@@ -22,4 +22,5 @@ __all__ = [
     "stacked",
     "step_function",
     "versions",
+    "versions_beside",
 ]

@@ -32,23 +32,36 @@ def parameters_of(layer: Any) -> list[Any]:
 
 
 def uses_tensors(layer: Any) -> bool:
-    """Whether the layer works with torch: then autograd gives its gradients."""
+    """Whether the layer works with torch."""
     return isinstance(layer, torch.nn.Module) or any(isinstance(p, torch.Tensor) for p in parameters_of(layer))
+
+
+def has_gradients_of_its_own(layer: Any) -> bool:
+    """Whether the layer is no torch module and says its gradients itself; tensors then may be what it computes with."""
+    return not isinstance(layer, torch.nn.Module) and hasattr(layer, "gradients")
 
 
 def forward(layer: Any, x: Array) -> Any:
     """What the layer makes of x (batch, k): (batch, d), as a tensor, an array or nested lists."""
+    given = _as_the_parameters(layer, x)
     if uses_tensors(layer):
-        floating = [p for p in parameters_of(layer) if p.is_floating_point()]
-        given: Any = torch.as_tensor(x).to(floating[0].dtype if floating else torch.float32)
         return layer(given) if callable(layer) else layer.forward(given)
-    return layer.forward(x.copy()) if hasattr(layer, "forward") else layer(x.copy())
+    return layer.forward(given) if hasattr(layer, "forward") else layer(given)
+
+
+def _as_the_parameters(layer: Any, x: Array) -> Any:
+    """A copy of x: a tensor of the dtype of the parameters, or an array where they are no tensors."""
+    if not uses_tensors(layer):
+        return x.copy()
+    floating = [p for p in parameters_of(layer) if p.is_floating_point()]
+    return torch.tensor(x, dtype=floating[0].dtype if floating else torch.float32)
 
 
 def backward(layer: Any, x: Array, upstream: Array) -> tuple[list[Any], list[Array]]:
     """What gets a gradient of Σ upstream · forward(x), and these gradients."""
-    if not uses_tensors(layer):
-        return parameters_of(layer), [as_array(gradient) for gradient in layer.gradients(x.copy(), upstream.copy())]
+    if has_gradients_of_its_own(layer) or not uses_tensors(layer):
+        given = [_as_the_parameters(layer, value) for value in (x, upstream)]
+        return parameters_of(layer), [as_array(gradient).copy() for gradient in layer.gradients(*given)]
     for parameter in parameters_of(layer):
         parameter.grad = None
     output = forward(layer, x)

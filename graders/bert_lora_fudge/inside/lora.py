@@ -31,22 +31,24 @@ def lora_facts(
 
     Returns:
         "start" and "end": the effective weight (d, k); "factors" and "gradients": whatever gets a gradient at the
-        start, and that gradient; "outputs" for x and "factor_gradients": with the given factors, None if none fit.
+        start, and that gradient; "outputs" for x and "factor_gradients": with the given factors, None if none fit,
+        while another layer has other ones.
     """
     layer = new_layer(make, W, r, alpha)
     unit_vectors = np.eye(W.shape[1])
-    facts: dict[str, Any] = {"start": as_array(forward(layer, unit_vectors)).T}
+    facts: dict[str, Any] = {"start": as_array(forward(layer, unit_vectors)).T.copy()}
     trained, gradients = backward(layer, x, upstream)
     facts["factors"], facts["gradients"] = [as_array(p).copy() for p in trained], gradients
     for _ in range(20):
         difference = as_array(forward(layer, unit_vectors)) - target.T
         _descend(*backward(layer, unit_vectors, difference))
-    facts["end"] = as_array(forward(layer, unit_vectors)).T
+    facts["end"] = as_array(forward(layer, unit_vectors)).T.copy()
     layer = new_layer(make, W, r, alpha)  # a new one: whatever else the old one has, training has changed it
     trained, _ = backward(layer, x, upstream)
     facts["outputs"] = facts["factor_gradients"] = None
     if _put(trained, factors):
-        facts["outputs"] = as_array(forward(layer, x))
+        _put(backward(new_layer(make, W, r, alpha), x, upstream)[0], [1 - factor for factor in factors])
+        facts["outputs"] = as_array(forward(layer, x)).copy()
         facts["factor_gradients"] = backward(layer, x, upstream)[1]
     return facts
 
@@ -55,7 +57,7 @@ def lora_outputs(make: Callable[..., Any], W: Array, r: int, alpha: float, x: Ar
     """The outputs for x of a layer with the given factors; None if they do not fit."""
     layer = new_layer(make, W, r, alpha)
     trained, _ = backward(layer, x, np.ones((len(x), W.shape[0])))
-    return as_array(forward(layer, x)) if _put(trained, factors) else None
+    return as_array(forward(layer, x)).copy() if _put(trained, factors) else None
 
 
 def _descend(trained: list[Any], gradients: list[Array]) -> None:
@@ -90,7 +92,16 @@ def versions(make: Callable[..., Any], W: Array, steps: Sequence[Sequence[Any]],
 
     Without `each` it is asked for after the last step alone.
     """
-    registry = make(W.copy())
+    return _followed(make(W.copy()), steps, each)
+
+
+def versions_beside(make: Callable[..., Any], W: Array, steps: Sequence[Sequence[Any]]) -> list[list[Array]]:
+    """The weight at the start and after each step, of two registries of one W: one takes the steps, the other none."""
+    registry, other = make(W), make(W)
+    return [_followed(registry, steps, True), _followed(other, [], True)]
+
+
+def _followed(registry: Any, steps: Sequence[Sequence[Any]], each: bool) -> list[Array]:
     weights = [np.array(as_array(registry.weight()))] if each else []
     for count, (name, *arguments) in enumerate(steps, start=1):
         getattr(registry, name)(*arguments)
