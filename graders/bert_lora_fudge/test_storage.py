@@ -47,8 +47,11 @@ def test_memory_by_hand(submission: Any, key: Any, quantity: str) -> None:
             "that is the rank for all memory of Adam; asked is the number of trained parameters": "2*d*k/(3*(d+k))",
         },
     }
+    answer = submission.answers[f"2b.{quantity}"]
+    if quantity == "break_even":
+        answer = bound(answer)
     agree_formula(
-        bound(submission.answers[f"2b.{quantity}"]),
+        answer,
         key.answers[f"2b.{quantity}"],
         SIZES,
         accept=accept.get(quantity, []),
@@ -278,7 +281,20 @@ def test_adapters_save_storage_below_the_break_even_rank(student: Any, key: Any,
 
 
 def bound(answer: Any) -> Any:
-    """Of "r < dk/(d+k)" or "dk/(d+k) > r" the side that is not r alone; anything else as it is."""
-    sides = re.split(r"(?:<|>|≤|≥|\\[lg](?:eq?|t)(?![a-z]))=?", answer) if isinstance(answer, str) else []
-    others = [side for side in sides if side.strip(" $") != "r"]
-    return others[0] if len(sides) == 2 and len(others) == 1 else answer
+    """Of "r < dk/(d+k)" or "dk/(d+k) > rank" the side that is not the rank alone; anything else as it is."""
+    if not isinstance(answer, str):
+        return answer
+    parts = re.split(r"((?:<|>|≤|≥|\\[lg](?:eq?|t)(?![a-z]))=?)", answer)
+    if len(parts) != 3:
+        return answer
+    (left, right), is_above = (is_rank(parts[0]), is_rank(parts[2])), parts[1][0] in ">≥" or parts[1].startswith("\\g")
+    if left == right:
+        return answer
+    assert is_above == right, (
+        "Your answer bounds the rank from the wrong side: asked is the rank below which LoRA trains fewer."
+    )
+    return parts[2] if left else parts[0]
+
+
+def is_rank(side: str) -> bool:
+    return side.strip(" $\t").lower() in ("r", "rank", "the rank")
