@@ -32,6 +32,8 @@ BRANCHES: Nodes = [
 """Which words may come next depends on the words so far."""
 RARE = 1e-11
 DRAWS = 400
+MANY = 300
+"""More words than programs that keep the likeliest candidates alone may look at."""
 
 
 @number("3c")
@@ -48,8 +50,9 @@ def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator
     assert set(counts) <= set(pool), (
         f"importance_resample returned {sorted(set(counts) - set(pool))[:2]}, not in the pool."
     )
-    again = student.importance_resample(["one", "other"], np.array([1.0, 0.0]), 3, source)
-    agree(again, ["one"] * 3, name="importance_resample of a pool with scores 1 and 0")
+    for high in (1.0, RARE):
+        again = student.importance_resample(["one", "other"], np.array([high, 0.0]), 40, source)
+        agree(again, ["one"] * 40, name=f"importance_resample of a pool with scores {high:g} and 0")
     weights = scores / scores.sum()
     mistakes = {
         "every sentence is as likely; use the scores": np.full(4, 0.25),
@@ -63,12 +66,14 @@ def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator
 def check_each_draw(student: Any, inside: Any, source: Any) -> None:
     """A pool that holds a sentence twice, scores above 1, and draws that are independent of each other."""
     pool, scores = ["a film", "good film", "a film", "bad film"], np.array([3.0, 9.0, 3.0, 1.0])
-    calls = inside.repeat(student.importance_resample, 400, pool, scores, 12, source)
-    drawn = np.array([[str(sentence) for sentence in call] for call in calls])
-    agree(drawn.shape, (400, 12), name="importance_resample, 400 calls of size 12: the shape of what is drawn")
     rule = "Make each draw by itself, from the whole pool, in which a sentence may stand several times."
-    for sentence, share in [("a film", 6 / 16), ("good film", 9 / 16)]:
-        check_independent(drawn == sentence, share, f"draws of {sentence!r}", rule)
+    for size in (12, 3):  # a sample larger than the pool, and a smaller one
+        calls = inside.repeat(student.importance_resample, 400, pool, scores, size, source)
+        drawn = np.array([[str(sentence) for sentence in call] for call in calls])
+        name = f"importance_resample, 400 calls of size {size}: the shape of what is drawn"
+        agree(drawn.shape, (400, size), name=name)
+        for sentence, share in [("a film", 6 / 16), ("good film", 9 / 16)]:
+            check_independent(drawn == sentence, share, f"draws of {sentence!r}", rule)
 
 
 @number("3d")
@@ -121,11 +126,18 @@ def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Genera
     """Sentences drawn token by token have the distribution p(x|a)."""
     p_a = {x: [0.05, 0.3, 0.6, 0.95][x.count("good")] for x in key.sentences(REVIEWS, 3)}
     check_decoding(student, key, inside, rng, REVIEWS, p_a)
+    by_the_second = {x: 0.9 if x[1] == "good" else 0.1 for x in p_a}
+    check_decoding(student, key, inside, rng, REVIEWS, by_the_second)
     # One word is much likelier than ten others: noise of another shape than the draw's shows with many words only.
     likely = dict.fromkeys("bcdefghijk", 0.06) | {"a": 0.4}
     check_decoding(student, key, inside, rng, [([], likely)], dict.fromkeys(itertools.product(likely), 0.3), 1)
     rates = {("a", "good"): 0.8, ("a", "bad"): 0.3, ("b", "bad"): 0.9, ("b", "film"): 0.0, ("b", "good"): 0.5}
     check_decoding(student, key, inside, rng, BRANCHES, {x: RARE * p for x, p in rates.items()}, 2)
+    # The least likely of many words alone has the attribute.
+    words = [f"word {number}" for number in range(MANY)]
+    shares = dict(zip(words, (2 * np.arange(MANY, 0, -1) / (MANY * (MANY + 1))).tolist(), strict=True))
+    one = {(word,): float(word == words[-1]) for word in words}
+    check_decoding(student, key, inside, rng, [([], shares)], one, 1, 5)
 
 
 @number("3f")
@@ -152,13 +164,15 @@ def random_model(rng: np.random.Generator, vocabulary: str, length: int) -> tupl
 def check_counts(counts: Any, probabilities: Array, mistakes: Mapping[str, Array], name: str, what: list[str]) -> None:
     """Chi-square; a right sampler fails less than once in a million times, a known mistake always."""
     expected = sum(counts) * probabilities
-    if chi_square(counts, expected) < len(expected) + 45:
+    never = any(count == 0 and wanted > 20 for count, wanted in zip(counts, expected, strict=True))
+    if not never and chi_square(counts, expected) < len(expected) + 45:
         return
     nearest = min(mistakes, key=lambda mistake: chi_square(counts, sum(counts) * mistakes[mistake] + 1e-9))
     near = chi_square(counts, sum(counts) * mistakes[nearest] + 1e-9) < len(expected) + 45
     because = f" It equals a known mistake: {nearest}." if near else ""
-    drawn = ", ".join(f"{sentence!r} {count}" for sentence, count in zip(what, counts, strict=True))
-    about = ", ".join(f"{value:.0f}" for value in expected)
+    rows = [row for row in zip(what, counts, expected, strict=True) if row[1] or row[2] >= 0.5][:12]
+    drawn = ", ".join(f"{sentence!r} {count}" for sentence, count, _ in rows)
+    about = ", ".join(f"{value:.0f}" for *_, value in rows)
     raise AssertionError(f"{name}, {sum(counts)} draws: {drawn} times; expected about {about}.{because}")
 
 
@@ -179,13 +193,14 @@ def check_decoding(
     nodes: Nodes,
     p_a: dict[Prefix, float],
     length: int = 3,
+    draws: int = DRAWS,
 ) -> None:
     """Draw sentences with the exact prefix classifier and compare their counts with p(x|a)."""
     prefixes = key.prefix_probabilities(nodes, p_a, length)
     step = inside.step_function.keep(nodes)
     classifier = inside.classifier.keep([(list(prefix), p) for prefix, p in prefixes.items()])
     source = inside.generator.keep(int(rng.integers(2**32)))
-    drawn = inside.repeat(student.fudge_decode, DRAWS, step, classifier, length, source)
+    drawn = inside.repeat(student.fudge_decode, draws, step, classifier, length, source)
     sentences = [tuple(str(token) for token in tokens) for tokens in drawn]
     unknown = next((x for x in sentences if x not in prefixes or len(x) != length), None)
     assert unknown is None, f"fudge_decode returned {list(unknown or ())}; expected tokens of the model: {length}."
@@ -193,7 +208,9 @@ def check_decoding(
     counts = Counter(sentences)
     shown = ["".join(x) if len(x[0]) == 1 else " ".join(x) for x in p_lm]
     expected = np.array(list(key.guided_sentences(nodes, prefixes, length).values()))
-    mistakes = decoding_mistakes(key, nodes, prefixes, length)
+    last_two = key.guided_sentences(nodes, {x: prefixes[x[-2:]] for x in prefixes}, length)
+    what = "the classifier is asked about the last two tokens; ask it about the whole prefix"
+    mistakes = decoding_mistakes(key, nodes, prefixes, length) | {what: as_array(last_two)}
     check_counts([counts[x] for x in p_lm], expected, mistakes, "fudge_decode", shown)
 
 

@@ -61,8 +61,8 @@ def test_a_trained_classifier_raises_the_rate(student: Any, key: Any, inside: An
         f"With your classifier the share of sentences with the attribute is {reached:.2f}, without one {base:.2f}; "
         f"expected at least {base + 0.25:.2f}.{because}"
     )
-    examples = [(["x"], 0), (["y"], 1)] * 20
-    low, high = inside.learned(student.train_prefix_classifier, examples, [["x"], ["y"]])
+    apart = [(["x"], 0), (["y"], 1)] * 400
+    low, high = inside.learned(student.train_prefix_classifier, apart, [["x"], ["y"]])
     assert low < high, "Trained again, on other examples, the classifier does not tell them apart."
     examples = [([word], label) for word, ones in [("x", 3), ("y", 1)] for label in [1] * ones + [0] * (4 - ones)] * 100
     often, rarely = inside.learned(student.train_prefix_classifier, examples, [["x"], ["y"]])
@@ -70,6 +70,11 @@ def test_a_trained_classifier_raises_the_rate(student: Any, key: Any, inside: An
         f"A prefix has label 1 in 300 of its 400 examples, another one in 100; the classifier says {often:.2f} and "
         f"{rarely:.2f}. Return the probability of label 1, here about 0.75 and 0.25."
     )
+    few, turned_round = apart[:40], [(prefix, 1 - label) for prefix, label in apart[:40]]
+    asked = [["x"], ["y"], ["x", "y"] * 5]
+    low, high, long = inside.learned(student.train_prefix_classifier, few, asked, turned_round)
+    assert low < high, "A classifier says something else once another one was trained; each keeps what it has learned."
+    assert 0 <= long <= 1, f"Of a prefix that is longer than all examples the classifier says {long:.2g}."
 
 
 def film_reviews() -> Nodes:

@@ -37,8 +37,13 @@ def classifier(probabilities: list[tuple[list[str], float]]) -> Callable[[Sequen
 
 
 def learned(
-    train: Callable[..., Any], examples: Sequence[tuple[list[str], int]], prefixes: Sequence[list[str]]
+    train: Callable[..., Any],
+    examples: Sequence[tuple[list[str], int]],
+    prefixes: Sequence[list[str]],
+    later: Sequence[tuple[list[str], int]] = (),
 ) -> list[float]:
-    """What a classifier that the student trained says about each prefix."""
+    """What a classifier that the student trained says about each prefix, perhaps after another one was trained."""
     trained = train([(list(prefix), label) for prefix, label in examples])
+    if later:
+        train([(list(prefix), label) for prefix, label in later])
     return [float(trained(list(prefix))) for prefix in prefixes]
