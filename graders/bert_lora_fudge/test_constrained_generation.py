@@ -136,7 +136,7 @@ def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Genera
     # The least likely of many words alone has the attribute.
     words = [f"word {number}" for number in range(MANY)]
     shares = dict(zip(words, (2 * np.arange(MANY, 0, -1) / (MANY * (MANY + 1))).tolist(), strict=True))
-    one = {(word,): float(word == words[-1]) for word in words}
+    one: dict[Prefix, float] = {(word,): float(word == words[-1]) for word in words}
     check_decoding(student, key, inside, rng, [([], shares)], one, 1, 5)
 
 
