@@ -13,6 +13,8 @@ SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "
 """The same words with other ids: the dictionary decides, not a habit."""
 
 
+AS_THEY_ARE = ["Le", "été", "ete", "▁bien", ",", "d'art", "<sep>", "l'", "bien.", "١"]
+"""Tokens are looked up as they stand: with capitals, accents, marks of pieces and punctuation."""
 LARGE = SHUFFLED | {"noir": 300, "dort": 40_000, "le": 50_000, "<oov>": 33_211}
 """Ids of a real dictionary do not fit into 8 or 16 bits."""
 
@@ -39,11 +41,16 @@ def test_language_model_items(student: Any, key: Any, submission: Any, inside: A
 def test_items_of_random_documents(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random documents for both tasks, with other ids, unknown words, and more tokens than max_len; the defaults."""
+    """Random documents for both tasks, other ids, tokens of all kinds, empty lines, too many tokens; the defaults."""
     for task in ("language_modeling", "classification"):
         documents, labels = drawn(rng, 8)
+        documents[3] = []
         found = items_of(student, submission, inside, documents, labels, LARGE, 7, task)
-        agree(found, key.items(documents, labels, LARGE, 7, task))
+        expected = key.items(documents, labels, LARGE, 7, task)
+        agree(len(found), len(expected))
+        # whether an empty line holds no token, or one of no letters, is not asked
+        agree([*found[:3], *found[4:]], [*expected[:3], *expected[4:]])
+    check_tokens(student, key, submission, inside)
     long = [["le", "chat"] * 300]
     found = items_of(student, submission, inside, long, None, SHUFFLED, None, None)
     agree(found, key.items(long, [], SHUFFLED, 512, "language_modeling"))
@@ -85,10 +92,18 @@ def test_collator(student: Any, key: Any, submission: Any, inside: Any) -> None:
 def test_batches_of_random_items(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random batches from one item to seven, with another id for <pad>."""
+    """Random batches from one item to seven, with large ids and another one for <pad>."""
     for task, size in [("language_modeling", 1), ("language_modeling", 7), ("classification", 5)]:
-        pairs = key.items(*drawn(rng, size), SHUFFLED, 9, task)
-        agree(list(collated(student, submission, inside, pairs, SHUFFLED)), list(key.collate(pairs, SHUFFLED["<pad>"])))
+        pairs = key.items(*drawn(rng, size), LARGE, 9, task)
+        agree(list(collated(student, submission, inside, pairs, LARGE)), list(key.collate(pairs, LARGE["<pad>"])))
+
+
+def check_tokens(student: Any, key: Any, submission: Any, inside: Any) -> None:
+    """Raise unless each token is found by its own name and by no other."""
+    known = {**SHUFFLED, **{token: 100 + index for index, token in enumerate(AS_THEY_ARE[::2])}}
+    documents = [AS_THEY_ARE, [token.swapcase() for token in AS_THEY_ARE], ["LE", "Chat", "le", "chat."]]
+    found = items_of(student, submission, inside, documents, None, known, 512, "language_modeling")
+    agree(found, key.items(documents, [], known, 512, "language_modeling"))
 
 
 def items_of(
@@ -108,15 +123,40 @@ def items_of(
     paths = ("documents.txt", "labels.txt" if labels is not None else None)
     given = {"token2ind": token2ind, "max_len": max_len, "task": task}
     known = {name: value for name, value in given.items() if value is not None}
-    return inside.items(inside.ask.keep(student.Dataset, paths, known))
+    found = inside.items(inside.ask.keep(student.Dataset, paths, known))
+    for ids in (ids for pair in found["items"] if isinstance(pair, list | tuple) for ids in pair):
+        check_whole(ids, "an item of Dataset holds")
+    assert not found["other"], (
+        f"Asked again for item {found['other'][0]}, Dataset gives another item than the first time: does it change "
+        "what it keeps?"
+    )
+    return found["items"]
+
+
+def check_whole(ids: Any, what: str) -> None:
+    """Raise unless ids and labels are whole numbers by their type too, as embedding and cross entropy want them."""
+    if np.size(ids) and isinstance(ids, list | tuple | np.ndarray):
+        kind = np.asarray(ids).dtype
+        assert kind.kind not in "fc", f"{what} {str(ids)[:60]} of type {kind}; expected whole numbers."
 
 
 def collated(student: Any, submission: Any, inside: Any, pairs: Items, token2ind: dict[str, int]) -> tuple[Any, Any]:
     """The student's batch as (source, target in one row); the lab's collator finds `<pad>` in a global."""
     submission.set(token2ind=token2ind, ind2token={i: token for token, i in token2ind.items()})
-    found = inside.ask(student.MyCollator, (inside.tensors.keep(pairs),), {"token2ind": token2ind})
+    calls = (
+        inside.ask.call(student.MyCollator, (items.keep(pairs),), {"token2ind": token2ind})
+        for items in (inside.tensors, inside.lists, inside.arrays)  # as the student's own Dataset gives them
+    )
+    call = next(calls)
+    if call.raised is not None:
+        call = next((other for other in calls if other.raised is None), call)
+    if call.raised is not None:
+        raise call.raised
+    found = call.value
     assert isinstance(found, list | tuple) and len(found) == 2, "MyCollator: expected the pair (source, target)."
     source, target = found
+    for ids in found:
+        check_whole(ids, "the batch holds")
     return source, np.asarray(target).reshape(-1)
 
 

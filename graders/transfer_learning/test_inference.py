@@ -9,13 +9,18 @@ from numpy.typing import NDArray
 
 from viva.grading import agree, number, visibility, weight
 
-WORDS = ["<sos>", "<pad>", "<eos>", "<oov>", "le", "chat", "noir", "dort", "bien", "et", "la", "souris", "mange"]
+WORDS = ["le", "chat", "noir", "dort", "bien", "<eos>", "et", "<sos>", "la", "<oov>", "souris", "mange", "<pad>"]
+"""The dictionary decides about ids, not a habit: 0 to 3 are common words."""
+SPECIAL = [index for index, word in enumerate(WORDS) if word.startswith("<")]
+COMMON = [index for index in range(len(WORDS)) if index not in SPECIAL]
 TOKEN2IND = {word: index for index, word in enumerate(WORDS)}
 IND2TOKEN = dict(enumerate(WORDS))
-V, D, END = len(WORDS), 6, TOKEN2IND["<eos>"]
+V, D, END, UNKNOWN = len(WORDS), 6, TOKEN2IND["<eos>"], TOKEN2IND["<oov>"]
 CLEAR = 1e-2
 """By how much the best score leads: rounding never decides."""
 PROMPTS = ["le chat", "la souris mange", "bien"]
+WINDOWS = (16, 20, 32, 35, 50, 64)
+"""Lengths to which programs cut what the model reads."""
 
 
 @number("T4")
@@ -28,6 +33,12 @@ def test_next_token(student: Any, key: Any, submission: Any, inside: Any, rng: n
         name, right = f"the token after {prompt!r}", WORDS[best(key, model, ids)]
         found = [word_of(one) for one in asked(student, "infer_next_token", submission, inside, model, (prompt,), True)]
         agree(right if right in found else found[0], right, hints=hints, name=name)
+    for first in (END, UNKNOWN):
+        model, _ = drawn_for_nothing(key, rng, PROMPTS[0], first)
+        question = (student, "infer_next_token", submission, inside, model, PROMPTS[:1], True)
+        found = [word_of(one) for one in asked(*question)]
+        name = f"the token after {PROMPTS[0]!r} where {WORDS[first]} is the most probable one"
+        agree(WORDS[first] if WORDS[first] in found else found[0], WORDS[first], name=name)
 
 
 @number("T4")
@@ -36,9 +47,9 @@ def test_next_token(student: Any, key: Any, submission: Any, inside: Any, rng: n
 def test_next_tokens_of_random_models(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random models and sentences of one to eight tokens."""
-    for length in (1, 4, 8):
-        prompt = " ".join(rng.choice(WORDS[4:], size=length))
+    """Random models, sentences of one to eight tokens and a long one."""
+    for length in (1, 4, 8, 100):
+        prompt = " ".join(sorted(drawn_words(rng, length)))  # so that the beginning says what the end does not
         model, ids = drawn_for_one_token(key, rng, prompt)
         right = WORDS[best(key, model, ids)]
         found = [word_of(one) for one in asked(student, "infer_next_token", submission, inside, model, (prompt,), True)]
@@ -64,7 +75,7 @@ def test_continuations_of_random_models(
 ) -> None:
     """Random models that end early, late and never; max_len is 50 if it is left out."""
     for max_len, ends in [(8, True), (15, True), (6, False)]:
-        prompt = " ".join(rng.choice(WORDS[4:], size=3))
+        prompt = " ".join(drawn_words(rng, 3))
         model, ids = drawn_for_many(key, rng, prompt, max_len, ends=ends)
         check_many(student, key, submission, inside, model, ids, prompt, max_len, ends)
     model, ids = drawn_for_many(key, rng, "la souris dort", 50, ends=False)
@@ -153,7 +164,7 @@ def world(
     student: Any, submission: Any, inside: Any, model: Any, spoiled: bool, with_mark: bool = False
 ) -> dict[str, Any]:
     """The globals of the lab, set and returned; the model is left in training mode, as after an epoch."""
-    tokens = [f"▁{word}" if with_mark and index > 3 else word for index, word in enumerate(WORDS)]
+    tokens = [f"▁{word}" if with_mark and index in COMMON else word for index, word in enumerate(WORDS)]
     pieces = inside.Pieces.keep("▁" if with_mark else "")
     known = {
         "model": inside.PrefixMean.keep(*model, "training" if spoiled else ""),
@@ -272,6 +283,11 @@ def prompt_ids(prompt: str) -> list[int]:
     return [TOKEN2IND["<sos>"], *(TOKEN2IND[word] for word in prompt.split())]
 
 
+def drawn_words(rng: np.random.Generator, length: int) -> list[str]:
+    """Common words."""
+    return [WORDS[index] for index in rng.choice(COMMON, size=length)]
+
+
 # Models are drawn until the known mistakes give other answers, and no score is a tie.
 
 
@@ -281,7 +297,7 @@ def drawn(key: Any, rng: np.random.Generator, n_out: int) -> Any:
     bias = rng.standard_normal(n_out)
     if n_out == V:  # a third of the probability at most, so that a token that is drawn is another one
         weight, bias = weight / 15, bias / 15
-        bias[:4] = -20.0
+        bias[SPECIAL] = -20.0
     return key.PrefixMean(embedding, weight, bias)
 
 
@@ -293,19 +309,17 @@ def is_clear(scores: NDArray[np.float64]) -> bool:
 
 def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tuple[Any, list[int]]:
     ids = prompt_ids(prompt)
+    wrong = next_mistakes if len(ids) <= min(WINDOWS) else window_mistakes
     while True:
         model = drawn(key, rng, V)
-        if (
-            is_clear(scores_after(key, model, ids))
-            and best(key, model, ids) not in next_mistakes(key, model, ids).values()
-        ):
+        if is_clear(scores_after(key, model, ids)) and best(key, model, ids) not in wrong(key, model, ids).values():
             return model, ids
 
 
 def drawn_for_many(
     key: Any, rng: np.random.Generator, prompt: str, max_len: int, *, ends: bool
 ) -> tuple[Any, list[int]]:
-    """A model that says at least two different tokens, and ends before `max_len` or never."""
+    """A model that says two different tokens at least, and ends before `max_len` or never."""
     ids = prompt_ids(prompt)
     while True:
         model = drawn(key, rng, V)
@@ -318,15 +332,26 @@ def drawn_for_many(
             continue
         if new in (key.next_tokens(model, ids[1:], END, max_len + 10), from_last_token(key, model, ids, max_len + 10)):
             continue
+        if new[:max_len] in by_habit(key, model, ids, max_len):
+            continue
         if all(is_clear(scores_after(key, model, [*ids, *new[:n]])) for n in range(min(len(new), max_len) + 1)):
             return model, ids
 
 
-def drawn_for_nothing(key: Any, rng: np.random.Generator, prompt: str) -> tuple[Any, list[int]]:
-    """A model that says `<eos>` at once."""
+def drawn_for_nothing(key: Any, rng: np.random.Generator, prompt: str, first: int = END) -> tuple[Any, list[int]]:
+    """A model that says `<eos>` at once, or another special token."""
     model, ids = drawn(key, rng, V), prompt_ids(prompt)
-    model.bias[END] = 30.0
+    model.bias[first] = 30.0
     return model, ids
+
+
+def by_habit(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[list[int]]:
+    """What decoding gives where <sos> has the id 0, or <eos> the id 2, whatever the dictionary says."""
+    other_end = key.next_tokens(model, ids, 2, max_len)
+    return [
+        key.next_tokens(model, [0, *ids[1:]], END, max_len),
+        other_end[:-1] if other_end and other_end[-1] == END else other_end,
+    ]
 
 
 def from_last_token(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[int]:
@@ -344,7 +369,7 @@ def drawn_for_accuracy(
     while True:
         model, batches = drawn(key, rng, 2), []
         for size, length in zip(sizes, lengths, strict=True):
-            source = rng.integers(4, V, (length, size))
+            source = rng.choice(COMMON, (length, size))
             source[0] = TOKEN2IND["<sos>"]
             if padded and size > 1:
                 source[length - 2 :, 0] = TOKEN2IND["<pad>"]
@@ -368,9 +393,9 @@ def last_positions(batches: Sequence[Any]) -> list[list[int]]:
     return [[len(source) - 1] * len(labels) for source, labels in batches]
 
 
-def last_tokens(batches: Sequence[Any]) -> list[list[int]]:
+def last_tokens(batches: Sequence[Any], pad: int = TOKEN2IND["<pad>"]) -> list[list[int]]:
     """The last position of each sequence that is no pad."""
-    return [((np.asarray(source) != TOKEN2IND["<pad>"]).sum(axis=0) - 1).tolist() for source, _ in batches]
+    return [((np.asarray(source) != pad).sum(axis=0) - 1).tolist() for source, _ in batches]
 
 
 # What students get wrong.
@@ -388,6 +413,16 @@ def next_mistakes(key: Any, model: Any, ids: Sequence[int]) -> dict[str, int]:
         "<sos> is missing at the beginning": at(ids[1:]),
         "the last token sees itself alone: is the mask transposed?": at(ids[-1:]),
         "<eos> was put behind the sentence, so it is over": at([*ids, END]),
+        "the sentence begins with id 0; the id of <sos> is token2ind['<sos>']": at([0, *ids[1:]]),
+    }
+
+
+def window_mistakes(key: Any, model: Any, ids: Sequence[int]) -> dict[str, int]:
+    """What comes after the end of a long sentence alone."""
+    return {
+        f"the model sees {first}the last {n} tokens only": best(key, model, [*before, *ids[-n:]])
+        for n in WINDOWS
+        for first, before in (("", ()), ("<sos> and ", ids[:1]))
     }
 
 
@@ -415,6 +450,12 @@ def accuracy_mistakes(key: Any, model: Any, batches: Sequence[Any]) -> dict[str,
         "every example gets label 0": lambda: float(np.mean(np.concatenate([labels for _, labels in batches]) == 0)),
         "every example gets label 1": lambda: float(np.mean(np.concatenate([labels for _, labels in batches]) == 1)),
         "the last token sees itself alone: is the mask transposed?": lambda: share_of_last_tokens(key, model, batches),
+        **{
+            f"<pad> is taken for id {wrong}, so that another token is read than the last; it is token2ind['<pad>']": (
+                lambda wrong=wrong: float(key.accuracy(model, batches, last_tokens(batches, wrong)))
+            )
+            for wrong in (0, 1)
+        },
     }
 
 

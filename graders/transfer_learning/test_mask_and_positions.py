@@ -17,13 +17,13 @@ SEEN = 1e-4
 @number("1a")
 @weight(2)
 def test_square_mask(student: Any, key: Any, inside: Any) -> None:
-    """Row i of the mask hides everything after position i, for every size from 1 to 64."""
+    """Row i of the mask hides everything after position i, for every size from 1 to 64, and for 512."""
     mask = mask_function(student, inside)
     for size in (1, 2, 5):
         expected = key.generate_square_subsequent_mask(size)
         name = f"the mask of size {size}"
         agree(mask(size), expected, hints=mask_mistakes(expected), up_to=("polarity",), name=name)
-    sizes = [(size,) for size in range(1, 65)]
+    sizes = [(size,) for size in (*range(1, 65), 512)]
     masks = inside.each(mask, sizes)
     agree(masks, [key.generate_square_subsequent_mask(*size) for size in sizes], up_to=("polarity",), name="the masks")
     if "TransformerModel" in student:
@@ -106,6 +106,10 @@ def check_module(student: Any, key: Any, inside: Any) -> None:
     }
     found = inside.added_to(student.PositionalEncoding, x)
     agree(found, x + pe, hints=hints, atol=1e-3, name="what PositionalEncoding makes of its input, without dropout")
+    longest = np.zeros((512, 1, 2), dtype=np.float32)  # as documents are by default
+    found = np.asarray(inside.added_to(student.PositionalEncoding, longest))
+    name = "the last rows that PositionalEncoding adds to 512 positions"
+    agree(found[-3:, 0], np.asarray(key.positional_encoding(512, 2))[-3:], atol=1e-2, name=name)
 
 
 def leaks_of(student: Any, inside: Any, source: NDArray[np.int64], t: int) -> tuple[list[float], list[float]]:

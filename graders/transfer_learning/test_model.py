@@ -138,17 +138,27 @@ def test_dropout_is_handed_on(student: Any, key: Any, inside: Any, rng: np.rando
     source = rng.integers(0, NTOKEN, (6, 6))
     pe = student.PositionalEncoding if "PositionalEncoding" in student else None
     make, sizes = student.TransformerModel, [NTOKEN, NHEAD, NHID, NLAYERS]
-    none, resting, training, inner = inside.changes_with_dropout(make, sizes, source, own_mask(student), pe)
-    assert none < SAME, (
+    none, resting, training, inner, apart = inside.changes_with_dropout(make, sizes, source, own_mask(student), pe)
+    found = inside.changes_with_dropout(student.Model, [*sizes, NCLASSES], source, own_mask(student), None)
+    assert max(none, found[0]) < SAME, (
         "With dropout = 0 two passes in training mode differ: is `dropout` handed on to every part of the model?"
     )
-    assert resting < SAME, "In evaluation mode two passes differ; dropout acts in training mode alone."
+    assert max(apart, found[4]) < 1e-3, (
+        "With dropout = 0 the model gives other vectors in training than in evaluation (by "
+        f"{max(apart, found[4]):.2g}): dropout is all that differs between the two."
+    )
+    assert max(resting, found[1]) < SAME, "In evaluation mode two passes differ; dropout acts in training mode alone."
     assert training > SAME, "With dropout = 0.5 two passes in training mode are the same: where is it handed on?"
     assert inner == -1 or inner > SAME, "With dropout = 0.5 nothing is dropped in the layers: is it handed on to them?"
+    for dropout in (None, 0.25):
+        check_rates(make, sizes, dropout, student, key, inside, rng)
+        check_rates(student.Model, [*sizes, NCLASSES], dropout, student, key, inside, rng)
     if pe is None:
         return
     length, p = 40, 0.25
     x = np.full((length, 50, NHID), 3.0, dtype=np.float32)  # 3 + PE is 2 at least, so that a 0 is a dropped one
+    share = float(np.mean(np.asarray(inside.dropped(pe, x, None)) == 0))
+    assert abs(share - 0.1) < 0.03, f"PositionalEncoding dropped a share of {share:.3f}; its default is 0.1."
     found = np.asarray(inside.dropped(pe, x, p))
     check_shape(found, x.shape)
     share = float(np.mean(found == 0))  # of 16,000 draws: off by .03 with a probability below 1e-17
@@ -173,6 +183,41 @@ def test_without_the_mask_the_future_is_seen(student: Any, inside: Any, rng: np.
     assert seen > 1e-4, (
         "With a mask that hides nothing, the vectors of the first five tokens do not depend on the sixth: the mask "
         "that is handed over is not the one that is used."
+    )
+
+
+def check_rates(
+    make: Any, sizes: list[int], dropout: float | None, student: Any, key: Any, inside: Any, rng: np.random.Generator
+) -> None:
+    """Raise unless positions and layers drop as much as they were told, or half of it all by default.
+
+    Dropout that torch does not see is judged by what enters the first layer alone.
+    """
+    rate, length = 0.5 if dropout is None else dropout, 20
+    source = rng.integers(0, NTOKEN, (length, length))
+    found = inside.in_training(make, sizes, source, own_mask(student), dropout)
+    given = "is left out, so that it is 0.5" if dropout is None else f"= {dropout}"
+    others = [p for p in found["rates"] if p not in (0, rate)]
+    assert not others, f"With dropout that {given}, something in the model drops with the rate {others[0]:g}."
+    embedding = np.asarray(found["embedding"])[source] * np.sqrt(NHID)
+    entering = [embedding + np.asarray(key.positional_encoding(length, NHID))[:, None]]
+    if "PositionalEncoding" in student:
+        entering.append(np.asarray(inside.added_to(student.PositionalEncoding, embedding)))
+    resting, training = ([np.asarray(value) for value in found[mode]] for mode in ("resting", "training"))
+    entering = [x for x in entering if passes(resting, x)]  # whether it enters at all is asked by a test of its own
+    assert not entering or any(drops(value, x, rate) for value in training for x in entering), (
+        f"With dropout that {given}, what enters the first layer in training is not dropout(E[x]·√nhid + PE): is "
+        "`dropout` handed on to the positional encoding?"
+    )
+
+
+def drops(found: Array, x: Array, rate: float) -> bool:
+    """Whether found is x with a share of its numbers set to 0 and the others divided by what is left."""
+    if found.shape != x.shape:
+        return False
+    kept = found != 0
+    return (  # of 3200 draws: off by .08 with a probability below 1e-17
+        abs(float(np.mean(~kept)) - rate) < 0.08 and np.abs(np.where(kept, x / (1 - rate), 0) - found).max() < 1e-3
     )
 
 

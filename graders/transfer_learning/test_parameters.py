@@ -151,11 +151,15 @@ def vocabularies(submission: Any) -> tuple[int, ...]:
 
 
 def weights_only(submission: Any) -> bool:
-    """Whether the student says that biases are left out."""
+    """Whether the student says that biases are left out, and nothing against it."""
     stated = str(submission.answers.get("3.convention") or "").lower()
-    return bool(
-        re.search(r"weights?[\s_-]*only|only[\s_-]*(the[\s_-]*)?weights|(no|without|excluding)\b.*\bbias", stated)
+    says_so = r"weights?[\s_-]*only|only[\s_-]*(the[\s_-]*)?weights|(no|without|excluding)\b.*\bbias"
+    against = (
+        r"\b(not|no|never)\s+(\w+\s+)?(weights?[\s_-]*only|only|without|left|excluded|ignored|omitted)\b"
+        r"|(?<!no )(?<!without )\bbias\w*\s+((are|is|were)\s+)?(also\s+)?(counted|included)"
+        r"|\b(with|including|plus)\s+(the\s+)?bias"
     )
+    return bool(re.search(says_so, stated)) and not re.search(against, stated)
 
 
 def count_mistakes(key: Any) -> dict[str, Callable[..., int]]:

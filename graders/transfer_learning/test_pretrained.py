@@ -25,7 +25,7 @@ LEAST_GAP = Fraction(1, 10)
 @weight(4)
 def test_the_pretrained_base_is_loaded(student: Any, submission: Any, inside: Any) -> None:
     """Every weight of the base is the language model's afterwards."""
-    language_model, fresh, loaded = load(student, submission, inside)
+    language_model, fresh, _, loaded = load(student, submission, inside)
     pretrained, random, after = (base_of(inside.parameters(m)) for m in (language_model, fresh, loaded))
     assert sorted(after) == sorted(pretrained), (
         "After loading, the base has other parameters than the language model's base: "
@@ -48,7 +48,7 @@ def test_the_pretrained_base_is_loaded(student: Any, submission: Any, inside: An
 @weight(3)
 def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.random.Generator) -> None:
     """The loaded model has a head of its own with a score for each class, and nothing else is lost."""
-    _, fresh, loaded = load(student, submission, inside)
+    _, fresh, given, loaded = load(student, submission, inside)
     source = rng.integers(0, NTOKEN, (4, 4))
     own = student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
     shape = np.shape(inside.shapes(loaded, source, own)["scores"])
@@ -61,7 +61,12 @@ def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.ran
     head = [name for name in after if name not in base_of(after)]
     zero = [name for name in head if not np.any(after[name]) and np.any(before[name])]
     assert not zero, f"The head was set to zero: {zero[0]}."
-    language_model, fresh, loaded = load(student, submission, inside, NTOKEN)  # here the old head would fit
+    before, after = (outside_the_base(inside.parameters(model)) for model in (fresh, given))
+    other = [name for name in before if not np.array_equal(before[name], after.get(name))]
+    assert not other, (
+        f"`{other[0]}` of the model that was given is another afterwards; load_pretrained leaves it as it is."
+    )
+    language_model, fresh, _, loaded = load(student, submission, inside, NTOKEN)  # here the old head would fit
     theirs, before, after = (inside.parameters(model) for model in (language_model, fresh, loaded))
     copied = [
         name
@@ -76,7 +81,7 @@ def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.ran
 @weight(3)
 def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission: Any, inside: Any) -> None:
     """After loading and one small step of your own training, the base is still next to the language model's."""
-    language_model, _, loaded = load(student, submission, inside)
+    language_model, _, _, loaded = load(student, submission, inside)
     optimizer = inside.plain_descent.keep(loaded, 1e-3)
     source, labels = np.array([[0, 0, 0], [4, 5, 6], [6, 4, 5]]), np.array([0, 1, 1])
     loader = inside.Loader.keep([(source, labels)])
@@ -135,15 +140,21 @@ def test_pretrained_against_scratch(submission: Any) -> None:
     needs_review(submission.written["4"], rubric="4", findings=beside_the_curves(submission))
 
 
-def load(student: Any, submission: Any, inside: Any, n_classes: int = NCLASSES) -> tuple[Any, Any, Any]:
-    """(language model, classifier as it was made, the same after loading)."""
+def load(student: Any, submission: Any, inside: Any, n_classes: int = NCLASSES) -> tuple[Any, Any, Any, Any]:
+    """(language model, classifier as it was made, the same after loading, what came back)."""
     language_model = inside.shaken.keep(student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, NTOKEN, 0.0))
     classifier = student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, n_classes, 0.0)
     inside.save(language_model, "language_model.pt")
     fresh = inside.copied.keep(classifier)
     known = {"model": classifier, "device": inside.cpu.keep()}
     submission.set(**known, **SIZES)
-    return language_model, fresh, inside.load.keep(student.load_pretrained, "language_model.pt", known)
+    loaded = inside.load.keep(student.load_pretrained, "language_model.pt", known)
+    return language_model, fresh, classifier, loaded
+
+
+def outside_the_base(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters beside `.base`."""
+    return {name: np.asarray(value) for name, value in parameters.items() if not name.startswith("base.")}
 
 
 def base_of(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from .asking import Pieces, ask, ask_each, cpu, each, were_asked
 from .checkpoints import restore, snapshot
 from .devices import copied_to, device_of, finish, inverted, last_scores_on, loader_on, on, placed, vocabulary
 from .known_gradient import PrefixMean, adam, asked_without_mask, criterion, plain_descent, rates_of
-from .layers import added_to, changes_with_dropout, dropped, taken_apart, unused
-from .loaders import Loader, batches_of, each_accuracy, get_loader, items, steps, tensors
+from .layers import added_to, changes_with_dropout, dropped, in_training, taken_apart, unused
+from .loaders import Loader, arrays, batches_of, each_accuracy, get_loader, items, lists, steps, tensors
 from .properties import (
     applied,
     copied,
@@ -34,6 +34,7 @@ __all__ = [
     "adam",
     "added_to",
     "applied",
+    "arrays",
     "ask",
     "ask_each",
     "asked_without_mask",
@@ -49,11 +50,13 @@ __all__ = [
     "each_accuracy",
     "finish",
     "get_loader",
+    "in_training",
     "inverted",
     "items",
     "language_model",
     "last_scores",
     "last_scores_on",
+    "lists",
     "load",
     "loader_on",
     "loss_of",

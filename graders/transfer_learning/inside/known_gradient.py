@@ -47,7 +47,10 @@ class _Scores(nn.Module):
 
 
 class PrefixMean(nn.Module):
-    """Base and head, as in the lab. In one of its modes it may turn its scores round, as dropout does in training."""
+    """Base and head, as in the lab.
+
+    Where a part of it is in some mode, it may turn its scores round, as dropout spoils them in training.
+    """
 
     def __init__(self, embedding: Any, weight: Any, bias: Any, spoiled_in: str = "") -> None:
         super().__init__()
@@ -60,7 +63,8 @@ class PrefixMean(nn.Module):
         """(L, N) -> (L, N, n_out)."""
         self.followed = self.followed or torch.is_grad_enabled()
         scores: torch.Tensor = self.classifier(self.base(src, src_mask))
-        return -scores if self.spoiled_in == ("training" if self.training else "evaluation") else scores
+        modes = {"training" if part.training else "evaluation" for part in self.modules()}
+        return -scores if self.spoiled_in in modes else scores
 
     def parts(self) -> list[torch.Tensor]:
         """Embedding, weight and bias of the head."""
@@ -100,6 +104,19 @@ def adam(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
     return torch.optim.Adam(model.parameters(), lr=learning_rate)
 
 
-def criterion(ignored: int | None) -> nn.CrossEntropyLoss:
-    """The lab's criterion; it may ignore a target."""
-    return nn.CrossEntropyLoss() if ignored is None else nn.CrossEntropyLoss(ignore_index=ignored)
+class _Scaled(nn.CrossEntropyLoss):
+    """A multiple of the cross entropy."""
+
+    def __init__(self, factor: float, **given: Any) -> None:
+        super().__init__(**given)
+        self._factor = factor
+
+    def forward(self, *given: torch.Tensor, **named: torch.Tensor) -> torch.Tensor:
+        """Scores (rows, classes) and targets (rows,) to a number."""
+        return self._factor * super().forward(*given, **named)
+
+
+def criterion(ignored: int | None, factor: float = 1) -> nn.CrossEntropyLoss:
+    """The lab's criterion, or a multiple of it; it may ignore a target."""
+    given = {} if ignored is None else {"ignore_index": ignored}
+    return nn.CrossEntropyLoss(**given) if factor == 1 else _Scaled(factor, **given)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import nn
+from torch.nn import functional
 
-from .properties import masks, outputs, with_each, without_positions
+from .properties import masks, noted_flow, outputs, with_each, without_positions
 
 
 @torch.no_grad()
@@ -77,29 +79,57 @@ def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
 def changes_with_dropout(
     make: Callable[..., nn.Module], sizes: Any, source: Any, own_mask: Any, pe: Any
 ) -> list[float]:
-    """How much a base's output varies: in training without dropout, in evaluation with it, in training with it, and
-    there without its positional encoding; -1 where that cannot be taken out."""
+    """How much a model's output varies: in training without dropout, in evaluation with it, in training with it, and
+    there without its positional encoding, -1 where that cannot be taken out; from training to evaluation without it."""
     ids = torch.as_tensor(source)
 
-    def varies(dropout: float, training: bool, take_out: bool) -> float:
+    def varies(dropout: float, training: bool, take_out: bool = False, then: bool | None = None) -> float:
         base = make(*sizes, dropout)
         if take_out and (pe is None or not without_positions(base, pe)):
             return -1.0
 
         def ask(mask: torch.Tensor) -> float:
-            base.train(training)
-            return float((base(ids, mask) - base(ids, mask)).abs().max())
+            first = base.train(training)(ids, mask)
+            return float((first - base.train(training if then is None else then)(ids, mask)).abs().max())
 
-        return float(min(with_each(masks(base, len(ids), own_mask), ask)))
+        return float(min(with_each(masks(getattr(base, "base", base), len(ids), own_mask), ask)))
 
-    asked = [(0.0, True, False), (0.5, False, False), (0.5, True, False), (0.5, True, True)]
+    asked = [(0.0, True), (0.5, False), (0.5, True), (0.5, True, True), (0.0, True, False, False)]
     return [varies(*question) for question in asked]
 
 
 @torch.no_grad()
-def dropped(positional_encoding: Callable[..., Any], x: Any, dropout: float) -> Any:
-    """What a module for positions makes of (L, N, d) in training."""
-    return positional_encoding(x.shape[-1], dropout).train()(torch.as_tensor(x))
+def in_training(make: Callable[..., nn.Module], sizes: Any, source: Any, own_mask: Any, dropout: float | None) -> Any:
+    """What a model, or a base, does in training; without a rate of dropout, the model takes its default.
+
+    Returns:
+        "embedding"; "resting", "training": every (L, N, d) that enters or leaves a module of the base in evaluation and
+        in training; "rates": with which rates torch was asked for dropout, by modules or by functions.
+    """
+    made = make(*sizes, *(() if dropout is None else (dropout,)))
+    base = getattr(made, "base", made)
+    rates: set[float] = set()
+    drop, attend = functional.dropout, functional.scaled_dot_product_attention
+
+    def dropping(input: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
+        rates.update([float(p)] * bool(training))
+        return drop(input, p, training, inplace)
+
+    def attending(*given: Any, **named: Any) -> torch.Tensor:
+        rates.add(float(named.get("dropout_p", given[4] if len(given) > 4 else 0.0)))
+        return attend(*given, **named)
+
+    resting = noted_flow(base.eval(), source, own_mask)
+    with mock.patch.multiple(functional, dropout=dropping, scaled_dot_product_attention=attending):
+        training = noted_flow(base.train(), source, own_mask)
+    return {"embedding": embedding_of(base), "resting": resting, "training": training, "rates": sorted(rates)}
+
+
+@torch.no_grad()
+def dropped(positional_encoding: Callable[..., Any], x: Any, dropout: float | None) -> Any:
+    """What a module for positions makes of (L, N, d) in training; without a rate of dropout, with its default."""
+    given = () if dropout is None else (dropout,)
+    return positional_encoding(x.shape[-1], *given).train()(torch.as_tensor(x))
 
 
 @torch.no_grad()

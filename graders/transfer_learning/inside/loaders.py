@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from .asking import ask
@@ -36,15 +37,37 @@ def steps(train_step: Callable[..., Any], loader: Loader, task: str, known: Mapp
         ask(train_step, (source.clone(), target.clone(), task), known)
 
 
-def items(dataset: Any) -> list[Any]:
-    """Every item of a dataset as a pair (source, target)."""
-    found = [dataset[index] for index in range(len(dataset))]
-    return [(item["source_sequence"], item["target"]) if isinstance(item, Mapping) else item for item in found]
+Pairs = Sequence[tuple[Sequence[int], Sequence[int]]]
 
 
-def tensors(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[dict[str, torch.Tensor]]:
+def items(dataset: Any) -> dict[str, list[Any]]:
+    """Every item of a dataset as a pair (source, target), and the numbers of those that are others the second time."""
+    found = [_pair(dataset[index]) for index in range(len(dataset))]
+    shown = [str(item) for item in found]
+    return {"items": found, "other": [i for i, item in enumerate(shown) if item != str(_pair(dataset[i]))]}
+
+
+def _pair(item: Any) -> Any:
+    return (item["source_sequence"], item["target"]) if isinstance(item, Mapping) else item
+
+
+def tensors(pairs: Pairs) -> list[dict[str, Any]]:
     """Items as a dataset of the lab gives them to the collator."""
-    return [{"source_sequence": torch.tensor(source), "target": torch.tensor(target)} for source, target in pairs]
+    return _in_form(torch.tensor, pairs)
+
+
+def lists(pairs: Pairs) -> list[dict[str, Any]]:
+    """Items as a dataset without tensors gives them."""
+    return _in_form(list, pairs)
+
+
+def arrays(pairs: Pairs) -> list[dict[str, Any]]:
+    """Items as a dataset of numpy arrays gives them."""
+    return _in_form(np.array, pairs)
+
+
+def _in_form(form: Callable[..., Any], pairs: Pairs) -> list[dict[str, Any]]:
+    return [{"source_sequence": form(source), "target": form(target)} for source, target in pairs]
 
 
 def batches_of(

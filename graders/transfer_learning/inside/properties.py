@@ -102,6 +102,16 @@ def without_positions(base: nn.Module, positional_encoding: type) -> int:
 def what_flows(base: nn.Module, source: Any, own_mask: Any = None) -> dict[str, Any]:
     """The embeddings of a base, and every (L, N, d) that enters or leaves one of its modules."""
     ids = torch.as_tensor(source)
+    seen = noted_flow(base.eval(), source, own_mask)
+    tables = [module.weight for module in base.modules() if isinstance(module, nn.Embedding)]
+    tables = tables or [p for p in base.parameters() if p.ndim == 2 and len(p) > int(ids.max())]
+    return {"embedding": tables[0] if tables else None, "seen": seen}
+
+
+@torch.no_grad()
+def noted_flow(base: nn.Module, source: Any, own_mask: Any = None) -> list[torch.Tensor]:
+    """Every (L, N, d) that enters or leaves a module of a base, which stays in its mode."""
+    ids = torch.as_tensor(source)
     seen: list[torch.Tensor] = []
 
     def remember(_module: Any, entering: Any, leaving: Any) -> None:
@@ -110,12 +120,10 @@ def what_flows(base: nn.Module, source: Any, own_mask: Any = None) -> dict[str, 
                 seen.append(value.transpose(0, 1) if value.shape[:2] == ids.T.shape != ids.shape else value)
 
     hooks = [module.register_forward_hook(remember) for module in base.modules() if module is not base]
-    outputs(base, [ids], own_mask)
+    with_each(masks(base, len(ids), own_mask), lambda mask: base(ids, mask))
     for hook in hooks:
         hook.remove()
-    tables = [module.weight for module in base.modules() if isinstance(module, nn.Embedding)]
-    tables = tables or [p for p in base.parameters() if p.ndim == 2 and len(p) > int(ids.max())]
-    return {"embedding": tables[0] if tables else None, "seen": [v for v in seen if v.shape[:2] == ids.shape]}
+    return [value for value in seen if value.shape[:2] == ids.shape]
 
 
 def parameter_count(module: nn.Module) -> int:
