@@ -142,6 +142,7 @@ def extreme(rng: np.random.Generator) -> dict[str, Question]:
         "the output for one key": (q, -q[None], V[:1]),
         "the output when all inner products are negative": (q, -np.array([[3.0, 1.0], [1.0, 1.0], [2.0, 2.0]]), V[:3]),
         "the output when all inner products are below -100,000": (q, -1e5 * np.array([[3.0, 1.0], [1.0, 1.0]]), V[:2]),
+        "the output when all inner products are below -10³⁰": (q, -1e30 * np.array([[3.0, 1.0], [1.0, 1.0]]), V[:2]),
         "the output when inner products are thousands apart": (
             q,
             np.array([[-5e3, 0.0], [1e3, 10.0], [3e3, 0.0], [2e3, 1e3 + 1]]),
@@ -150,6 +151,11 @@ def extreme(rng: np.random.Generator) -> dict[str, Question]:
         "the output when the best key leads by less than a thousandth": (
             q,
             np.array([[1.0, 1.0], [1.0, 1.0003], [1.0, 0.9]]),
+            V[:3],
+        ),
+        "the output when the best key leads by less than a hundred-thousandth": (
+            q,
+            np.array([[1.0, 1.0], [1.0, 1.000004], [1.0, 0.9]]),
             V[:3],
         ),
         "the output for 300 keys": (

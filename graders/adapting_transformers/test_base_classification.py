@@ -33,6 +33,7 @@ WORDS = [
     "of",
     "it",
     "with",
+    "neighbourhood",
     ".",
     "?",
 ]
@@ -82,13 +83,18 @@ def test_long_passages_are_cut(submission: Any, key: Any, inside: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_random_rows(submission: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random questions and passages, some of them too long."""
+    """Random questions and passages, some of them too long; the data set of each of the two files."""
     rows = [
         (sentence(rng, int(rng.integers(2, 6))), sentence(rng, int(length)), bool(rng.integers(2)))
         for length in rng.integers(6, 24, 5)
     ]
     rows.append((sentence(rng, 3), f"{sentence(rng, 2)} . {sentence(rng, 2)}", True))
-    check_rows(submission.preferring("base_classification").BoolQADataset, key, inside, rows, 16, FAR)
+    long = [(sentence(rng, 3), " ".join(["neighbourhood"] * 150), False)]
+    for file in ("base_classification", "classification"):
+        if file == "base_classification" or "BoolQADataset" in submission.module(file):
+            dataset = submission.preferring(file).BoolQADataset
+            check_rows(dataset, key, inside, rows, 16, FAR)
+            check_rows(dataset, key, inside, long, 128)
 
 
 @number("3.1.1")
@@ -191,6 +197,9 @@ def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len
             "1 stands for what is read, 0 for padding": 1 - mask,
         }
         agree(item["attention_mask"], mask, hints=hints, name=f"attention_mask {name}")
+        for column in ("input_ids", "labels"):
+            kind = np.asarray(item[column]).dtype
+            assert kind.kind not in "fc", f"{column} {name} are of type {kind}; expected whole numbers."
         label = np.asarray(item["labels"])
         agree(
             label.reshape(()) * 1 if label.size == 1 else label,
@@ -293,9 +302,8 @@ def check_extreme(
     above = np.mean((table[:, 1] > 0) == np.array(labels))
     hints = {"class 1 is chosen where its score is above 0; choose the class of the larger score": float(above)}
     name = f"the accuracy where each row has the right score, such as {pairs[0][0]:g} and {pairs[0][1]:g},"
-    ask_accuracy(
-        submission, student, inside, table, labels, 1.0, hints if pairs is ON_ONE_SIDE else {}, name, size, file
-    )
+    known = hints if pairs is ON_ONE_SIDE else {}
+    ask_accuracy(submission, student, inside, table, labels, 1.0, known, name, size, file, is_asked_again=True)
 
 
 def ask_accuracy(
@@ -309,6 +317,8 @@ def ask_accuracy(
     name: str,
     size: int,
     file: str,
+    *,
+    is_asked_again: bool = False,
 ) -> None:
     """Ask `evaluate_model`, or `accuracy` of who has none; the first token of a row is its number, as a large id."""
     rows = len(labels)
@@ -326,6 +336,8 @@ def ask_accuracy(
         return
     found = inside.evaluated(submission.preferring(file).evaluate_model, table, read, FAR, batches)
     agree(number_of(found["returned"]), share, hints=hints, name=name)
+    if is_asked_again:
+        agree(number_of(found["again"]), share, name=f"{name} asked again after more training,")
     assert found["same"] is True, "evaluate_model changes the parameters of the model; it should only ask it."
 
 
@@ -383,11 +395,18 @@ def check_steps(
         if step["gathered"] is not None:
             check_gathered(np.asarray(step["gathered"]), gradient.sum(axis=0), before, position + 1)
             before = np.asarray(step["gathered"])
+        assert step["stale"] is None, (
+            f"In step {position + 1} the gradient of {step['stale']!r} holds that of another batch: zero_grad() is for "
+            "all parameters."
+        )
         assert step["training"] is True, (
             f"In step {position + 1} the model is in evaluation mode, so that its dropout is off: call train() in each "
             "epoch, for evaluate_model calls eval()."
         )
     assert found["moved"] is True, "After six steps the model is what it was: does the optimizer step?"
+    assert kind != "full" or not found["unmoved"], (
+        f"Training of the whole model does not change {found['unmoved'][0]!r}: does the optimizer have all parameters?"
+    )
     check_every_step([np.asarray(values) for values in (*[step["own"] for step in steps], found["own"])])
     assert found["at_once"] <= 1, (
         f"The optimizer takes {found['at_once']} steps for one batch; expected one step for each batch."

@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graders.adapting_transformers.test_base_classification import check_steps
 from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.float64]
 Weights = dict[str, Array]
 Batch = dict[str, NDArray[np.int64]]
 VOCABULARY, D, LAYERS, INNER, POSITIONS, CLASSES = 20, 8, 2, 12, 24, 2
+KIND = "prefix"
 CHANGED = {"full": {"base", "head"}, "head": {"head"}, "prefix": {"prefix", "head"}}
 PARTS = {"base": "the pretrained encoder", "head": "the head", "prefix": "the prefix"}
 RELATIVE, ABSOLUTE = 5e-5, 5e-5
@@ -51,10 +53,12 @@ def test_forward_with_a_prefix(submission: Any, student: Any, key: Any, inside: 
 @weight(2)
 @visibility("after_published")
 def test_forward_of_random_models(submission: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Other weights, other sizes, other lengths of prefix and text."""
+    """Other weights, other sizes, other lengths of prefix and text; and the steps of prefix tuning."""
     for kind, prefix_length in (("prefix", 1), ("prefix", int(rng.integers(8, 13))), ("full", 3)):
         check_forward(submission, key, inside, rng, kind, prefix_length)
-    check_forward(submission, key, inside, rng, "prefix", int(rng.integers(4, 7)), 3, d=12)
+    check_forward(submission, key, inside, rng, KIND, int(rng.integers(4, 7)), 3, d=12)
+    own = submission.preferring("classification")
+    check_steps(submission, own.train, own.CustomModelforSequenceClassification, key, inside, rng, KIND)
 
 
 @number("3.2.1")

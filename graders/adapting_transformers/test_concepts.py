@@ -8,7 +8,10 @@ from viva.grading import agree_choice, number, weight
 CHOICES = ("1.1", "1.2", "1.3", "1.4", "1.5", "1.6")
 NUMBERED = {1: re.compile(r"(?<!\d)1(?!\d)|\b(A|one|first)\b"), 2: re.compile(r"(?<!\d)2(?!\d)|\b(B|two|second)\b")}
 """How an answer says which of the two sentences it means."""
-UNSURE = re.compile(r"\b(optional|optionally|maybe|perhaps|possibly)\b", re.IGNORECASE)
+UNSURE = re.compile(
+    r"\b(optional|optionally|maybe|perhaps|possibly)\b|\]\s*\?|\(\s*\[\s*(CLS|SEP)\s*\]\s*\)", re.IGNORECASE
+)
+"""Words that leave something open, a question mark behind a token, or parentheses around a single one."""
 SPECIAL = re.compile(r"\[\s*(CLS|SEP|PAD|MASK|UNK)\s*\]", re.IGNORECASE)
 
 

@@ -67,7 +67,13 @@ def test_extraction_matrix(student: Any, rng: np.random.Generator) -> None:
     line = np.array([[1.0], [0.0], [0.0]])
     plane = np.array([[0.6, 0.0], [0.8, 0.0], [0.0, 1.0], [0.0, 0.0]])
     whole = [(np.eye(1), np.zeros((1, 0))), (np.eye(2), np.zeros((2, 0))), subspaces(rng, 5, 5, 0)]
-    for A, B in [*whole, (line, np.eye(3)[:, 1:]), (plane, np.eye(4)[:, 3:]), subspaces(rng, 8, 3, 4)]:
+    for A, B in [
+        *whole,
+        (line, np.eye(3)[:, 1:]),
+        (plane, np.eye(4)[:, 3:]),
+        subspaces(rng, 8, 3, 4),
+        subspaces(rng, 4, 3, 1),
+    ]:
         ask_extraction(student, A, B)
 
 

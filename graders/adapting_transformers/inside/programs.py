@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from transformers.models.bert.modeling_bert import BertForSequenceClassification
 
 from .data import QUESTION, is_true, sizes
@@ -53,8 +54,18 @@ def answer_of(ids: Sequence[int], otherwise: int) -> int:
     return int(is_true(WORDS[words[0] - len(SPECIAL)]))
 
 
-def started(path: str, source: str, arguments: Sequence[str]) -> None:
-    """Run the text of a file of the student's as the program that it is, in this process, which has the stand-ins."""
+def started(path: str, source: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Run the text of a file of the student's as the program that it is, in this process, which has the stand-ins.
+
+    Returns:
+        "steps": how many steps optimizers took; "rates": with which learning rates, before any schedule.
+    """
+    steps: list[set[float]] = []
+
+    def stepping(optimizer: Any, *_: Any) -> None:
+        steps.append({float(group.get("initial_lr", group["lr"])) for group in optimizer.param_groups})
+
+    handle = register_optimizer_step_pre_hook(stepping)
     program = types.ModuleType("__main__")
     program.__file__ = path
     before, sys.argv = (sys.argv, sys.modules["__main__"]), [path, *arguments]
@@ -63,7 +74,9 @@ def started(path: str, source: str, arguments: Sequence[str]) -> None:
         with no_pictures():
             exec(compile(source, path, "exec", dont_inherit=True), vars(program))  # what the box is for
     finally:
+        handle.remove()
         sys.argv, sys.modules["__main__"] = before
+    return {"steps": len(steps), "rates": sorted({rate for step in steps for rate in step})}
 
 
 def in_one_go(pre_process: Callable[..., Any], train: Callable[..., Any], evaluate_model: Callable[..., Any]) -> None:

@@ -47,14 +47,14 @@ class Scores(nn.Module):
 def evaluated(
     evaluate_model: Callable[..., Any], table: Any, read: Any, first_id: int, batches: Sequence[Mapping[str, Any]]
 ) -> Any:
-    """What `evaluate_model` returns for known scores, and whether they are what they were.
+    """What `evaluate_model` returns for known scores, twice, and whether they are what they were.
 
-    The model comes in training mode.
+    The model comes in training mode each time.
     """
     model = Scores(table, read, first_id).train()
     before = model.table.detach().clone()
-    returned = evaluate_model(model, Batches(batches), "cpu")
-    return {"returned": returned, "same": torch.equal(before, model.table.detach())}
+    returned, again = (evaluate_model(model.train(), Batches(batches), "cpu") for _ in "12")
+    return {"returned": returned, "again": again, "same": torch.equal(before, model.table.detach())}
 
 
 def noted(
@@ -70,21 +70,37 @@ def noted(
     Returns:
         "steps": for each forward pass with gradients, the ids and the mask that came in, the logits, the gradient that
         reached them, whether the model was in training mode, what had gathered in the gradient of the head's bias, and
-        "own", the parameters beside the encoder; "own": these at the end; "moved": whether anything changed; "at_once":
-        the most steps that one optimizer took between two forward passes.
+        "own", the parameters beside the encoder, and "stale", a parameter with more in its gradient than this step's;
+        "own": these at the end; "moved": whether anything changed; "unmoved": the parts of the encoder that did not;
+        "at_once": the most steps that one optimizer took between two forward passes.
     """
     model = pretrained_classifier() if make is None else custom(make, kind, 3)
     before = [parameter.detach().clone() for _, parameter in walk(model)]
+    stages = stages_of(model)
     steps = _note_steps(model)
     with _counted_steps(steps) as counts:
         trained = after_training(train, model, epochs, Batches(batches), lr)
     moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, walk(trained)))  # noqa: B905
-    return {"steps": steps, "own": own_values(trained), "moved": moved, "at_once": max(counts.values(), default=0)}
+    unmoved = [name for name, now in stages_of(trained).items() if name in stages and torch.equal(stages[name], now)]
+    return {
+        "steps": steps,
+        "own": own_values(trained),
+        "moved": moved,
+        "unmoved": unmoved,
+        "at_once": max(counts.values(), default=0),
+    }
 
 
 def own_values(model: Any) -> torch.Tensor:
     """The parameters beside the encoder, one after the other."""
     return torch.cat([parameter.detach().flatten() for _, parameter in own_parameters(model)]).clone()
+
+
+def stages_of(model: Any) -> dict[str, torch.Tensor]:
+    """The values of the encoder's stages: its word embeddings and the first matrix of each layer."""
+    wanted = ("word_embeddings.weight", "attention.self.value.weight")
+    named = {Hub.base[id(p)][0]: p for _, p in walk(model) if id(p) in Hub.base}
+    return {name: p.detach().clone() for name, p in named.items() if name.endswith(wanted)}
 
 
 def _note_steps(model: Any) -> list[dict[str, Any]]:
@@ -100,7 +116,7 @@ def _note_steps(model: Any) -> list[dict[str, Any]]:
             ids = named.get("input_ids", given[0] if given else None)
             step = {"ids": ids, "mask": mask, "logits": logits.detach().clone(), "training": model.training}
             step["own"] = own_values(model)
-            step.update(gradient=None, gathered=None)
+            step.update(gradient=None, gathered=None, stale=None)
             steps.append(step)
             logits.register_hook(lambda gradient: step.update(gradient=gradient.clone()))  # type: ignore[no-untyped-call]
         return output
@@ -109,10 +125,26 @@ def _note_steps(model: Any) -> list[dict[str, Any]]:
         steps[-1]["gathered"] = bias.grad.detach().clone()
 
     model.forward = noting
+    for name, parameter in walk(model):
+        if parameter.requires_grad:
+            _note_stale(name, parameter, steps)
     for _, parameter in own_parameters(model):
         if parameter.shape == (2,):
             parameter.register_post_accumulate_grad_hook(gathered)  # type: ignore[no-untyped-call]
     return steps
+
+
+def _note_stale(name: str, parameter: Any, steps: Sequence[dict[str, Any]]) -> None:
+    """From now on, note where more has gathered in a gradient than one backward pass gave."""
+    fresh: list[torch.Tensor] = []
+
+    def gathered(parameter: Any) -> None:
+        if fresh and steps and not torch.allclose(parameter.grad, fresh[-1], rtol=1e-3, atol=1e-6):
+            steps[-1]["stale"] = steps[-1]["stale"] or name
+        fresh.clear()
+
+    parameter.register_hook(lambda gradient: fresh.append(gradient.clone()))
+    parameter.register_post_accumulate_grad_hook(gathered)
 
 
 @contextlib.contextmanager
