@@ -395,10 +395,6 @@ def check_steps(
         if step["gathered"] is not None:
             check_gathered(np.asarray(step["gathered"]), gradient.sum(axis=0), before, position + 1)
             before = np.asarray(step["gathered"])
-        assert kind != "full" or step["stale"] is None, (
-            f"In step {position + 1} the gradient of {step['stale']!r} holds that of another batch: zero_grad() is for "
-            "all parameters."
-        )
         assert step["training"] is True, (
             f"In step {position + 1} the model is in evaluation mode, so that its dropout is off: call train() in each "
             "epoch, for evaluate_model calls eval()."
@@ -406,6 +402,11 @@ def check_steps(
     assert found["moved"] is True, "After six steps the model is what it was: does the optimizer step?"
     assert kind != "full" or not found["unmoved"], (
         f"Training of the whole model does not change {found['unmoved'][0]!r}: does the optimizer have all parameters?"
+    )
+    stale = next(((n, step["stale"]) for n, step in enumerate(steps, 1) if step["stale"] is not None), None)
+    assert kind != "full" or stale is None, (  # what is not trained need not be cleared
+        f"In step {stale[0]} the gradient of {stale[1]!r} holds that of another batch: zero_grad() is for all "
+        "parameters."
     )
     check_every_step([np.asarray(values) for values in (*[step["own"] for step in steps], found["own"])])
     assert found["at_once"] <= 1, (

@@ -10,12 +10,8 @@ import pytest
 from viva.grading import number, visibility, weight
 
 KINDS = ("full", "head", "prefix")
-EPOCHS, RATE = 2, 0.001
-ARGUMENTS = [
-    "--small_subset",
-    *("--num_epochs", str(EPOCHS), "--lr", str(RATE)),
-    *("--batch_size", "4", "--device", "cpu"),
-]
+RATE = 0.001
+ARGUMENTS = ["--small_subset", "--num_epochs", "2", "--lr", str(RATE), "--batch_size", "4", "--device", "cpu"]
 SEP, PASSAGE = "3", 12
 """The id of [SEP], and how many tokens a passage of the stand-in for BoolQ has."""
 ACCURACY = re.compile(r"(?<![\w.])(?:0?\.\d+|[01]\.0+|[01])(?![\w.])")
@@ -68,7 +64,7 @@ def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
     if done.raised is not None:
         raise done.raised
     if path is not None:
-        check_arguments(done.value)
+        check_rate(done.value)
     shares = [float(text) for text in ACCURACY.findall(done.printed)]
     assert any(abs(10 * share - round(10 * share)) < 1e-6 for share in shares), (
         f"base_classification.py {' '.join(ARGUMENTS)} printed no accuracy of ten rows; a program that prints nothing "
@@ -76,17 +72,11 @@ def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
     )
 
 
-def check_arguments(done: dict[str, Any]) -> None:
-    """The program trains as its arguments say; ten rows in batches of four are three steps in each epoch."""
-    if not done["steps"]:
-        return  # it printed nothing, or did not train: said by who asks for the accuracies
-    assert any(abs(rate - RATE) < 1e-9 for rate in done["rates"]), (
-        f"Started with --lr {RATE}, base_classification.py trains with the learning rate {done['rates'][0]:g}: is "
-        "args.lr handed on?"
-    )
-    assert done["steps"] % (3 * EPOCHS) == 0, (
-        f"Started with --num_epochs {EPOCHS} --batch_size 4 --small_subset, base_classification.py takes "
-        f"{done['steps']} steps; expected {3 * EPOCHS}: are the arguments handed on?"
+def check_rate(rates: Sequence[float]) -> None:
+    """The program trains with the learning rate of its arguments; whether it trains is said by its accuracies."""
+    assert not rates or any(abs(rate - RATE) < 1e-9 for rate in rates), (
+        f"Started with --lr {RATE}, base_classification.py trains with the learning rate {rates[0]:g}: is args.lr "
+        "handed on?"
     )
 
 
