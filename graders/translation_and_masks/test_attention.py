@@ -28,7 +28,7 @@ def test_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(2)
 def test_attention_with_a_mask(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Masked keys (1 in the mask) get no weight, and the weights of the others still sum to 1."""
-    for n, m in [(3, 4), (5, 5)]:
+    for n, m in [(3, 4), (5, 5), (3, 4), (16, 16)]:
         Q, K, V = normal(rng, n, m, 4, 3)
         mask = half_masked(rng, n, m)
         hints = mask_mistakes(key, Q, K, V, mask)
@@ -61,6 +61,12 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
     agree(actual, expected, name="attention whose masked scores are 12,000 above the others")
+    # Each row sees two keys, whose scores of about -18,000 are below many a number that stands for -infinity.
+    Q, K = np.diag([300.0, 300.0, 300.0, 0.0]), np.repeat([[-120.0], [-120.03125], [-120.0]], 4, axis=1)
+    mask = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    expected = key.scaled_dot_product_attention(Q, K, V, mask)
+    actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
+    agree(actual, expected, name="attention whose visible scores are about -18,000")
 
 
 @number("2.1")

@@ -55,6 +55,8 @@ def test_modified_precision(student: Any, key: Any) -> None:
         (words("a a a a"), [words("a a a"), words("a a")], 2),  # n-grams overlap
         (words("sea shore"), [words("seas hore"), words("a sea shores")], 2),  # tokens, not letters, are compared
         (words("The ferry"), [words("the ferry")], 1),  # and they are compared as they are
+        (words("at 8 : the end . ."), [words("the end . 8 ;"), words("at 8 .")], 1),  # so are signs and digits
+        (words("a b"), [words("c"), words("d"), words("e"), words("b a")], 1),  # the last reference counts as well
         (["so"] * 300, [["so"] * 260, ["so"] * 280], 1),
         *((FERRY, TIMETABLES, n) for n in (1, 2, 3, 4)),
     ]:
@@ -124,6 +126,8 @@ def test_bleu(student: Any, key: Any) -> None:
     candidates, one_reference = strategies.token_lists(low=1, high=5), strategies.reference_lists(high=5, most=1)
     agree_on(student.bleu, key.bleu, candidates, one_reference, strategies.lengths(2, 2), examples=15, hints=hints)
     agree(student.bleu(FERRY, TIMETABLES), key.bleu(FERRY, TIMETABLES), name="BLEU of the ferry sentence")
+    six = student.bleu(FERRY, TIMETABLES, 6)
+    agree(six, key.bleu(FERRY, TIMETABLES, 6), name="BLEU of the ferry sentence with 6 orders")
     brief_candidate, longer = words("the ferry leaves"), [words("the ferry leaves at eight")]
     for max_n in (4, 3, 1):  # three tokens have no 4-gram, so that order has no match
         name = f"BLEU with {max_n} orders of a candidate of three tokens"

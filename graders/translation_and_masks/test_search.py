@@ -149,7 +149,11 @@ def agree_paths(answer: Any, expected: list[str], hints: Mapping[str, list[str]]
 
 
 def paths_in(answer: Any) -> list[str]:
-    """Paths as written by hand ("B D G", ["B", "D", "G"], "BDG & ADG", {1: "B→D→G", …}) as strings of three letters."""
-    text = repr(list(answer.values()) if isinstance(answer, Mapping) else answer)
-    letters = re.findall("[A-I]", text if re.search("[A-I]", text) else text.upper())
-    return ["".join(letters[start : start + 3]) for start in range(0, len(letters), 3)]
+    """Paths as written by hand, three letters each: "B D G", ["B", "D", "G"], "Best: BDG", {1: "BDG"}, {"BDG": 0.1}."""
+    if isinstance(answer, Mapping):
+        has_paths = re.search("[A-Ia-i]{3}|[A-I]", repr(list(answer.values())))
+        answer = list(answer.values() if has_paths else answer)
+    text = repr(answer)
+    tokens = r"(?<![A-Za-z])[A-I]+(?![A-Za-z])"  # not the capital letter of a word
+    letters = "".join(re.findall(tokens, text if re.search(tokens, text) else text.upper()))
+    return [letters[start : start + 3] for start in range(0, len(letters), 3)]

@@ -52,11 +52,12 @@ def test_span_mask(student: Any, key: Any, inside: Any, rng: np.random.Generator
             check_spans(first_and_last, wanted, sizes)
             starts |= {first for first, _ in first_and_last}
         assert len(starts) > 20, f"25 calls of span_mask started spans at only {len(starts)} of 60 words."
-    for p, max_length in [(0.2, 10), (0.6, 5)]:
-        words = text((1,) * 300)
-        drawn = [pairs(spans) for spans in inside.repeat(student.span_mask, 40, words, 0.15, p, max_length, source)]
+    for p, max_length, pieces in [(0.2, 10, 3), (0.6, 5, 1)]:
+        sizes = (pieces,) * 300
+        what = (student.span_mask, 40, text(sizes), 0.15, p, max_length, source)
+        drawn = [pairs(spans) for spans in inside.repeat(*what)]
         for spans in drawn:
-            check_spans(spans, 45, (1,) * 300, max_length)
+            check_spans(spans, 45 * pieces, sizes, max_length)
         check_joint_lengths(drawn, key.span_length_distribution(p, max_length), f"p = {p}, max_length = {max_length}")
         check_places(drawn, 300)
 
@@ -64,7 +65,7 @@ def test_span_mask(student: Any, key: Any, inside: Any, rng: np.random.Generator
 @number("4.2")
 @weight(1)
 def test_span_mask_of_short_texts(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """In twenty words of one token a quarter is five of them, and each is masked at some time."""
+    """In twenty words of one token a quarter is five of them; each is masked at some time, and spans may touch."""
     for max_length in (1, 3):
         source = inside.generator.keep(int(rng.integers(2**32)))
         words = text((1,) * 20)
@@ -74,6 +75,9 @@ def test_span_mask_of_short_texts(student: Any, inside: Any, rng: np.random.Gene
         masked = {word for spans in drawn for first, last in spans for word in range(first, last + 1)}
         never = sorted(set(range(20)) - masked)
         assert not never, f"100 calls of span_mask on 20 words, max_length = {max_length}, never masked words {never}."
+        # Of right programs, a quarter to two thirds of the calls give no two spans that touch.
+        apart = all(last + 1 not in {first for first, _ in spans} for spans in drawn for _, last in spans)
+        assert not apart, f"100 calls of span_mask on 20 words, max_length = {max_length}, never gave spans that touch."
 
 
 def text(sizes: tuple[int, ...]) -> list[list[str]]:
@@ -118,7 +122,8 @@ def check_joint_lengths(drawn: list[Spans], probabilities: Array, asked: str) ->
     """Compare the lengths of all spans with the distribution, and those of one text with each other.
 
     How spans that meet are resolved is open, so lengths may be somewhat shorter than the distribution says: at this
-    density by up to a tenth of the mean in five right programs. Beyond that come six standard errors.
+    density by up to a tenth of the mean in five right programs. Beyond that come six standard errors. The lengths of a
+    span and the next one are not correlated, with a standard error of 0.05.
     """
     values = np.arange(1, len(probabilities) + 1)
     mean = float(values @ probabilities)
@@ -141,6 +146,12 @@ def check_joint_lengths(drawn: list[Spans], probabilities: Array, asked: str) ->
         f"The spans that one call of span_mask with {asked} returns are nearly equally long (standard deviation "
         f"{within:.2f}); draw a length for each span."
     )
+    following = np.concatenate([np.stack([part[:-1], part[1:]]) for part in by_text], axis=1)
+    correlation = float(np.corrcoef(following)[0, 1])
+    assert abs(correlation) < 0.35, (  # seven standard errors
+        f"The spans of span_mask with {asked} depend on each other: the lengths of a span and the next one have the "
+        f"correlation {correlation:.2f}; draw a length for each span."
+    )
 
 
 def check_places(drawn: list[Spans], words: int) -> None:
@@ -149,12 +160,18 @@ def check_places(drawn: list[Spans], words: int) -> None:
     Gaps between spans at random places are about exponential: their standard deviation is 0.97 of their mean, with a
     standard error of 0.04. A third of the text holds a third of the masked words, with a standard error of 0.02. The
     spans of one text reach over 260 of 300 words on average, with a standard error of 4. (Five right programs, 100 runs
-    each.) Every bound is more than six standard errors away.
+    each.) No distance from one start to the next has a share above 0.11, with a standard error of 0.012; no word is
+    masked in more than 19 of 40 calls. Every bound is more than six standard errors away.
     """
     gaps = np.concatenate([np.diff(np.array(sorted(spans)).ravel())[1::2] - 1 for spans in drawn])
     if len(gaps):
         even = float(gaps.std()) / max(float(gaps.mean()), 1e-9)
         assert even > 0.6, "span_mask places spans at nearly equal distances; draw each start at random."
+    steps = np.bincount(np.concatenate([np.diff([first for first, _ in sorted(spans)]) for spans in drawn]))
+    assert steps.max() <= 0.18 * steps.sum(), (
+        f"Of the starts of two neighbouring spans of span_mask, {steps.max() / steps.sum():.0%} are {steps.argmax()} "
+        "words apart; draw each start at random."
+    )
     reach = float(np.mean([max(last for _, last in spans) - min(first for first, _ in spans) for spans in drawn]))
     assert reach > words / 2, (
         f"The spans of one call of span_mask lie close together: within {reach:.0f} of {words} words on average."
@@ -164,6 +181,14 @@ def check_places(drawn: list[Spans], words: int) -> None:
         for first, last in spans:
             parts[3 * first // words] += last - first + 1
     share = parts / parts.sum()
+    often = np.bincount([word for spans in drawn for first, last in spans for word in range(first, last + 1)])
+    assert often.max() <= 0.7 * len(drawn), (
+        f"{len(drawn)} calls of span_mask masked word {often.argmax()} of {words} words {often.max()} times; expected "
+        f"about {often.sum() / words:.0f} times. Draw each start at random."
+    )
+    assert len({frozenset(spans) for spans in drawn}) == len(drawn), (
+        f"Of {len(drawn)} calls of span_mask on a text of {words} words, some gave the same spans; draw anew each time."
+    )
     assert share.min() > 0.2 and share.max() < 0.5, (
         f"span_mask masks the three thirds of a text unequally: {', '.join(f'{part:.0%}' for part in share)}."
     )

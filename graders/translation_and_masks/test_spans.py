@@ -27,6 +27,13 @@ AS_THE_SCRIPT_DOES: list[tuple[str, list[str]]] = [
     ("Straße", ["strasse"]),  # lower case is not case folding
     ("CAFÉ", ["café"]),
     ("café", ["cafe"]),
+    ("cafe\u0301", ["caf\u00e9"]),  # one letter, or a letter and its accent: the script does not unify them
+    ("ﬁsh", ["fish"]),
+    ("5.0", ["5"]),  # numbers are words like others
+    ("5.0", ["50"]),
+    ("the boy's", ["boy"]),
+    ("salt and pepper", ["salt pepper"]),  # only articles go
+    ("cat the sat", ["cat sat"]),  # wherever they stand
     ("The.", []),
     ("", ["a", "The!"]),
     ("cat", ["the", "an"]),
@@ -41,10 +48,17 @@ def test_best_span(student: Any, key: Any) -> None:
     below_zero = np.array([[-5.0, -3.0], [-4.0, -6.0], [-2.0, -9.0]])
     last_first = np.array([[0.0, 5.0], [1.0, 0.0], [5.0, 1.0]])  # the best end stands before the best start
     one_token = np.array([[0.0, 0.0], [4.0, 4.0], [0.0, 0.0]])
+    short = np.array([[2.0, 1.5]])
     for T, C, tau in [
         (TOKENS, (1.0, 1.0), 0.0),
         (last_first, (1.0, 1.0), 0.0),
         (one_token, (1.0, 1.0), 0.0),
+        (short, (1.0, 1.0), 0.0),
+        (short, (1.0, 1.0), 2.0),
+        (2.0**10 * one_token, (1.0, 1.0), 8000.0),
+        (2.0**10 * one_token, (1.0, 1.0), 8300.0),
+        (2.0**10 * one_token, (1.0, 2.0**14), -8000.0),
+        (2.0**10 * one_token, (1.0, 2.0**14), -8300.0),
         (TOKENS, (7.0, -3.0), 0.0),
         (TOKENS, (3.0, 3.5), 0.0),
         (TOKENS, (3.0, 3.5), -1.0),
@@ -84,6 +98,10 @@ def test_longest_answer(student: Any, key: Any) -> None:
         expected = key.best_span(S, E, T, C, 0.0, max_len)
         name = f"best_span, max_len = {max_len}, C = {C.tolist()}"
         agree(student.best_span(S, E, T, C, 0.0, max_len), expected, hints=hints, name=name)
+    far_apart = np.stack([np.arange(120.0, 0.0, -1.0), np.arange(120.0)], axis=1)  # the longest span is the best
+    actual, expected = student.best_span(S, E, far_apart, low, 0.0), key.best_span(S, E, far_apart, low, 0.0)
+    hints = {"without max_len a span may have any number of tokens": key.best_span(S, E, far_apart, low, 0.0, 30)}
+    agree(actual, expected, hints=hints, name="best_span of 120 tokens without max_len")
 
 
 @number("4.1")
@@ -126,6 +144,9 @@ def test_squad_exact_match(student: Any, key: Any) -> None:
         ("another theatre", ["other atre"]),
         ("cat", ["dog", "the cat"]),
         ("cat sat", ["cat"]),
+        ("cat", ["cat sat", "black cat", "cats"]),
+        ("sat cat", ["cat sat"]),
+        ("cat cat", ["cat"]),
         ("", []),
         ("cat", []),
         ("", ["cat"]),
@@ -178,6 +199,8 @@ def test_choose_threshold(student: Any, key: Any) -> None:
         ([2e3, 0.0, 0.0, 0.0], [0.0, 999.75, 1e3, 1e4], [0.0, 1.0, 0.0, 0.0], [0.4, 0.0, 1.0, 0.3]),
         ([50.0, 50.0, 50.0], [9.0, 9.5, 20.0], [1.0, 0.0, 0.0], [0.0, 0.2, 0.9]),  # every margin is negative
         ([9.0, 9.0, 9.0], [1.0, 3.0, 5.0], [0.0, 0.5, 0.0], [0.9, 0.0, 1.0]),  # so they are, and all are answered
+        ([0.0, 2.0, 0.0], [6.0, 3.0, 3.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.6]),  # in no order
+        ([5.0, -2.0, 1.0, 8.0], [6.0, 3.0, 0.0, 15.0], [1.0, 0.0, 1.0, 0.0], [0.0, 0.9, 0.0, 0.8]),
     ]:
         dev = tuple(np.array(column) for column in (null_scores, span_scores, f1_null, f1_span))
         check_threshold(student.choose_threshold(*dev), key, *dev)
@@ -245,8 +268,8 @@ def margin_of(start: Array, end: Array, T: Array, C: Array) -> float:
 
 def best_of(T: Array, C: tuple[float, float], tau: float, allowed: Any) -> tuple[int, int] | None:
     spans = {(i, j): T[i, 0] + T[j, 1] for i in range(len(T)) for j in range(len(T)) if allowed(i, j)}
-    best = max(spans, key=lambda span: spans[span])
-    return best if spans[best] > C[0] + C[1] + tau else None
+    best = max(spans, key=lambda span: spans[span], default=None)
+    return best if best is not None and spans[best] > C[0] + C[1] + tau else None
 
 
 def unordered_span(T: Array, C: tuple[float, float], tau: float) -> tuple[int, int] | None:
