@@ -93,6 +93,8 @@ def products_written_out(answer: Any) -> Any:
     text = re.sub(r"\\langle|⟨", "<", re.sub(r"\\rangle|⟩", ">", answer[:1000]))
     text = re.sub(r"<([^<>,]{1,40})[,|]([^<>,]{1,40})>", r"((\1)*(\2))", text)
     text = re.sub(r"\b(?:np\.)?dot\(([^(),]{1,40}),([^(),]{1,40})\)", r"((\1)*(\2))", text)
+    text = re.sub(r"(?<=[\w)])\.dot\(", "*(", text)
+    text = re.sub(r"\(\s*[A-Za-z]{2,}(?:[\s-]+[A-Za-z]{2,})*\s*\)\s*$", "", text)  # (no cross terms)
     text = re.sub(r"(?<=[xp]\d)\.(?=[xp]_?\d)|(?<=[xp]_\d)\.(?=[xp]_?\d)", "*", text)
     text = re.sub(r"\\(?:mathbf|vec|boldsymbol|bm|bar)\s*\{?\s*([xp])\s*\}?", r"\1", text)
     text = re.sub(r"\^\s*\{?\s*(?:\\top|\\intercal|\\mathsf\s*\{?T\}?|T|t|⊤|')\s*\}?|ᵀ|⊤|(?<=[\w)\]])['’′]", "*", text)

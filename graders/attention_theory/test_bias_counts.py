@@ -101,7 +101,7 @@ def formula_and_words(answer: Any) -> tuple[Any, set[str]]:
     if not isinstance(answer, str):
         return answer, set()
     said = set(re.findall(r"(?<![\\a-z])[a-z]{4,}", answer[:500].lower())) - {"frac", "sqrt"}
-    if not said:
+    if not said and not re.search(r"[,;(]\s*(?:if|for)\b", answer[:500]):
         return answer, said
     text = re.sub(r"\([^()\\]*[A-Za-z]{4,}[^()\\]*\)", " ", answer[:500])
     text = re.split(r"[,;:]\s|\s[-–—]\s(?=[A-Za-z]{3})|\n|\b(?:for|per|in|if|when|where|because|since)\b", text)[0]

@@ -52,9 +52,9 @@ def student_named(answer: Any) -> Any:
 def sides(clause: str) -> set[str]:
     """Return whom a clause says to be right: "the second is wrong" means the first."""
     pattern = r"\b(?:(first|1st|former|student (?:1|one|a))|(?:second|2nd|latter|student (?:2|two|b)))\b"
-    refused = re.search(r"\b(?:is|was)(?: not|n't) right\b|\b(?:wrong|incorrect|mistaken)\b", clause) is not None
-    named = {(mention[1] is not None) != refused for mention in re.finditer(pattern, clause)}
-    named |= {(SHORT[name] == "first") != refused for name in [clause.strip(" .)")] if name in SHORT}
+    refused = re.search(r"\b(?:is|was)(?: not|n't) right\b|\b(?:wrong|incorrect|mistaken)\b|^\W*not\b", clause)
+    named = {(mention[1] is not None) != (refused is not None) for mention in re.finditer(pattern, clause)}
+    named |= {(SHORT[name] == "first") != (refused is not None) for name in [clause.strip(" .)")] if name in SHORT}
     return {"first" if right else "second" for right in named}
 
 
@@ -70,10 +70,14 @@ def model_named(answer: Any) -> Any:
     squeezed = re.sub(r"[^a-z0-9]", "", text)
     if re.search(r"seq(?:uence)?s?(?:2|to)seq|^s2s|^ed$", squeezed):
         return "encoder-decoder"
+    rest = re.sub(r"\benc(?:oder)?(?:[-+/&\s]|\band\b)*(?:an? |the )?dec(?:oder)?\b", " ", text)
+    if rest != text and one_model(rest):
+        return answer  # "encoder-decoder? encoder"
     encoder, decoder = "enc" in squeezed, "dec" in squeezed
     if encoder or decoder:
         return "encoder-decoder" if encoder and decoder else "encoder" if encoder else "decoder"
-    return answer
+    remark = re.search(r"\(([^()]{1,40})\)", words(answer))
+    return (remark and one_model(remark[1])) or answer  # "BERT (encoder)"
 
 
 def one_model(part: str) -> str | None:

@@ -49,6 +49,7 @@ def test_complexity_by_hand(submission: Any, key: Any, part: str) -> None:
     letters = ["M", "N", "k"]
     answer = submission.answers[f"1f.{part}"]
     if isinstance(answer, str):
+        answer = re.sub(r"(?<=[)\w²])\s+\((?:[A-Za-z]{3,}[\s,]*)+\)\s*$", "", answer[:500])  # (scores and values)
         answer = re.sub(
             r"(?i)\s*\b(?:time|operations|multiplications|flops|per (?:layer|head))\s*\.?\s*$", "", answer[:500]
         )
@@ -117,9 +118,13 @@ def is_sum(sizes: Sequence[tuple[int, ...]], counts: Array, wanted: Power, lower
 def three_of(value: Any) -> list[float]:
     """Encoder, cross and decoder, from three numbers or from a mapping with such names."""
     if isinstance(value, Mapping):
-        named = {part: [v for name, v in value.items() if part[:3] in str(name).lower()] for part in PARTS}
-        crossed = [v for name, v in value.items() if "cross" in str(name).lower() or "enc-dec" in str(name).lower()]
-        value = [*named["encoder"][:1], *crossed[:1], *named["decoder"][-1:]]
+        counts = {str(name).lower(): count for name, count in value.items()}
+        crossed = [name for name in counts if re.search(r"cross|enc(?:oder)?[-_ ]dec", name)]
+        value = [
+            *[count for name, count in counts.items() if "enc" in name and name not in crossed][:1],
+            *[counts[name] for name in crossed[:1]],
+            *[count for name, count in counts.items() if "dec" in name and name not in crossed][-1:],
+        ]
     assert np.shape(value) == (3,), "attention_flops: expected three numbers, for encoder, cross and decoder attention."
     return [float(count) for count in value]
 

@@ -32,7 +32,7 @@ def test_two_sentences_of_the_same_words(submission: Any) -> None:
 @weight(3)
 def test_positional_encoding(student: Any, key: Any) -> None:
     """Sines in the even columns, cosines in the odd ones, with a wavelength for each pair of columns."""
-    for max_len, d in [(3, 4), (6, 2), (20, 16), (1, 4), (300, 6)]:
+    for max_len, d in [(3, 4), (6, 2), (20, 16), (1, 4), (300, 6), (6_000, 2)]:
         actual, expected = student.positional_encoding(max_len, d), key.positional_encoding(max_len, d)
         agree(actual, expected, hints=encoding_mistakes(max_len, d), name=f"positional_encoding({max_len}, {d})")
 
@@ -41,7 +41,7 @@ def test_positional_encoding(student: Any, key: Any) -> None:
 @weight(2)
 def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Self-attention is softmax(QKᵀ/√d_k)V with Q = X W_Q, K = X W_K, V = X W_V."""
-    for tokens, d, d_k, d_v in [(2, 3, 3, 3), (4, 3, 2, 5)]:
+    for tokens, d, d_k, d_v in [(2, 3, 3, 3), (4, 3, 2, 5), (1, 3, 2, 1), (5, 2, 4, 3), (4, 3, 2, 5)]:
         X, *weights = tokens_and_matrices(rng, tokens, d, d_k, d_v)
         actual, expected = output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights)
         name = f"self_attention with X of shape {X.shape} and W_Q of shape {(d, d_k)}"
@@ -95,8 +95,8 @@ def sentences_in(answer: Any) -> list[str]:
     quoted = re.findall(r"[\"“”„«]([^\"“”„«»]{3,})[\"“”»]", text)
     if len(quoted) == 2:
         return quoted
-    text = re.sub(r"(?m)^\s*(?:[-*•]|\(?\d[.)])\s+", "", text)
-    parts = re.split(r"\n|/|\||;|\.\s|\bvs\b\.?|\bversus\b|→|->|\s[-–—]\s", text)
+    text = re.sub(r"(?m)^\s*(?:[-*•]|\(?[\dab][.)])\s+", "", text)
+    parts = re.split(r"\n|/|\||;|\.\s|\bvs\b\.?|\bversus\b|→|->|\s[-–—]+\s|\s\(?[2b]\)\s", text)
     parts = [part for part in parts if re.search(r"\w", part)]
     return parts if len(parts) != 1 else halves_of(parts[0])
 

@@ -1,5 +1,6 @@
 """Question 1c, part i: biases in place of concatenated positions."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +54,7 @@ def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.ra
 def test_position_bias(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
     """position_bias returns the π with which a bias does what concatenated positions do."""
     stated = scale_is_stated(submission)
-    for n, m, d_pos in [(2, 2, 1), (3, 5, 4), (4, 4, 2)]:
+    for n, m, d_pos in [(2, 2, 1), (3, 5, 4), (4, 4, 2), (2, 3, 16)]:
         Q_pos, K_pos = rng.standard_normal((n, d_pos)), rng.standard_normal((m, d_pos))
         Pi, expected = student.position_bias(Q_pos, K_pos), key.position_bias(Q_pos, K_pos)
         divided = expected / np.sqrt(d_pos)
@@ -104,9 +105,11 @@ def test_bias_on_random_matrices(submission: Any, student: Any, key: Any, rng: n
 
 def scale_is_stated(submission: Any) -> bool:
     """Whether the student says that the scores are divided by √d, which the question leaves out."""
+    begin = r"(?i)^\s*(?:(?:i|we|keep|kept|use|used|with|the|factor|scale|scaled|scores|are|is|by)\b[\s:,]*)+"
     for letter in ("d", "d_k", "d_q", "k"):
         try:
-            agree_formula(submission.answers["1c.scale"], f"1/sqrt({letter})", [letter])
+            said = submission.answers["1c.scale"]
+            agree_formula(re.sub(begin, "", said) if isinstance(said, str) else said, f"1/sqrt({letter})", [letter])
         except (Disagreement, MissingName):
             continue
         return True
