@@ -66,7 +66,7 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     mask = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
-    agree(actual, expected, name="attention whose visible scores are about -18,000")
+    agree(actual, expected, rtol=1e-2, atol=1e-2, name="attention whose visible scores are about -18,000")
 
 
 @number("2.1")

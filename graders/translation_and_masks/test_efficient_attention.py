@@ -35,7 +35,7 @@ def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: 
 def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Linear attention divides each row by φ(q)·Σφ(k), so that it is a weighted mean of the values."""
     for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5), (2, 1025, 2, 1)]:
-        Q, K, V = random_matrices(rng, n, m, d, dv)
+        Q, K, V = without_small_sums(rng, n, m, d, dv)
         actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
         name = f"linear_attention of {n} {'query' if n == 1 else 'queries'} and {m} keys"
         agree(actual, expected, hints=normaliser_mistakes(key, Q, K, V), name=name)
@@ -51,11 +51,11 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
 def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """In the causal variant position i sums over the keys up to i."""
     for n, d, dv in [(3, 2, 1), (8, 4, 3), (1, 3, 2), (130, 3, 2)]:
-        Q, K, V = random_matrices(rng, n, n, d, dv)
+        Q, K, V = without_small_sums(rng, n, n, d, dv)
         actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
         expected = key.kernel_attention(Q, K, V, causal=True)
         agree(actual, expected, hints=causal_mistakes(key, Q, K, V), name=f"causal_linear_attention of {n} tokens")
-    Q, K, V = random_matrices(rng, 6, 6, 3, 2)
+    Q, K, V = without_small_sums(rng, 6, 6, 3, 2)
     weights = np.tril((Q**2 + 1) @ (K**2 + 1).T)
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V, causal=True)}
     actual, expected = student.causal_linear_attention(Q, K, V, inside.squared_plus_one), weights @ V
@@ -95,7 +95,8 @@ def test_group_attention(student: Any, key: Any, rng: np.random.Generator) -> No
     Q, K, V = random_matrices(rng, 8, 8, 4, 2)
     Q, K = np.round(4 * Q) * 2.0 ** np.array([[0, 9, 0, 4, 9, 9, 0, 2]]).T, np.round(2 * K)  # exact in float32
     actual, expected = student.group_attention(Q, K, V, 4), key.group_attention(Q, K, V, 4)
-    agree(actual, expected, name="group_attention with scores in the thousands, different from row to row,")
+    name = "group_attention with scores in the thousands, different from row to row,"
+    agree(actual, expected, rtol=1e-2, atol=1e-2, name=name)  # torch scales queries and keys one by one, which rounds
 
 
 @number("2.4")
@@ -128,6 +129,12 @@ def test_number_of_scores_by_hand(submission: Any, key: Any) -> None:
 def random_matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:
     """Q (n, d), K (m, d), V (m, dv)."""
     return rng.standard_normal((n, d)), rng.standard_normal((m, d)), rng.standard_normal((m, dv))
+
+
+def without_small_sums(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:
+    """Q, K and V for which no denominator is so small that the 1e-6 that some add to it shows."""
+    Q, K, V = random_matrices(rng, n, m, d, dv)
+    return np.maximum(Q, -1.0), np.maximum(K, -1.0), V
 
 
 def agree_shape(actual: Any, expected: Array, name: str) -> None:
