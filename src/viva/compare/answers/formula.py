@@ -31,7 +31,7 @@ _SENTENCE: Final = re.compile(
 )
 _COUNTED: Final = re.compile(
     r"(?<=[\w)\]}²³])(?:\s+(?:(?:trainable|learnable|scalar|real)\s+)?(?:parameters?|params|scalars?|weights|numbers"
-    r"|floats|values|elements|entries|operations|multiplications|macs|flops|embeddings"
+    r"|floats|values|elements|entries|operations|multiplications|macs|flops|embeddings|scores|biases"
     r"|time|memory|space|complexity|steps))?"
     r"(?:\s+(?:per|in each|for each)\s+(?:layer|head|token|step))?\s*\.?$",
     re.IGNORECASE,
