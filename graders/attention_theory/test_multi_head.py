@@ -35,10 +35,10 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
     # Scores from 0.5 to 5,000, exact in float32; the largest ones stand elsewhere in the second head.
     X = np.array([[[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [79.9375, 0, 1, 0]]])
     X = np.concatenate([X, X[:, [1, 0, 3, 2]]], axis=2)
-    weights = [np.eye(8), np.eye(8), *rng.standard_normal((2, 8, 8))]
+    weights = [np.eye(8), np.eye(8), rng.standard_normal((8, 8)) / 64, rng.standard_normal((8, 8))]
     name = "multi_head_attention with scores in the thousands, far apart from row to row,"
     actual = output_of(student.multi_head_attention(X, *weights, 2))
-    agree(actual, key.multi_head_attention(X, *weights, 2), rtol=1e-3, atol=1e-3, name=name)
+    agree(actual, key.multi_head_attention(X, *weights, 2), rtol=1e-2, atol=1e-2, name=name)
 
 
 @number("1d")

@@ -53,11 +53,11 @@ def test_span_mask(student: Any, key: Any, inside: Any, rng: np.random.Generator
             starts |= {first for first, _ in first_and_last}
         assert len(starts) > 20, f"25 calls of span_mask started spans at only {len(starts)} of 60 words."
     for p, max_length, pieces in [(0.2, 10, 3), (0.6, 5, 1)]:
-        sizes = (pieces,) * 300
-        what = (student.span_mask, 40, text(sizes), 0.15, p, max_length, source)
+        even = (pieces,) * 300
+        what = (student.span_mask, 40, text(even), 0.15, p, max_length, source)
         drawn = [pairs(spans) for spans in inside.repeat(*what)]
         for spans in drawn:
-            check_spans(spans, 45 * pieces, sizes, max_length)
+            check_spans(spans, 45 * pieces, even, max_length)
         check_joint_lengths(drawn, key.span_length_distribution(p, max_length), f"p = {p}, max_length = {max_length}")
         check_places(drawn, 300)
 
