@@ -1,5 +1,6 @@
 """Tasks T4, T5 and T6: what a trained model says next, and how often it is right."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -452,7 +453,7 @@ def accuracy_mistakes(key: Any, model: Any, batches: Sequence[Any]) -> dict[str,
         "the last token sees itself alone: is the mask transposed?": lambda: share_of_last_tokens(key, model, batches),
         **{
             f"<pad> is taken for id {wrong}, so that another token is read than the last; it is token2ind['<pad>']": (
-                lambda wrong=wrong: float(key.accuracy(model, batches, last_tokens(batches, wrong)))
+                functools.partial(key.accuracy, model, batches, last_tokens(batches, wrong))
             )
             for wrong in (0, 1)
         },

@@ -62,7 +62,7 @@ def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.ran
     zero = [name for name in head if not np.any(after[name]) and np.any(before[name])]
     assert not zero, f"The head was set to zero: {zero[0]}."
     before, after = (outside_the_base(inside.parameters(model)) for model in (fresh, given))
-    other = [name for name in before if not np.array_equal(before[name], after.get(name))]
+    other = [name for name in before if name not in after or not np.array_equal(before[name], after[name])]
     assert not other, (
         f"`{other[0]}` of the model that was given is another afterwards; load_pretrained leaves it as it is."
     )

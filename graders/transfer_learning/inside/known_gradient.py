@@ -118,5 +118,5 @@ class _Scaled(nn.CrossEntropyLoss):
 
 def criterion(ignored: int | None, factor: float = 1) -> nn.CrossEntropyLoss:
     """The lab's criterion, or a multiple of it; it may ignore a target."""
-    given = {} if ignored is None else {"ignore_index": ignored}
+    given: dict[str, Any] = {} if ignored is None else {"ignore_index": ignored}
     return nn.CrossEntropyLoss(**given) if factor == 1 else _Scaled(factor, **given)

@@ -94,8 +94,8 @@ def changes_with_dropout(
 
         return float(min(with_each(masks(getattr(base, "base", base), len(ids), own_mask), ask)))
 
-    asked = [(0.0, True), (0.5, False), (0.5, True), (0.5, True, True), (0.0, True, False, False)]
-    return [varies(*question) for question in asked]
+    usual = [varies(0.0, True), varies(0.5, False), varies(0.5, True), varies(0.5, True, take_out=True)]
+    return [*usual, varies(0.0, True, then=False)]
 
 
 @torch.no_grad()
