@@ -51,7 +51,7 @@ def check_pairs(returned: Any, texts: Documents) -> None:
     )
     different = len({b for _, b, is_next in triples if not is_next})
     assert different > min(20, (len(triples) - count) / 4), (
-        f"The B of {len(triples) - count} negative pairs is always one of {different} sentences; draw it at random."
+        f"The B of {len(triples) - count} negative pairs is always one of {different} sentences. {APART}"
     )
 
 

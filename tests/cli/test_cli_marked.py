@@ -160,7 +160,7 @@ def test_a_report_from_the_records_knows_hidden_tests_and_who_is_missing(
     ran = viva("report", "words", "--roster", "gradebook.csv", "--feedback", "-o", "out")
     assert ran.status == 0, ran.err
     html = (tmp_path / "out/report.html").read_text("utf-8")
-    assert "1 student of the list has handed in nothing" in html and "Grace Hopper" in html
+    assert "1 student on the roster has not submitted" in html and "Grace Hopper" in html
     assert "do not hold what went wrong" not in html
     assert "Your answer has the item &#39;B&#39;, which is not expected." in html, "a hidden test's wrong answer of two"
     assert points(tmp_path / "out/report.csv", "students", "total") == {

@@ -102,6 +102,7 @@ def test_what_is_missing_is_said(viva: Viva, course: Path, monkeypatch: pytest.M
     monkeypatch.setattr(general_mistakes, "installed", lambda: False)
     ran = viva("verify", "--mutants")
     assert ran.status == 0 and ran.err == (
-        "viva: cosmic-ray is not installed; only the field's own mistakes are made.\n"
+        "viva: cosmic-ray is not installed (pip install 'viva-grader[mutants]'); "
+        "only the mistakes of this field are made.\n"
     )
     assert "cosmic_ray" not in ran.out

@@ -73,7 +73,7 @@ def test_a_cell_that_checks_shows_text_and_table(notebook: Notebook) -> None:
     assert data.keys() == {"text/plain", "text/html"}
     assert "12 of 12 points, 13 not graded yet" in data["text/plain"] and "<table" in data["text/html"]
     assert "was not found" not in data["text/plain"] and "my work.ipynb" in data["text/plain"]
-    assert "No text was found" not in data["text/plain"]  # the Markdown cell was read
+    assert "You have not written" not in data["text/plain"]  # the Markdown cell was read
 
 
 def test_the_cell_is_named_as_it_was_executed(notebook: Notebook) -> None:

@@ -27,7 +27,7 @@ from viva.model.errors import (
     StudentRaised,
     TimeSpent,
 )
-from viva.model.hand_grading import NOT_GRADED_YET
+from viva.model.hand_grading import NOT_GRADED_YET, NOTHING_WRITTEN
 
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
@@ -169,7 +169,7 @@ def _review_text(signal: NeedsReview) -> str:
     state = (
         f"{NOT_GRADED_YET}: a person grades this answer."
         if signal.text.strip()
-        else f"{NOT_GRADED_YET}: a person grades this question. You have not written an answer."
+        else f"{NOT_GRADED_YET}: a person grades this question. {NOTHING_WRITTEN}"
     )
     if not signal.findings:
         return state

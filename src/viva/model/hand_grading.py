@@ -15,6 +15,7 @@ APPEAL: Final = "appeal"
 """A student's regrade request; `why` holds its text."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
 NOT_GRADED_YET: Final = "Not graded yet"
+NOTHING_WRITTEN: Final = "You have not written an answer."
 """The beginning of the first line of a test's message until a person has graded it."""
 
 

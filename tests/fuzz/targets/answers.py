@@ -26,7 +26,6 @@ MOST_ASKED = 12
 def check(data: bytes) -> None:
     """Read it as a sheet and as YAML, and ask for its answers."""
     sheet = read_answers(data)
-    expect(not (sheet.problem and (sheet.answers or sheet.written)), "a sheet with answers and a problem")
     if sheet.problem:
         expect_sentence(sheet.problem)
     expect(_is_plain(dict(sheet.answers), 0), "an answer that is not plain")

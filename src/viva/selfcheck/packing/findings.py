@@ -6,12 +6,12 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, File, Score, Status
+from viva.model.hand_grading import NOTHING_WRITTEN
 from viva.selfcheck.packing.choosing import holds_secret
 from viva.submissions.starter_code import starter_of
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
 _NO_ANSWER: Final = re.compile(r"No answer to question ([^\s]{1,60}) was found")
-_NO_TEXT: Final = "No text was found for it in your submission"
 _MOST: Final = 12
 
 
@@ -42,7 +42,9 @@ def after_running(score: Score) -> list[str]:
     visible = [entry for entry in score.entries if entry.visibility == "visible"]
     undefined = _all(_UNDEFINED, visible)
     answers = _all(_NO_ANSWER, visible)
-    prose = list(dict.fromkeys(e.number for e in visible if e.status is Status.NEEDS_REVIEW and _NO_TEXT in e.message))
+    prose = list(
+        dict.fromkeys(e.number for e in visible if e.status is Status.NEEDS_REVIEW and NOTHING_WRITTEN in e.message)
+    )
     return [
         *score.notes,
         *([f"Not defined: {_list([f'`{name}`' for name in undefined])}."] if undefined else []),
