@@ -91,14 +91,15 @@ def test_the_wheel_is_viva(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(tmp_path)
     script = (
-        "import viva.release.gradescope.harness as run, importlib.metadata as m; print(run.__file__, m.version('viva'))"
+        "import viva.release.gradescope.harness as run, importlib.metadata as m; "
+        "print(run.__file__, m.version('viva-grader'))"
     )
     places = [str(tmp_path), *(path for path in sys.path if path.endswith("-packages"))]
     said = subprocess.run(
         [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {places!r}; {script}"],
         capture_output=True, text=True, check=True, cwd=tmp_path,
     ).stdout.split()  # fmt: skip
-    assert said[0].startswith(str(tmp_path)) and name.startswith(f"viva-{said[1]}-")
+    assert said[0].startswith(str(tmp_path)) and name.startswith(f"viva_grader-{said[1]}-")
 
 
 def test_requirements_are_what_is_installed(tmp_path: Path) -> None:
