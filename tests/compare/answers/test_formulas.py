@@ -36,7 +36,7 @@ RIGHT = [
     ("d**(1/3)", ["d"], [r"\sqrt[3]{d}", r"\sqrt[3] d", "pow(d, 1/3)"]),
     ("log2(n)", ["n"], ["math.log(n, 2)", "log(n)/log(2)", "np.log2(n)", r"\log_2 n"]),
     ("O(n**2*d)", ["n", "d"], ["O(n^2 d) time", "Time: O(n²d)", "time complexity: O(n^2 d)", "The complexity is O(n^2 d)", "O(n^2 d) operations per layer"]),
-    ("4*d_model**2", ["d_model"], ["4d_model^2", "4 d_{model}^2", "(2d_model)²", "4d_{\\text{model}}^{2}", "4D_MODEL²"]),
+    ("4*d_model**2", ["d_model"], [r"4d_\text{model}^2", r"4 d_\mathrm{model}^{2}", "**4*d_model**2**", "4d_model^2", "4 d_{model}^2", "(2d_model)²", "4d_{\\text{model}}^{2}", "4D_MODEL²"]),
     ("min(T, (k+1)**n)", {"T": (1, 100), "k": (1, 4), "n": (1, 4)}, ["min(T,(k+1)^n)", "min((1+k)^n, T)"]),
     ("1/(2*d)", ["d"], ["1/2d", "1/(2d)", "0.5/d", "d^-1/2", "½/d", "\\frac{1}{2d}", "½ d^(-1)"]),
     ("d/2", ["d"], ["1/2d", "d/2", "½d", "0.5d", ".5 d", "1/2 * d"]),
@@ -60,6 +60,12 @@ def test_a_right_formula_in_any_notation():
             for answer in answers:
                 with row(expected, answer):
                     agree_formula(answer, expected, variables)
+
+
+@pytest.mark.parametrize("answer", ["we do not need 4d^2 parameters", "it is never 4d^2", "we cannot have 4d^2"])
+def test_a_sentence_that_denies_the_formula_is_not_it(answer):
+    with pytest.raises(Disagreement):
+        agree_formula(answer, "4*d**2", ["d"])
 
 
 def test_both_spellings_of_an_index_may_be_letters_of_the_question():

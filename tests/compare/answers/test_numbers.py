@@ -23,7 +23,7 @@ RIGHT = {
         "about 1,008,100.", "= 1008100", "N = 1,008,100", "total: 1008100", "１００８１００", "10^6 + 8100", " 1008100\n",
         "4x252025", "2 x 504050", r"$1\,008\,100$", r"$1{,}008{,}100$", r"\boxed{1008100}", r"1008100 \text{ weights}", '"1008100"', "_1008100_",
         "It has 1008100 parameters", "We get 1008100.", "1008100 weights and biases", "1,008,100 (≈ 1M)", "1008100 ≈ 1M", "1.008M ≈ 1008100",
-        "=> 1008100", "1008100 (1.0081e6)", "exactly 1008100",
+        "=> 1008100", "1008100 (1.0081e6)", "exactly 1008100", "**1.0081*10**6**",
         "+1008100", np.int64(1_008_100), np.array([1_008_100]), torch.tensor(1_008_100), [1_008_100], Fraction(1_008_100),
         Decimal("1008100"), "1008100 (weights and biases)", "2016200/2",
     ],
@@ -55,7 +55,7 @@ SENTENCES = [
     r"82.65\%",
     "It is 0.8265.",
 ]
-UNDECIDED = ["at least 0.8265", "> 0.8265", "more than 0.8265", "0.8265 and counting", "it is not 0.8265", "We get less than 0.8265", "0.8265 (0.7)", "0.8265 times two", "0.8265 or 0.7", "0.8265, but BLEU is at most 0.5", "not 0.8265", "0.82 to 0.83", "0.8265 if BP = 0.5", "It is not 0.8265", "0.8265 plus the penalty", "0.8265 or less", "0.8265 and the square of it"]  # fmt: skip
+UNDECIDED = ["We do not get 0.8265", "It never is 0.8265", "It does not have 0.8265", "BLEU hardly gets 0.8265", "at least 0.8265", "> 0.8265", "more than 0.8265", "0.8265 and counting", "it is not 0.8265", "We get less than 0.8265", "0.8265 (0.7)", "0.8265 times two", "0.8265 or 0.7", "0.8265, but BLEU is at most 0.5", "not 0.8265", "0.82 to 0.83", "0.8265 if BP = 0.5", "It is not 0.8265", "0.8265 plus the penalty", "0.8265 or less", "0.8265 and the square of it"]  # fmt: skip
 
 
 def test_a_number_in_a_sentence():

@@ -25,7 +25,7 @@ _LONGEST: Final = 10 * LENGTH
 """The most characters of all sides of an equation."""
 _SENTENCE: Final = re.compile(
     r"^(?:the|it|there|my|our|we|i|one|time|space|memory|complexity|cost)\s+"
-    r"(?:\w+\s+){0,6}?(?:is|are|equals|needs?|has|have|gets?|obtain)\s+"
+    r"(?:(?!not\b|never\b|hardly\b|cannot\b)\w+\s+){0,6}?(?:is|are|equals|needs?|has|have|gets?|obtain)\s+"
     r"|^(?:(?:time|space|memory|total|asymptotic)\s+)*(?:time|space|memory|total|complexity|costs?)\s*:\s*",
     re.IGNORECASE,
 )

@@ -26,7 +26,6 @@ _LATEX: Final = [
     (re.compile(r"\$|\\left|\\right|\\[,;:! ]|\\[()\[\]]|\\displaystyle"), " "),
     (re.compile(r"\\([{}])"), r"\1"),
     (re.compile("[ˆ＾]"), "^"),
-    (re.compile(r"\\(?:mathrm|text|mathit|operatorname|mathbf)\s*\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\(?:cdot|times|ast)(?![A-Za-z])"), "*"),
     (re.compile(r"\\div(?![A-Za-z])"), "/"),
     (re.compile(r"\\[dt]frac"), r"\\frac"),

@@ -20,7 +20,7 @@ _LATEX: Final = [
     (re.compile(r"\$|\\[()\[\]]|`"), ""),
 ]
 _SENTENCE: Final = re.compile(
-    r"^(?:(?:the|my|our)\s+)?(?:[A-Za-z][\w-]*\s+){0,5}?"
+    r"^(?:(?:the|my|our)\s+)?(?:(?!not\b|never\b|hardly\b|cannot\b)[A-Za-z][\w-]*\s+){0,5}?"
     r"(?:is|are|equals|has|have|gives?|get|obtain|needs?)\s+(?=(?:about |exactly |only )?\S*\d)",
     re.IGNORECASE,
 )

@@ -11,7 +11,7 @@ _MODULES: Final = re.compile(
 )
 _DEEPEST: Final = 3
 _AROUND: Final = re.compile(
-    r"\s*(?:(\*\*|__|[*_`\"'])(?P<marked>(?:(?!\1).)+)\1|“(?P<low>[^”]*)”|„(?P<german>[^“”]*)[“”]|‘(?P<single>[^’]*)’)\s*",
+    r"\s*(?:\*\*(?P<bold>.+)\*\*|(__|[*_`\"'])(?P<marked>(?:(?!\2).)+)\2|“(?P<low>[^”]*)”|„(?P<german>[^“”]*)[“”]|‘(?P<single>[^’]*)’)\s*",
     re.DOTALL,
 )
 
@@ -19,7 +19,7 @@ _AROUND: Final = re.compile(
 def unwrapped(text: str) -> str:
     """Return the text without marks that stand around all of it, LaTeX boxes and the modules of functions."""
     for _ in range(_DEEPEST):
-        text = _BOXES.sub(r" \1 ", text)
+        text = _BOXES.sub(r"\1", text)
         if match := _AROUND.fullmatch(text):
-            text = match["marked"] or match["low"] or match["german"] or match["single"] or ""
+            text = match["bold"] or match["marked"] or match["low"] or match["german"] or match["single"] or ""
     return _MODULES.sub("", text).strip()
