@@ -70,7 +70,7 @@ def noted(
     Returns:
         "steps": for each forward pass with gradients, the ids and the mask that came in, the logits, the gradient that
         reached them, whether the model was in training mode, what had gathered in the gradient of the head's bias, and
-        "own", the parameters beside the encoder, and "stale", a parameter with more in its gradient than this step's;
+        "own", the parameters next to the encoder, and "stale", a parameter with more in its gradient than this step's;
         "own": these at the end; "moved": whether anything changed; "unmoved": the parts of the encoder that did not;
         "at_once": the most steps that one optimizer took between two forward passes.
     """

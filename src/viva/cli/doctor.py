@@ -17,7 +17,7 @@ from viva.config.secret import weakness
 from viva.formats.leftover_parts import leftover_parts
 from viva.model import Tier, system
 from viva.model.errors import CourseError, UsageError
-from viva.model.extras import features, install_command
+from viva.model.extras import EXTRAS, install_command
 from viva.submissions.classes.stable_folder import UNPACKED
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def _print_features(console: "Console") -> None:
     table = Table(title="Optional features", title_justify="left")
     for heading in ("feature", "here", "what it is for", "how to install it"):
         table.add_column(heading, overflow="fold")
-    for extra, missing in features():
+    for extra in EXTRAS.values():
+        missing = extra.missing()
         here, install = ("✓ yes", "") if missing is None else (f"✗ no `{missing}`", install_command(extra.name))
         table.add_row(*(escape(text) for text in (extra.name, here, extra.purpose, install)))
     console.print(table)

@@ -163,9 +163,8 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
 
 def _need_libraries() -> None:
     """Report missing libraries before an address is printed, without importing any."""
-    review = next(extra for extra in EXTRAS if extra.name == "review")
-    if (missing := review.missing()) is not None:
-        raise missing_library("`viva review` needs", missing, review.name)
+    if (missing := EXTRAS["review"].missing()) is not None:
+        raise missing_library("`viva review` needs", missing, "review")
 
 
 def _marker(by: str) -> str:

@@ -35,6 +35,7 @@ from viva.model.box_source import BoxSource
 from viva.model.errors import MissingName
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
@@ -53,7 +54,7 @@ MOST_CONFIRMED = 3
 """After so many second tries that ended as the first, the machine is not the cause, and no other test has one."""
 SECOND_LOOK_S = 5.0
 """Seconds of the box for finding out which mistake fits all answers of a test."""
-TRAINING_LEFT_OUT = "Not graded yet: this test trains a model, and tests that train were left out of this run."
+TRAINING_LEFT_OUT = f"{NOT_GRADED_YET}: this test trains a model, and tests that train were left out of this run."
 NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
 
 

@@ -18,6 +18,7 @@ from viva.formats.short_notes import MOST_LINES, short_notes
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Curve
 from viva.model.status import StatusWord
 
@@ -255,7 +256,7 @@ def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
     return earned, points, still_open
 
 
-OPEN_LINE: Final = ("Not graded yet: ", " points. They are not lost.")
+OPEN_LINE: Final = (f"{NOT_GRADED_YET}: ", " points. They are not lost.")
 """What surrounds the numbers in the line that `open_points` makes."""
 
 
@@ -314,7 +315,7 @@ def _test(entry: Entry, won: int, most: int, hidden_as: str, *, staff: bool) -> 
         score=None if is_open else decimal(won),
         max_score=decimal(most),
         status=entry.status.gradescope,
-        output=escaping.terminal(entry.message) or ("Not graded yet." if is_open else ""),
+        output=escaping.terminal(entry.message) or (f"{NOT_GRADED_YET}." if is_open else ""),
         visibility=_visibility(entry.visibility, hidden_as),
         tags=[escaping.line(tag, characters=100) for tag in entry.tags],
         extra_data=TestData(

@@ -1,7 +1,7 @@
 """What the distribution is called, and its optional features: what each is for, what it needs, how to install it."""
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -26,7 +26,7 @@ class Extra:
         return next((module for module in self.modules if importlib.util.find_spec(module) is None), None)
 
 
-EXTRAS: Final = (
+_ALL: Final = (
     Extra("notebooks", "plots, magics and the IPython shell in notebooks", ("IPython", "matplotlib", "nbformat")),
     Extra("torch", "assignments that use PyTorch", ("torch", "safetensors")),
     Extra("records", "keep scores in SQLite or PostgreSQL", ("sqlalchemy", "alembic", "psycopg")),
@@ -45,6 +45,7 @@ EXTRAS: Final = (
     Extra("kernels", "notebooks that need a Jupyter kernel (`kernel: true`)", ("ipykernel", "jupyter_client")),
     Extra("mutants", "break right answers to test your tests (`viva verify`)", ("cosmic_ray",)),
 )
+EXTRAS: Final[Mapping[str, Extra]] = {extra.name: extra for extra in _ALL}
 
 
 class MissingLibrary(UsageError):
@@ -55,11 +56,9 @@ def install_command(extra: str) -> str:
     """Return the command that installs an extra.
 
     Raises:
-        ValueError: there is no such extra.
+        KeyError: there is no such extra.
     """
-    if extra not in {known.name for known in EXTRAS}:
-        raise ValueError(f"{extra!r} is not an extra of {DISTRIBUTION}")
-    return f"pip install '{DISTRIBUTION}[{extra}]'"
+    return f"pip install '{DISTRIBUTION}[{EXTRAS[extra].name}]'"
 
 
 def missing_library(what: str, module: str | None, extra: str) -> MissingLibrary:
@@ -71,9 +70,3 @@ def missing_library(what: str, module: str | None, extra: str) -> MissingLibrary
         extra: the extra that brings it.
     """
     return MissingLibrary(f"{what} the module `{module or extra}`: {install_command(extra)}")
-
-
-def features() -> Iterator[tuple[Extra, str | None]]:
-    """Yield each extra and the first module that it lacks here, None if it is complete."""
-    for extra in EXTRAS:
-        yield extra, extra.missing()

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Final
 
-LEFT_OUT: Final = "Not graded yet: this test needs a GPU, and tests for a GPU were left out of this run."
-NONE_HERE: Final = "Not graded yet: this test needs a GPU, and there was none."
+from viva.model.hand_grading import NOT_GRADED_YET
+
+LEFT_OUT: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and tests for a GPU were left out of this run."
+NONE_HERE: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and there was none."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Gpus:
             return self.why_none
         if self.large_enough(needed_mib):
             return ""
-        needs = f"Not graded yet: this test needs a GPU with {needed_mib:,} MiB of memory, and"
+        needs = f"{NOT_GRADED_YET}: this test needs a GPU with {needed_mib:,} MiB of memory, and"
         largest = max(self.devices, key=lambda gpu: gpu.memory_mib or 0)
         if largest.memory_mib is None:
             return f"{needs} how much {largest.name} has is not known."

@@ -15,8 +15,8 @@ APPEAL: Final = "appeal"
 """A student's regrade request; `why` holds its text."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
 NOT_GRADED_YET: Final = "Not graded yet"
+"""The beginning of the first line of a test's message until it is graded."""
 NOTHING_WRITTEN: Final = "You have not written an answer."
-"""The beginning of the first line of a test's message until a person has graded it."""
 
 
 @dataclass(frozen=True, slots=True)

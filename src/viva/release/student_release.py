@@ -94,16 +94,21 @@ class Release:
         recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
         course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
         summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
-        name, built = wheel()
-        place = f"{DISTRIBUTION} @ {self.viva_from}" if self.viva_from else f"./{RELEASED}/{name}"
+        place, own_wheel = self._viva()
         summary.files |= released_files(self.assignment, starter, place)
         self.say("Proving what is released …")
         self._search(summary.files, everything, recorded.record, set(tests))
         self._prove(course_folder, tests)
-        if not self.viva_from:  # after the search: it holds the engine alone, which anyone may read
-            summary.files[f"{RELEASED}/{name}"] = built
+        summary.files |= own_wheel  # after the search: it holds the engine alone, which anyone may read
         ReleasedFolder(summary.files).write(folder)
         return summary
+
+    def _viva(self) -> tuple[str, dict[str, bytes]]:
+        """Return what students install as viva, as pip understands it, and the wheel if that is one in the folder."""
+        if self.viva_from:
+            return f"{DISTRIBUTION} @ {self.viva_from}", {}
+        name, built = wheel()
+        return f"./{RELEASED}/{name}", {f"{RELEASED}/{name}": built}
 
     def _verify(self) -> None:
         for _, findings in verify(self.course, [self.assignment], self.tier, self.secret, with_mutants=False):

@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 from viva.examiner.boxes.load import Ask, Loader, LoadReport
 from viva.model.errors import CourseError, UsageError
 from viva.model.gpu import Gpus
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.request_loop import reporting_failures, serve_requests
 from viva.pipeline.process.settings import ExaminerSettings
@@ -21,7 +22,7 @@ from viva.selfcheck.channels import connect
 from viva.selfcheck.kernel_box import KernelSource, LiveReadyMessage
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
-NO_GPU: Final = "Not graded yet: this test needs a GPU, and such tests are not run in a live notebook."
+NO_GPU: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and such tests are not run in a live notebook."
 LIVE: Final = "your notebook"
 
 

@@ -6,8 +6,10 @@ from typing import Final
 
 from viva.config.strict_yaml import MAX_CHARACTERS, Document, YamlProblem, read_yaml
 
+ANSWERS: Final = "answers"
+WRITTEN: Final = "written"
 _QUESTION: Final = re.compile(
-    r"(?P<quote>[\"']?)(?P<name>(?=[^:)=\n]{0,60}\d)\w[\w. ]{0,60}?|answers|written)(?P=quote)"
+    rf"(?P<quote>[\"']?)(?P<name>(?=[^:)=\n]{{0,60}}\d)\w[\w. ]{{0,60}}?|{ANSWERS}|{WRITTEN})(?P=quote)"
     r"\s{0,9}[:)=](?P<rest>[^\n]*)"
 )
 _MOST: Final = 1000
@@ -15,7 +17,6 @@ _MOST: Final = 1000
 _LONGEST: Final = 5000
 """Characters of an answer that is not YAML."""
 _ENDS: Final = "\"'`"
-_SECTIONS: Final = frozenset({"answers", "written"})
 
 
 def read_line_by_line(text: str) -> Document:
@@ -48,7 +49,7 @@ def _read(text: str, document: Document, path: tuple[str, ...]) -> dict[str, obj
         name, rest, below = match["name"].strip(), match["rest"].strip(), chunk[match.end() :]
         if name in values:
             twice.add(name)
-        elif name in _SECTIONS and not path and not rest:
+        elif name in (ANSWERS, WRITTEN) and not path and not rest:
             values[name] = _read(textwrap.dedent(below), document, (name,))
         else:
             values[name] = _value(rest, below, document, (*path, name))

@@ -8,14 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from viva.config.strict_yaml import MAX_CHARACTERS, Document, YamlProblem, read_yaml
-from viva.submissions.answers_by_line import merged_items, read_line_by_line
+from viva.submissions.answers_by_line import ANSWERS, WRITTEN, merged_items, read_line_by_line
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.notebook_prose import written_in
 
 __all__ = ["AnswersFile", "read_answers", "written_in"]
 
-ANSWERS: Final = "answers"
-WRITTEN: Final = "written"
 _LARGEST: Final = 4 * MAX_CHARACTERS
 """Bytes: UTF-8 and UTF-32 take four for a character at most."""
 _NUMBER: Final = re.compile(r"(?:q|question|answer|task|exercise)?[\s_#-]*(\d+(?:\.\w+)*)[\s.):]*", re.IGNORECASE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from viva.compare.answers.formula_points import POINTS, Values, points_in, ranges_of, whole_points_in
+from viva.compare.answers.formula_points import POINTS, Values, points_for, points_in, ranges_of
 from viva.compare.answers.formula_text import LENGTH, parse
 from viva.compare.answers.formula_tree import Tree, Variable, evaluate, rounds_down, variables_of
 from viva.compare.answers.growth_order import far_points, has_plain_factors, is_sum_with, without_order
@@ -102,8 +102,7 @@ class _Formula:
     text: str
     tree: Tree
     points: tuple[tuple[Values, float], ...]
-    whole: tuple[tuple[Values, float], ...]
-    """Whole points, for an answer that divides with `//`."""
+    ranges: Mapping[str, tuple[float, float]]
     far: tuple[tuple[Values, float], ...]
     """Far points, for an order of growth."""
     is_order: bool
@@ -120,13 +119,11 @@ class _Formula:
             tree = parse(inner, tuple(ranges))
         except Unreadable as why:
             raise ValueError(f"agree_formula: {text!r} cannot be read as a formula: {why}.") from None
-        points = tuple((p, v) for p in points_in(ranges) if math.isfinite(v := evaluate(tree, p)))
+        points = _with_values(tree, points_in(ranges))
         if len(points) < POINTS // 2:
             raise ValueError(f"agree_formula: {text!r} has no value at most points of the given ranges.")
-        whole = tuple((p, v) for p in whole_points_in(ranges) if math.isfinite(v := evaluate(tree, p)))
-        distant = far_points(points[-1][0]) if is_order else []
-        far = tuple((p, v) for p in distant if math.isfinite(v := evaluate(tree, p)))
-        return cls(str(text), tree, points, whole, far, is_order)
+        far = _with_values(tree, far_points(points[-1][0]) if is_order else [])
+        return cls(str(text), tree, points, ranges, far, is_order)
 
     def differs_at(self, other: Tree) -> tuple[Values, float, float] | None:
         """Return the first point at which `other` has another value: the point, its value, the right value."""
@@ -136,7 +133,8 @@ class _Formula:
             point, value = self.points[-1]
             factor = evaluate(other, point) / value if value else math.nan
             factor = factor if factor > 0 else 1.0
-        for point, value in self.whole if rounds_down(other) and self.whole else self.points:
+        points = _with_values(self.tree, points_for(self.ranges, other)) if rounds_down(other) else self.points
+        for point, value in points:
             seen = evaluate(other, point) / factor
             if not abs(seen - value) <= _RTOL * (abs(value) + scale):
                 return point, seen, value
@@ -152,6 +150,11 @@ class _Formula:
         terms = [[evaluate(tree, point) for point, _ in points] for tree in lower_terms]
         values = [evaluate(other, point) for point, _ in points]
         return is_sum_with(values, [value for _, value in points], terms, far=len(self.far))
+
+
+def _with_values(tree: Tree, points: Sequence[Values]) -> tuple[tuple[Values, float], ...]:
+    """Return the points at which a formula has a value, each with it."""
+    return tuple((point, value) for point in points if math.isfinite(value := evaluate(tree, point)))
 
 
 def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
@@ -187,7 +190,7 @@ def _without_remarks(text: str, ranges: Mapping[str, tuple[float, float]]) -> st
     """Return the text without remarks in brackets; what may be a factor, as in "2 (d k)", stays."""
 
     def stays(match: re.Match[str]) -> str:
-        is_factor = len(match[1]) < _SHORT or _is_formula(match[1], ranges)
+        is_factor = len(match[1]) < _SHORT or _parsed(match[1], ranges) is not None
         return match[0] if is_factor or _ANOTHER & set(match[1].lower().split()) else ""
 
     return _REMARK.sub(stays, text)
@@ -202,8 +205,7 @@ def _refuse_a_contradiction(sides: list[list[Tree]], ranges: Mapping[str, tuple[
 
 
 def _are_equal(one: Tree, other: Tree, ranges: Mapping[str, tuple[float, float]]) -> bool:
-    points = whole_points_in(ranges) if rounds_down(one) or rounds_down(other) else points_in(ranges)
-    values = [(evaluate(one, point), evaluate(other, point)) for point in points]
+    values = [(evaluate(one, point), evaluate(other, point)) for point in points_for(ranges, one, other)]
     return all(math.isclose(a, b, rel_tol=_RTOL) for a, b in values if math.isfinite(a) and math.isfinite(b))
 
 
@@ -219,10 +221,6 @@ def _sides(text: str, ranges: Mapping[str, tuple[float, float]]) -> list[str]:
 
 def _is_readable(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
     return (tree := _parsed(text, ranges)) is not None and not isinstance(tree, Variable)
-
-
-def _is_formula(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
-    return _parsed(text, ranges) is not None
 
 
 def _parsed(text: str, ranges: Mapping[str, tuple[float, float]]) -> Tree | None:

@@ -5,6 +5,8 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from viva.compare.answers.formula_tree import Tree, rounds_down
+
 RANGE: Final = (2.0, 10.0)
 """The range of letters for which the author names none."""
 POINTS: Final = 16
@@ -28,6 +30,11 @@ def ranges_of(variables: Mapping[str, tuple[float, float]] | Sequence[str]) -> d
     return {str(name): (float(low), float(high)) for name, (low, high) in given.items()}
 
 
+def points_for(ranges: Mapping[str, tuple[float, float]], *trees: Tree) -> list[Values]:
+    """Return the points at which formulas are compared: whole ones if one rounds down and the ranges hold some."""
+    return (_whole_points_in(ranges) if any(map(rounds_down, trees)) else []) or points_in(ranges)
+
+
 def points_in(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
     """Return whole points first, because they read well in a message; the same points every time."""
     chance = random.Random(0)  # noqa: S311  # points at which formulas are compared, not secrets
@@ -44,7 +51,7 @@ def points_in(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
     return points
 
 
-def whole_points_in(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
+def _whole_points_in(ranges: Mapping[str, tuple[float, float]]) -> list[Values]:
     """Return points whose values are whole numbers, even and odd ones; none if a range holds fewer than two."""
     bounds = {name: (math.ceil(low), math.floor(high)) for name, (low, high) in ranges.items()}
     if any(last <= first for first, last in bounds.values()):

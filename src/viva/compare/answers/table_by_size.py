@@ -13,7 +13,6 @@ from viva.compare.answers.table_text import Table, mark
 from viva.compare.normalize import plain
 
 _LENGTH: Final = 20_000
-_TAGS: Final = re.compile(r"</t[rd]>|</th>|<br\s*/?>", re.IGNORECASE)
 _ROW_END: Final = re.compile(r"</tr\s*>|<br\s*/?>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]{1,100}>")
 _COMMENT: Final = re.compile(r"(?<=[^\s#])\s+(?:#|//|<-|\().*")
@@ -31,10 +30,12 @@ def read_by_size(value: object, rows: int, columns: int) -> Table | None:
     if text is None or not rows or not columns:
         return None
     for parts in _splits(text):
-        cells = [found for part in parts if (found := _cells(part, columns)) is not None]
+        read = [(part, _cells(part, columns)) for part in parts]
+        cells = tuple(row for _, row in read if row is not None)
         marks = {cell for row in cells for cell in row}
-        if len(cells) == rows and len(marks) <= _MARKS and not _left_out(parts, columns):
-            return Table(tuple(cells))
+        others = [part for part, row in read if row is None]
+        if len(cells) == rows and len(marks) <= _MARKS and not any(map(_looks_like_a_row, others)):
+            return Table(cells)
     on_one_line = _cells(text, rows * columns) if "\n" not in text.strip() else None  # YAML joins lines
     if on_one_line is None or len(set(on_one_line)) > _MARKS:
         return None
@@ -53,7 +54,7 @@ def _text(value: object, columns: int) -> str | None:
         value = "\n".join(row if isinstance(row, str) else f"{row:0{columns}}" for row in value if _is_short(row))
     if not isinstance(value, str) or len(value) > _LENGTH:
         return None
-    text = _TAG.sub(" ", _TAGS.sub(" ", _ROW_END.sub("\n", value)))
+    text = _TAG.sub(" ", _ROW_END.sub("\n", value))
     return latin(plain_signs(text))
 
 
@@ -82,7 +83,6 @@ def _cells(part: str, columns: int) -> tuple[str, ...] | None:
     return None
 
 
-def _left_out(parts: Sequence[str], columns: int) -> bool:
-    """Return whether a part that is no row looks like one of another length: then the size is wrong."""
-    others = [part for part in parts if _cells(part, columns) is None]
-    return any(len(re.findall(r"(?<![A-Za-z])[01](?![A-Za-z])", part)) > 1 for part in others)
+def _looks_like_a_row(part: str) -> bool:
+    """Return whether a part that is not a row of this length looks like one of another: then the size is wrong."""
+    return len(re.findall(r"(?<![A-Za-z])[01](?![A-Za-z])", part)) > 1

@@ -18,6 +18,7 @@ from viva.config import Assignment, Course
 from viva.model import Case, Entry, Score, Status, system
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.plain import entry_from_plain
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
@@ -233,7 +234,7 @@ class ExaminerProcess:
         """Return the entries known so far, and a pending one for each other test."""
         have = {e.test_id for e in known}
         rest = [e for e in self.tests if e.test_id not in have and options.selects_entry(e)]
-        message = "Not graded yet: grading was interrupted."
+        message = f"{NOT_GRADED_YET}: grading was interrupted."
         return (
             *known,
             *(

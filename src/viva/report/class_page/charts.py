@@ -11,7 +11,7 @@ from viva.report.class_page.overview import QuestionResult
 
 WIDTH: Final = 680
 HEIGHT: Final = 210
-ROW: Final = 24
+_ROW: Final = 24
 """The height of a bar of a question with the space below it."""
 _LABEL: Final = 110
 """The width of the labels left of these bars."""
@@ -54,7 +54,6 @@ class QuestionBar:
 
     label: str
     bar: Bar
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +110,10 @@ def question_bars(results: Sequence[QuestionResult]) -> QuestionBars:
     """Lay out one horizontal bar for each question, as wide as the mean share of its points."""
     rows = []
     for place, result in enumerate(results):
-        y = _TOP + place * ROW
+        y = _TOP + place * _ROW
         width = (WIDTH - _LABEL - _RIGHT) * result.mean_share
-        rows.append(QuestionBar(result.question.key, Bar(_LABEL, y, width, ROW - 6), result.mean_share))
-    return QuestionBars(tuple(rows), _TOP + len(rows) * ROW + 4)
+        rows.append(QuestionBar(result.question.key, Bar(_LABEL, y, width, _ROW - 6)))
+    return QuestionBars(tuple(rows), _TOP + len(rows) * _ROW + 4)
 
 
 def lines(curve: CurveBand) -> Lines:

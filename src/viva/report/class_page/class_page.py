@@ -59,7 +59,6 @@ def page(
         below=facts.below(marked, assignment.min_tier),
         most_faults=facts.MOST_ERRORS,
         analysis=analyse(last),
-        results=results,
         hardest=overview.hardest_first(results),
         chart=charts.question_bars(results),
         wrong=wrong,

@@ -148,12 +148,10 @@ def _why_none(complete: Sequence[object], asked: Sequence[object]) -> str:
 
 def _remark(difficulty: float, correlation: float | None, responses: int) -> str:
     """Return a remark on a conspicuous question; a negative correlation counts if chance gives it once in 40."""
+    if correlation is None and difficulty in (0, 1):
+        return "Everyone has the same points, so this question does not distinguish students."
     if correlation is None:
-        return (
-            "Everyone has the same points, so this question does not distinguish students."
-            if difficulty in (0, 1)
-            else ""
-        )
+        return ""
     if correlation < -2 / math.sqrt(responses):
         return "Students who do well elsewhere do worse here. Check the question and its key."
     if difficulty < 0.2:

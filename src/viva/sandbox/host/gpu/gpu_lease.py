@@ -18,6 +18,7 @@ from typing import Final, Self
 
 from viva.model.errors import GpuUnavailable
 from viva.model.gpu import Gpu, GpuUse
+from viva.model.hand_grading import NOT_GRADED_YET
 from viva.sandbox.host.gpu.gpus import used_mib
 
 TOLERANCE_MIB: Final = 64
@@ -30,9 +31,9 @@ _SAMPLE_S: Final = 0.5
 _RETRY_S: Final = 0.2
 _FOLDER: Final = Path("/tmp")  # noqa: S108  # all users share the lock; O_NOFOLLOW and a sticky folder protect it
 """The same folder for every user of the machine, which TMPDIR is not."""
-_IN_USE: Final = "Not graded yet: this test needs a GPU, and the one here was in use by others."
+_IN_USE: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and the one here was in use by others."
 _NOT_FREE: Final = (
-    "Not graded yet: this test needs a GPU, and the one here still held the memory of an earlier program."
+    f"{NOT_GRADED_YET}: this test needs a GPU, and the one here still held the memory of an earlier program."
 )
 
 
