@@ -137,7 +137,7 @@ def check_whole(ids: Any, what: str) -> None:
     """Raise unless ids and labels are whole numbers by their type too, as embedding and cross entropy want them."""
     if np.size(ids) and isinstance(ids, list | tuple | np.ndarray):
         kind = np.asarray(ids).dtype
-        assert kind.kind not in "fc", f"{what} {str(ids)[:60]} of type {kind}; expected whole numbers."
+        assert kind.kind not in "fcb", f"{what} ids or labels of type {kind}; expected whole numbers."
 
 
 def collated(student: Any, submission: Any, inside: Any, pairs: Items, token2ind: dict[str, int]) -> tuple[Any, Any]:

@@ -129,6 +129,10 @@ def test_layers_are_those_of_the_definition(student: Any, key: Any, inside: Any,
         f"{found['count']} numbers of the layers change nothing in what {n_layers} of them give, most in "
         f"`{found['first']}`: does each layer read what the one before it gives, and is everything used?"
     )
+    assert not found["gains"], (
+        f"{found['gains']} gains of layer norms change nothing in what {n_layers} layers give: has each norm of a layer "
+        "gains of its own?"
+    )
 
 
 @number("2")
@@ -150,25 +154,11 @@ def test_dropout_is_handed_on(student: Any, key: Any, inside: Any, rng: np.rando
     assert max(resting, found[1]) < SAME, "In evaluation mode two passes differ; dropout acts in training mode alone."
     assert training > SAME, "With dropout = 0.5 two passes in training mode are the same: where is it handed on?"
     assert inner == -1 or inner > SAME, "With dropout = 0.5 nothing is dropped in the layers: is it handed on to them?"
+    if pe is not None:
+        check_dropped(pe, key, inside)
     for dropout in (None, 0.25):
         check_rates(make, sizes, dropout, student, key, inside, rng)
         check_rates(student.Model, [*sizes, NCLASSES], dropout, student, key, inside, rng)
-    if pe is None:
-        return
-    length, p = 40, 0.25
-    x = np.full((length, 50, NHID), 3.0, dtype=np.float32)  # 3 + PE is 2 at least, so that a 0 is a dropped one
-    share = float(np.mean(np.asarray(inside.dropped(pe, x, None)) == 0))
-    assert abs(share - 0.1) < 0.03, f"PositionalEncoding dropped a share of {share:.3f}; its default is 0.1."
-    found = np.asarray(inside.dropped(pe, x, p))
-    check_shape(found, x.shape)
-    share = float(np.mean(found == 0))  # of 16,000 draws: off by .03 with a probability below 1e-17
-    assert abs(share - p) < 0.03, f"PositionalEncoding with dropout = {p} dropped a share of {share:.3f}."
-    wanted = np.where(found == 0, 0, (x + key.positional_encoding(length, NHID)[:, None]) / (1 - p))
-    own = np.where(found == 0, 0, np.asarray(inside.added_to(pe, x)) / (1 - p))
-    assert min(np.abs(found - wanted).max(), np.abs(found - own).max()) < 1e-2, (
-        "What PositionalEncoding gives in training is not dropout(x + PE): dropout acts on the sum, and what is left "
-        f"is divided by 1 - {p}."
-    )
 
 
 @number("5")
@@ -184,6 +174,24 @@ def test_without_the_mask_the_future_is_seen(student: Any, inside: Any, rng: np.
         "With a mask that hides nothing, the vectors of the first five tokens do not depend on the sixth: the mask "
         "that is handed over is not the one that is used."
     )
+
+
+def check_dropped(pe: Any, key: Any, inside: Any) -> None:
+    """Raise unless the module for positions drops a share of x + PE: that which it was told, or a tenth by default."""
+    length, p = 40, 0.25
+    x = np.full((length, 50, NHID), 3.0, dtype=np.float32)  # 3 + PE is 2 at least, so that a 0 is a dropped one
+    found = np.asarray(inside.dropped(pe, x, p))
+    check_shape(found, x.shape)
+    share = float(np.mean(found == 0))  # of 16,000 draws: off by .03 with a probability below 1e-17
+    assert abs(share - p) < 0.03, f"PositionalEncoding with dropout = {p} dropped a share of {share:.3f}."
+    wanted = np.where(found == 0, 0, (x + key.positional_encoding(length, NHID)[:, None]) / (1 - p))
+    own = np.where(found == 0, 0, np.asarray(inside.added_to(pe, x)) / (1 - p))
+    assert min(np.abs(found - wanted).max(), np.abs(found - own).max()) < 1e-2, (
+        "What PositionalEncoding gives in training is not dropout(x + PE): dropout acts on the sum, and what is left "
+        f"is divided by 1 - {p}."
+    )
+    share = float(np.mean(np.asarray(inside.dropped(pe, x, None)) == 0))
+    assert abs(share - 0.1) < 0.03, f"PositionalEncoding dropped a share of {share:.3f}; its default is 0.1."
 
 
 def check_rates(

@@ -46,13 +46,15 @@ def taken_apart(base: nn.Module, d: int, heads: int, alone: Any, together: Any, 
 
 
 def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
-    """How many numbers of a base's layers change nothing in its output, and the parameter that has most of them.
+    """How many numbers of a base's layers change nothing in its output, and the parameter with most of them.
 
     A unit may be dead by chance (ReLU), so the weights are drawn five times; what counts is without effect each time.
+    "gains" are those of layer norms, which are never dead by chance.
     """
     base.eval()
     table, ids = embedding_of(base), torch.as_tensor(source)
     parameters = {n: p for n, p in base.named_parameters() if p.requires_grad and p is not table}
+    gains = {n for n, p in parameters.items() if bool((p > 0.5).all())}
 
     def without_effect(mask: torch.Tensor) -> dict[str, torch.Tensor]:
         base.zero_grad()
@@ -66,13 +68,18 @@ def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
     for _ in range(5):
         with torch.no_grad():
             table.normal_(0, 0.3)
-            for parameter in parameters.values():
-                centre = 1.0 if bool((parameter > 0.5).all()) else 0.0  # a gain stays near 1
+            for name, parameter in parameters.items():
+                centre = 1.0 if name in gains else 0.0  # a gain stays near 1
                 parameter.normal_(centre, 0.1 if parameter.ndim == 1 else 0.4)
         new = with_each(masks(base, len(ids), own_mask), without_effect)[0]
         found = {n: zero & found.get(n, zero) for n, zero in new.items()}
     counts = {n: int(zero.sum()) for n, zero in found.items()}
-    return {"count": sum(counts.values()), "first": max(counts, key=lambda name: counts[name], default="")}
+    unread = sum(counts[name] for name in gains)
+    return {
+        "count": sum(counts.values()),
+        "gains": unread,
+        "first": max(counts, key=lambda name: counts[name], default=""),
+    }
 
 
 @torch.no_grad()
