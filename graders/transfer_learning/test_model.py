@@ -130,8 +130,8 @@ def test_layers_are_those_of_the_definition(student: Any, key: Any, inside: Any,
         f"`{found['first']}`: does each layer read what the one before it gives, and is everything used?"
     )
     assert not found["gains"], (
-        f"{found['gains']} gains of layer norms change nothing in what {n_layers} layers give: has each norm of a layer "
-        "gains of its own?"
+        f"{found['gains']} gains of layer norms change nothing in what {n_layers} layers give: has each norm of a "
+        "layer gains of its own?"
     )
 
 
