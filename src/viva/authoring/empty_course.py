@@ -16,7 +16,7 @@ def make_course(folder: Path) -> None:
         UsageError: the folder is not empty, or cannot be written.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty; give a new folder, so that nothing of yours is overwritten.")
+        raise UsageError(f"{folder} is not empty. Give a new folder, so that none of your files are overwritten.")
     with resources.as_file(resources.files("viva.authoring") / "templates" / "course") as template:
         shutil.copytree(template, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "gitignore").rename(folder / ".gitignore")  # the package leaves out files whose names begin with a dot

@@ -127,4 +127,4 @@ def _parsed(path: Path) -> ast.Module:
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
     except (SyntaxError, ValueError) as error:
-        raise CourseError(f"{path} is no Python: {error}.") from None
+        raise CourseError(f"{path} is not valid Python: {error}.") from None

@@ -95,8 +95,8 @@ def test_several_modules_are_known_from_the_starter(tmp_path: Path) -> None:
     [
         ({"x.py": ""}, "holds no tests/test"),
         ({"tests/helper.py": ""}, "holds no tests/test"),
-        ({"tests/test_a.py": "import unittest"}, "cannot be told which module"),
-        ({"tests/test_a.py": "import ("}, "cannot be told which module"),
+        ({"tests/test_a.py": "import unittest"}, "cannot tell which module"),
+        ({"tests/test_a.py": "import ("}, "cannot tell which module"),
     ],
 )
 def test_what_cannot_be_taken_over_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:

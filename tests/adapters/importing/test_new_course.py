@@ -60,7 +60,7 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["key.py", "source/x.csv", "inside/x.py", "tests/x.py", "otter_config.json"])
 def test_data_does_not_stand_where_viva_keeps_files(path: str) -> None:
-    with pytest.raises(UsageError, match="rename it"):
+    with pytest.raises(UsageError, match="Rename it"):
         imported().add_data({path: b""})
 
 

@@ -53,7 +53,7 @@ def test_a_file_is_never_run(tmp_path: Path) -> None:
     [
         ("test = 1", "does not say OK_FORMAT"),
         ("OK_FORMAT = True\ntest = make()", "line 2: `test` is worked out when the file is run"),
-        ("OK_FORMAT = True\ntest = {'points': 1}", "no dictionary with a name"),
+        ("OK_FORMAT = True\ntest = {'points': 1}", "not a dictionary with a name"),
         (OK.format(points=1, cases="{'code': 1}"), "with their `code`"),
         (OK.format(points=1, cases="{'code': '', 'weight': 2}"), "the key 'weight'"),
         (OK.format(points="[1]", cases="{'code': ''}, {'code': ''}"), "a list of 1, but there are 2 cases"),
@@ -69,7 +69,7 @@ def test_a_file_is_never_run(tmp_path: Path) -> None:
         (FUNCTION.format(rest="@test_case\ndef f(): pass"), "needs its parentheses"),
         (FUNCTION.format(rest="@test_case(weight=2)\ndef f(): pass"), "what it does not take"),
         (FUNCTION.format(rest="@test_case(points=two)\ndef f(): pass"), "`points` is worked out"),
-        ("def f(:", "is no Python (line 1"),
+        ("def f(:", "is not valid Python (line 1"),
         ("x = 1\0", "q.py: "),
         ("OK_FORMAT = True\ntest = " + "[" * 5000, "q.py: "),
     ],

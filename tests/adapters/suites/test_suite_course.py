@@ -45,7 +45,7 @@ def test_a_suite_without_tests(tmp_path: Path) -> None:
 
 def test_a_library_that_is_not_installed(tmp_path: Path) -> None:
     said = refusal(tmp_path, {"test_a.py": "import parametrised\n" + ONE})
-    assert "tests/test_a.py imports `parametrised`, which is neither installed nor beside the suite." in said
+    assert "tests/test_a.py imports `parametrised`, which is neither installed nor next to the suite." in said
     assert "(now: solution.py)" in said
 
 

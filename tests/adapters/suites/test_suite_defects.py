@@ -145,7 +145,7 @@ class TestNan(unittest.TestCase):
 
 
 def test_points_that_are_no_number(tmp_path: Path) -> None:
-    """PersonAttempt passes, with a file that is no JSON; ours loses the points."""
+    """PersonAttempt passes, with a file that is not JSON; ours loses the points."""
     solution = {"solution.py": "def value(): return float('nan')\n"}
     theirs = original(tmp_path / "original", NOT_A_NUMBER, solution)
     assert theirs.results is not None and theirs.tests.popitem()[1]["status"] == "passed"

@@ -44,7 +44,7 @@ def files_of_zip(data: bytes, shown: str) -> dict[str, bytes]:
                 raise UsageError(_too_large(shown))
             return {_inside(e.filename, shown): _content(archive, e, shown) for e in entries if not _is_link(e)}
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError) as error:
-        raise UsageError(f"{shown} is no zip archive that can be read ({error}); give a folder or a zip.") from None
+        raise UsageError(f"{shown} is not a readable zip archive ({error}); give a folder or a zip archive.") from None
 
 
 def is_litter(path: str) -> bool:
@@ -84,7 +84,7 @@ def _of_folder(folder: Path) -> dict[str, bytes]:
 def _inside(name: str, shown: str) -> str:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
-        raise UsageError(f"{shown}: the path {name!r:.80} in it leads out of the archive; pack it anew.")
+        raise UsageError(f"{shown}: the path {name!r:.80} in it points outside the archive. Pack it again.")
     return path.as_posix()
 
 

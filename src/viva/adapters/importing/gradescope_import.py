@@ -36,8 +36,8 @@ def import_gradescope(path: Path) -> list[ImportedAssignment]:
     modules = _students_modules(texts.values(), {PurePosixPath(p).stem for p in [*suite, *data] if p.endswith(".py")})
     if not modules:
         raise UsageError(
-            f"{path}: it cannot be told which module students hand in: no test imports one that is not there. "
-            "Make the course by hand, as the author guide says in part 10."
+            f"{path}: viva cannot tell which module students submit, because no test imports a missing module. "
+            "Make the course by hand, as part 10 of the author guide describes."
         )
     name = folder_name(path.resolve().name.removesuffix(".zip"))
     settings = {

@@ -49,7 +49,7 @@ class ImportedAssignment:
         taken = ("key.py", "inside.py", "otter_config.json")
         for path in files:
             if path in taken or path.partition("/")[0] in (SOURCE, "tests", "inside"):
-                raise UsageError(f"{path} cannot stand beside the submission: viva keeps a file there; rename it.")
+                raise UsageError(f"{path} cannot be next to the submission, as viva keeps a file there. Rename it.")
         self.graders |= files
         if files:
             self.settings["data"] = sorted([*self.settings.get("data", []), *files])
@@ -63,7 +63,7 @@ def write_course(to: Path, title: str, assignments: Sequence[ImportedAssignment]
         CourseError: viva cannot grade what was imported.
     """
     if to.is_symlink() or (to.exists() and (not to.is_dir() or any(to.iterdir()))):
-        raise UsageError(f"{to} is not empty; give a new folder with --to, so that nothing of yours is overwritten.")
+        raise UsageError(f"{to} is not empty. Give a new folder with --to, so that none of your files are overwritten.")
     if not assignments:
         raise UsageError("No assignment was found; nothing was written.")
     try:

@@ -111,7 +111,7 @@ def _rubric(notebook: SourceNotebook, there: Mapping[str, object]) -> dict[str, 
         if not cell.is_graded_by_hand:
             continue
         if cell.grade_id in there:
-            raise UsageError(f"{notebook.file}: `{cell.grade_id}` is marked by a person in another notebook as well.")
+            raise UsageError(f"{notebook.file}: `{cell.grade_id}` is graded by hand in another notebook too.")
         questions[cell.grade_id] = question(cell.grade_id, cell.points, cell.mark_scheme, _model_answer(cell))
     return questions
 
@@ -126,7 +126,7 @@ def _settings(config: bytes, shown: Path) -> tuple[dict[str, float], list[str]]:
     try:
         tree = ast.parse(config)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UsageError(f"{shown} is no Python; mend it, or take it out.") from None
+        raise UsageError(f"{shown} is not valid Python; fix it or remove it.") from None
     settings: dict[str, float] = {}
     others: list[str] = []
     for node in ast.walk(tree):

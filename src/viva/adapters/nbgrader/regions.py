@@ -27,7 +27,7 @@ def replace_regions(source: str, marker: str, stub: str = "") -> str:
     for line in source.split("\n"):
         if f"BEGIN {marker}" in line:
             if inside:
-                raise RegionError(f"`BEGIN {marker}` stands inside another such region")
+                raise RegionError(f"`BEGIN {marker}` is inside another such region")
             inside = True
             indent = line[: len(line) - len(line.lstrip())]
             left += [indent + each for each in stub.split("\n")] if stub else []

@@ -81,12 +81,14 @@ def _read(path: Path) -> OtterTest:
         text = data.decode("utf-8-sig")
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise _TestFileError(f"is no Python (line {error.lineno}: {error.msg})") from None
+        raise _TestFileError(f"is not valid Python (line {error.lineno}: {error.msg})") from None
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         raise _TestFileError(f"cannot be read: {error}") from None
     values = _assigned(tree)
     if "OK_FORMAT" not in values:
-        raise _TestFileError("does not say OK_FORMAT = True or False, so it is no test file of otter's present format")
+        raise _TestFileError(
+            "does not say OK_FORMAT = True or False, so it is not a test file in otter's current format"
+        )
     return (
         _from_ok_format(path.stem, values)
         if _literal(values, "OK_FORMAT")
@@ -120,16 +122,16 @@ def _value(node: ast.expr, what: str) -> object:
 def _from_ok_format(file: str, values: dict[str, ast.expr]) -> OtterTest:
     test = _literal(values, "test")
     if not isinstance(test, dict) or not isinstance(test.get("name"), str):
-        raise _TestFileError("`test` is no dictionary with a name")
+        raise _TestFileError("`test` is not a dictionary with a name")
     suites = test.get("suites")
     if not isinstance(suites, list) or len(suites) != 1 or not isinstance(suites[0], dict):
-        raise _TestFileError("`suites` is no list of exactly one suite, which is all that otter runs")
+        raise _TestFileError("`suites` is not a list of exactly one suite, which is all that otter runs")
     suite = suites[0]
     if suite.get("type", "doctest") != "doctest" or suite.get("setup") or suite.get("teardown"):
         raise _TestFileError("the suite has a setup, a teardown or a type other than doctest, which otter does not run")
     rows = suite.get("cases")
     if not isinstance(rows, list) or not all(isinstance(r, dict) and isinstance(r.get("code"), str) for r in rows):
-        raise _TestFileError("`cases` is no list of cases with their `code`")
+        raise _TestFileError("`cases` is not a list of cases with their `code`")
     if strange := next((key for row in rows for key in row if key not in _CASE), None):
         raise _TestFileError(f"a case has the key {strange!r:.40}, which otter does not know")
     points = resolve(test.get("points"), [row.get("points") for row in rows])

@@ -96,7 +96,7 @@ def read_config(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         config = None
     if not isinstance(config, dict):
-        raise CourseError(f"{path} is no JSON object: expected otter's settings.")
+        raise CourseError(f"{path} is not a JSON object: expected otter's settings.")
     for key, allowed, why in (
         ("lang", ("python", None), "only Python is run"),
         ("grade_from_log", (False, None), "what a log says of a student's variables is not rebuilt"),

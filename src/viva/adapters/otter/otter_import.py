@@ -121,7 +121,7 @@ def _config(data: bytes | None, path: Path) -> dict[str, object]:
     except (ValueError, RecursionError):
         config = None
     if not isinstance(config, dict):
-        raise UsageError(f"{path}: {CONFIG} is no JSON object: expected otter's settings.")
+        raise UsageError(f"{path}: {CONFIG} is not a JSON object: expected otter's settings.")
     return config
 
 

@@ -103,7 +103,7 @@ class _Reader:
             self._boundary(boundary[2].lower(), text, begins=boundary[1].lower() == "begin")
         elif self._blocks and self._blocks[-1] == "tests":
             if kind != "code":
-                raise TestCellError("stands among tests, and holds no code")
+                raise TestCellError("is among tests, but holds no code")
             self._tests.append(case_of(cell, ok_format=self._ok_format))
         else:
             self._keep(cell, text)
@@ -148,7 +148,7 @@ class _Reader:
                 self._end_of_question()
             return
         if (kind == "question") is bool(self._blocks) or len(self._blocks) > 1:
-            raise TestCellError(f"begins a {kind} block where none can stand")
+            raise TestCellError(f"begins a {kind} block where none is allowed")
         if kind == "question":
             self._question, self._tests, self._answer, self._prompted = _yaml(text), [], [], False
             if type(self._question.get("name")) not in (str, int, float):
@@ -184,7 +184,7 @@ class _Reader:
             points = exact(told.get("points") or 0)
             self.master.rubric[name] = question(name, points, "", "\n\n".join(self._answer))
             self.master.notes.append(
-                f"{name} is marked by a person: its rubric is there, its points stay open until then."
+                f"{name} is graded by hand with the rubric; until then, its points are not graded yet."
             )
         if not self._tests:
             return
@@ -217,9 +217,9 @@ def _yaml(text: str) -> dict[str, object]:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
-        raise TestCellError("holds settings that are no YAML") from None
+        raise TestCellError("holds settings that are not valid YAML") from None
     if value is not None and not isinstance(value, dict):
-        raise TestCellError("holds settings that are no keys with values")
+        raise TestCellError("holds settings that are not keys with values")
     return value or {}
 
 

@@ -52,7 +52,7 @@ def _outside(lines: Iterable[str], begin: re.Pattern[str], what: str) -> Iterato
     for line in lines:
         if line.rstrip().endswith(f"# END {what}"):
             if not inside:
-                raise SolutionError(f"`# END {what}` stands without its beginning")
+                raise SolutionError(f"`# END {what}` has no matching `# BEGIN {what}`")
             inside = False
         elif not inside:
             begins = begin.match(line)

@@ -66,7 +66,7 @@ def case_of(cell: Cell, *, ok_format: bool) -> dict[str, object]:
     try:
         tree = ast.parse(body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise TestCellError(f"is no Python: {error}") from None
+        raise TestCellError(f"is not valid Python: {error}") from None
     row_settings = {key: settings[key] for key in _KNOWN if settings.get(key) is not None}
     row_settings["hidden"] = bool(settings.get("hidden", False))
     if ok_format:

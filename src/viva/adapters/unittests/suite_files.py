@@ -32,7 +32,7 @@ def suite_files(assignment: Assignment) -> dict[str, bytes]:
         if any(part.startswith(_LITTER) for part in below.parts):
             continue
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise CourseError(f"{path} is a link that leads out of {folder}: what the box may read lies in there.")
+            raise CourseError(f"{path} is a link that points outside {folder}; the sandbox reads only files in it.")
         files[below.as_posix()] = path.read_bytes()
     if sum(map(len, files.values())) > MOST_BYTES:
         raise CourseError(f"{folder} holds more than {MOST_BYTES >> 20} MiB: list large files under `data:`.")

@@ -17,8 +17,7 @@ MOST_EVENTS: Final = 50
 _LOST: Final = ("error", "failure", "unexpected_success")
 _WON: Final = ("success", "expected_failure")
 NOT_IMPORTED: Final = (
-    "Not asked: {file} could not be imported together with your submission. "
-    "The reason stands at the top of the results."
+    "Not asked: {file} could not be imported together with your submission. The reason is at the top of the results."
 )
 NOT_THERE: Final = "Not asked: with your submission the suite has no such test."
 NOTHING_SAID: Final = "The test ended without saying how."

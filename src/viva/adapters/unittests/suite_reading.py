@@ -137,9 +137,10 @@ def _why_not(error: StudentRaised, students: frozenset[str]) -> str:
     if error.missing_module:
         own = ", ".join(f"{name}.py" for name in sorted(students)) or "none"
         return (
-            f"imports `{error.missing_module}`, which is neither installed nor beside the suite. If it is a library, "
-            f"install it; a file of yours, put it into {FOLDER}/ or list it under `data:`; a file that students hand in"
-            f" (now: {own}), name it under `submission: {{module: …}}` or put one like it into the starter."
+            f"imports `{error.missing_module}`, which is neither installed nor next to the suite. If it is a library, "
+            f"install it. If it is your own file, put it into {FOLDER}/ or list it under `data:`. If it is a file "
+            f"that students submit (now: {own}), name it under `submission: {{module: …}}` or put one like it into the "
+            "starter."
         )
     line = next((f"line {f.line} " for f in reversed(error.frames) if f.file.startswith(f"{FOLDER}/")), "")
     return f"{line}cannot be imported without a submission: {error}"
