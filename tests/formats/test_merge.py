@@ -169,7 +169,7 @@ def test_another_value_on_the_leaderboard_is_said() -> None:
         (result(entry(1), signature={}), "different seeds: abc and none"),
         (result(entry(1, points=Fraction(3))), "test_1 is worth 2 points in one and 3 in the other"),
         (result(entry(1), complete=False), "B is not complete"),
-        (result(entry(1), entry(1)), "B is no result of viva: it names a test twice"),
+        (result(entry(1), entry(1)), "B is not a result of viva: it names a test twice"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(other: Results, why: str) -> None:

@@ -234,8 +234,8 @@ def broken(change: Any) -> bytes:
         (broken(lambda r: r.update(extra=1)), "extra: Extra inputs are not permitted"),
         (broken(lambda r: r["tests"][0].update(score=5.0)), "tests.0: .*score is larger than max_score"),
         (broken(lambda r: r["tests"][0].update(score="1")), "tests.0.score: Input should be a valid number"),
-        (broken(lambda r: r["tests"][0].pop("score")), "tests.0: .*exactly when it is decided"),
-        (broken(lambda r: r["tests"][1].update(score=0.0, status="failed")), "tests.1: .*exactly when it is decided"),
+        (broken(lambda r: r["tests"][0].pop("score")), "tests.0: .*exactly when it is graded"),
+        (broken(lambda r: r["tests"][1].update(score=0.0, status="failed")), "tests.1: .*exactly when it is graded"),
         (broken(lambda r: r["tests"][0].update(visibility="seen")), "tests.0.visibility"),
         (broken(lambda r: r["extra_data"].update(earned="1.5")), "extra_data.earned"),
         (broken(lambda r: r["tests"][0].update(max_score=2.0)), "max_score and extra_data.points do not agree"),
@@ -246,7 +246,7 @@ def broken(change: Any) -> bytes:
 def test_what_viva_did_not_write_is_refused_in_a_sentence(tmp_path: Path, data: bytes, part: str) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(data)
-    with pytest.raises(UsageError, match=f"is no results.json of viva: .*({part})"):
+    with pytest.raises(UsageError, match=f"is not a results.json of viva: .*({part})"):
         load_results(path)
 
 

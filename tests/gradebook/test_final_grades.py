@@ -57,7 +57,7 @@ def test_in_time_there_is_nothing_to_say() -> None:
         (
             Policy(due=DUE, closes=days(1)),
             2 * DAY,
-            "2 d late: handed in after 2026-12-02 23:59 +00:00, when nothing counts any more",
+            "2 d late: submitted after 2026-12-02 23:59 +00:00, when nothing counts any more",
         ),
     ],
 )
@@ -94,7 +94,7 @@ def test_who_is_excused_has_no_grade_whatever_was_handed_in() -> None:
     excused = Exceptions(excused={"ada": BY})
     grade = grade_of([handed(70)], exceptions=excused)
     assert (grade.state, grade.points) == (State.EXCUSED, None)
-    assert grade.reasons == ("excused by M. Weber (ill)", "what was handed in does not count: ada/1")
+    assert grade.reasons == ("excused by M. Weber (ill)", "what was submitted does not count: ada/1")
     assert grade_of([], exceptions=excused).state is State.EXCUSED
 
 
@@ -105,7 +105,7 @@ def test_who_handed_in_nothing(nothing: str, points: int | None) -> None:
         State.MISSING,
         points,
         100,
-        ("nothing was handed in",),
+        ("nothing was submitted",),
     )
 
 
@@ -142,12 +142,12 @@ def test_which_attempt_counts(attempts: Attempts, points: int, name: str) -> Non
 def test_best_is_best_after_penalties() -> None:
     scored = [handed(70, -HOUR, attempt=1), handed(75, HOUR, attempt=2)]
     grade = grade_of(scored, replace(POLICY, attempts=BEST))
-    assert (grade.points, grade.reasons) == (70, ("the best of 2 that were handed in",))
+    assert (grade.points, grade.reasons) == (70, ("the best of 2 that were submitted",))
 
 
 def test_the_last_attempt_that_counts_is_not_the_one_that_came_too_late() -> None:
     grade = grade_of([handed(60, -DAY, attempt=1), handed(90, 4 * DAY, attempt=2)])
-    assert (grade.points, grade.reasons) == (60, ("what was handed in later came too late to count",))
+    assert (grade.points, grade.reasons) == (60, ("a later submission came too late to count",))
 
 
 def test_an_extension_that_would_make_a_worse_attempt_count_is_not_applied() -> None:

@@ -129,7 +129,7 @@ def test_an_unknown_time_is_not_late_and_that_is_said() -> None:
     found = lateness(attempt, DUE, POLICY)
     assert (found.counts, found.loss(Fraction(70), Fraction(100))) == (True, 0)
     assert found.sentence(Fraction(0)) == (
-        "when ada/1 was handed in is not known, though its source calls it late: nothing is taken off"
+        "when ada/1 was submitted is not known, though its source calls it late: nothing is taken off"
     )
 
 

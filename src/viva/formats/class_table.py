@@ -69,7 +69,7 @@ class ClassView:
             Text(self._summary(), style="bold"),
             *_listed("Not matched:", (f"{name} {reason}" for name, reason in self._unmatched)),
             *([table] if self._attempts else []),
-            *_listed("Handed in nothing:", map(_person, self._missing)),
+            *_listed("Not submitted:", map(_person, self._missing)),
             *_listed("Look at these:", self._notes),
         )
 

@@ -41,12 +41,12 @@ def write_decisions(path: Path, marks: Mapping[str, CurrentDecision], content_ha
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     if not is_file:
-        raise UsageError(f"{path} is no regular file; marks are written into results that `viva grade -o` wrote.")
+        raise UsageError(f"{path} is not a regular file; grades are written into results that `viva grade -o` wrote.")
     before = load_results(path)
     if before.extra_data.content_hash != content_hash:
         raise UsageError(
-            f"{path} is of another submission than when it was marked, and is as it was graded; start `viva review` "
-            "again to mark that one."
+            f"{path} now belongs to another submission than the one graded by hand, and was not changed; start "
+            "`viva review` again to grade that one."
         )
     data = to_bytes(with_decisions(before, marks))
     if data == to_bytes(before):

@@ -83,7 +83,7 @@ def _check(first: Results, second: Results, names: tuple[str, str]) -> None:
         if not result.extra_data.complete:
             raise UsageError(f"{name} is not complete: grading was ended in the middle; grade that submission again.")
         if len(_by_id(result)) != len(result.tests):
-            raise UsageError(f"{name} is no result of viva: it names a test twice.")
+            raise UsageError(f"{name} is not a result of viva: it names a test twice.")
     ours, theirs = first.extra_data, second.extra_data
     for what, one, two in (
         ("submissions (by their content)", ours.content_hash, theirs.content_hash),

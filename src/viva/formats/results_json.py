@@ -99,9 +99,9 @@ class TestResult(_Strict):
             raise ValueError("score is larger than max_score")
         is_open = Status(self.extra_data.status).is_open
         if is_open != (self.score is None) or is_open != (self.status is None):
-            raise ValueError("a test has a score and a status exactly when it is decided")
+            raise ValueError("a test has a score and a status exactly when it is graded")
         if is_open and self.extra_data.unmarked is not None:
-            raise ValueError("a test that is open was marked by nobody")
+            raise ValueError("a test that is not graded yet cannot say `unmarked`")
         won, most = Fraction(self.extra_data.earned), Fraction(self.extra_data.points)
         if won > most:
             raise ValueError("extra_data.earned is more than extra_data.points")
@@ -288,7 +288,9 @@ def load_results(path: Path) -> Results:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = escaping.line(".".join(str(step) for step in first["loc"]))
-        raise UsageError(f"{path} is no results.json of viva: {where + ': ' if where else ''}{first['msg']}.") from None
+        raise UsageError(
+            f"{path} is not a results.json of viva: {where + ': ' if where else ''}{first['msg']}."
+        ) from None
 
 
 def _parts(data: bytes) -> int:

@@ -66,17 +66,17 @@ def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
     taken = in_order[: attempts.count]
     reasons = []
     if len(taken) < len(in_order):
-        reasons.append(f"{len(in_order)} were handed in, and the first {attempts.count} count")
+        reasons.append(f"{len(in_order)} were submitted, and the first {attempts.count} count")
     eligible = [each for each in taken if each.late.counts] or taken
     if attempts.which == "last":
         counted = eligible[-1]
         if counted is not taken[-1]:
-            reasons.append("what was handed in later came too late to count")
+            reasons.append("a later submission came too late to count")
         return Choice(counted, tuple(reasons), rival=False)
     counted = max(eligible, key=lambda each: each.points)  # of equals the first
     rivals = [each for each in eligible if each is not counted and each.most > counted.points]
     if len(eligible) > 1:
-        reasons.append(f"the best of {len(eligible)} that were handed in")
+        reasons.append(f"the best of {len(eligible)} that were submitted")
     reasons += [
         f"{each.scored.attempt.name} has {show(each.still_open)} points that are not graded yet and may still improve"
         for each in rivals

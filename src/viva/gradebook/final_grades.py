@@ -140,13 +140,13 @@ class _Class:
         sentences = [f"excused {_decided(decision)}"]
         if scored:
             names = ", ".join(sorted(each.attempt.name for each in scored))
-            sentences.append(f"what was handed in does not count: {names}")
+            sentences.append(f"what was submitted does not count: {names}")
         return self._without(student, State.EXCUSED, None, _ZERO, sentences)
 
     def _missing(self, student: Student, due: datetime | None, reasons: Sequence[str]) -> Grade:
         if due is not None and self.now is not None and instant(self.now, "now") <= instant(due, "The deadline"):
-            return self._without(student, State.OPEN, None, _ZERO, [*reasons, "nothing was handed in yet"])
-        sentences = [*reasons, "nothing was handed in"]
+            return self._without(student, State.OPEN, None, _ZERO, [*reasons, "nothing was submitted yet"])
+        sentences = [*reasons, "nothing was submitted"]
         rows = self.exceptions.adjustments.get(student.id, ())
         if not rows and self.policy.nothing == "blank":
             return self._without(student, State.MISSING, None, _ZERO, sentences)

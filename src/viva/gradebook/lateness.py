@@ -50,7 +50,7 @@ def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness
     """
     if attempt.submitted_at is None:
         source = ", though its source calls it late" if attempt.late else ""
-        return Lateness(f"when {attempt.name} was handed in is not known{source}" if due is not None or source else "")
+        return Lateness(f"when {attempt.name} was submitted is not known{source}" if due is not None or source else "")
     when = instant(attempt.submitted_at, attempt.name)
     if due is None or when <= (deadline := instant(due, "The deadline")):
         return Lateness()
@@ -58,7 +58,7 @@ def lateness(attempt: Attempt, due: datetime | None, policy: Policy) -> Lateness
     if when <= after(due, policy.grace):
         return Lateness(f"{text}, within the grace of {policy.grace.written}")
     if (end := _closes(policy, due)) is not None and when > instant(end, "closes"):
-        return Lateness(f"{text}: handed in after {shown(end)}, when nothing counts any more", counts=False)
+        return Lateness(f"{text}: submitted after {shown(end)}, when nothing counts any more", counts=False)
     if isinstance(policy.late, Rate):
         times = begun(due, policy.late.per, when)
         more = f", {policy.late.per.written} begun {times} times" if times > 1 else ""

@@ -51,7 +51,7 @@ def test_a_new_file_has_a_sign_before_each_id_and_at_each_end() -> None:
     [
         (EXPORT, ["LoRA"], "a maximum of 50 points"),
         (EXPORT, ["Final"], "no column is called `Final`"),
-        (b"OrgDefinedId,Masks Points Grade\r\n#1,\r\n", ["Masks"], "is no gradebook of Brightspace"),
+        (b"OrgDefinedId,Masks Points Grade\r\n#1,\r\n", ["Masks"], "is not a Brightspace gradebook"),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(data: bytes, titles: list[str], said: str) -> None:

@@ -168,11 +168,11 @@ def test_a_column_can_be_said(column: str) -> None:
         (
             export(),
             ["Homework 1"],
-            "no column is called `Homework 1`; say which with --column. Columns for marks: `Masks (4711)`",
+            "no column is called `Homework 1`; say which with --column. Columns for grades: `Masks (4711)`",
         ),
         (export(), ["Final Score"], "no column is called"),
         (export().replace(b"LoRA", b"Masks"), ["Masks"], "several columns are called `Masks`"),
-        (b"Name,Points\nAda,5\n", ["Masks"], "is no gradebook of Canvas"),
+        (b"Name,Points\nAda,5\n", ["Masks"], "is not a Canvas gradebook"),
     ],
 )
 def test_what_cannot_be_told_is_one_sentence(data: bytes, titles: list[str], said: str) -> None:

@@ -48,7 +48,7 @@ def test_whose_email_is_missing_is_found_by_sid_alone() -> None:
     ("data", "said"),
     [
         (EXPORT.replace(b"100.0", b"10.0"), "has a maximum of 10 points"),
-        (b"Name,SID,Masks\nAda,s1,5\n", "is no export of an assignment's grades"),
+        (b"Name,SID,Masks\nAda,s1,5\n", "is not an export of an assignment's grades"),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(data: bytes, said: str) -> None:

@@ -103,7 +103,7 @@ def test_a_row_is_found_by_participant_or_address(student: Student, row: int | N
 
 def test_a_column_can_be_said_where_no_language_fits() -> None:
     data = export(UNKNOWN, maximum="1 - 5")
-    with pytest.raises(UsageError, match="say its header with --column"):
+    with pytest.raises(UsageError, match="give its header with --column"):
         moodle(read_lossless_csv(data, "w.csv"), [grade(BO, "1")])
     data = export(UNKNOWN)
     filled = moodle(read_lossless_csv(data, "w.csv"), [grade(BO, "1")], column="überschrift 5")
@@ -115,8 +115,8 @@ def test_a_column_can_be_said_where_no_language_fits() -> None:
     [
         (export(ENGLISH, maximum="10.00"), "has a maximum of 10 points"),
         (export(ENGLISH, maximum="fail pass"), "asks for words of a scale"),
-        (b"Student,ID,Section,Masks (1)\nAda,1,A,5\n", "is no grading worksheet of Moodle"),
-        (b"a,b\n1,2\n", "is no grading worksheet of Moodle"),
+        (b"Student,ID,Section,Masks (1)\nAda,1,A,5\n", "is not a grading worksheet of Moodle"),
+        (b"a,b\n1,2\n", "is not a grading worksheet of Moodle"),
     ],
 )
 def test_what_does_not_fit_is_one_sentence(data: bytes, said: str) -> None:

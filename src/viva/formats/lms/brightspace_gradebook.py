@@ -40,7 +40,7 @@ def brightspace(
     identities = [Identity(i, known_as, _without_sign) for i, known_as in found if i is not None]
     if find_column(table, [_END]) is None or not any("id" in each.known_as for each in identities):
         raise UsageError(
-            f"{table.name} is no gradebook of Brightspace: expected the columns OrgDefinedId or Username, and {_END}; "
+            f"{table.name} is not a Brightspace gradebook: expected the columns OrgDefinedId or Username, and {_END}; "
             "export it there with Grades, Enter Grades, Export."
         )
     items = {i: each for i, title in enumerate(table.header) if (each := _COLUMN.fullmatch(title))}

@@ -34,7 +34,7 @@ def canvas(
     id_ = find_column(table, ["ID"])
     if id_ is None or find_column(table, ["Student", "LastName"]) != 0 or find_column(table, ["Section"]) is None:
         raise UsageError(
-            f"{table.name} is no gradebook of Canvas: its first row has no Student, ID and Section; "
+            f"{table.name} is not a Canvas gradebook: its first row has no Student, ID and Section; "
             "export it there with Grades, Export, Export Entire Gradebook."
         )
     possible = next((row for row in range(1, min(len(table.values), 4)) if _is_possible(table, row)), None)

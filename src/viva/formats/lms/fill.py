@@ -142,7 +142,7 @@ def assignment_column(
     many = "several columns are" if fitting else "no column is"
     raise UsageError(
         f"{table.name}: {many} called {' or '.join(f'`{n}`' for n in ([wanted] if wanted is not None else titles))}; "
-        f"say which with --column. Columns for marks: {columns}."
+        f"say which with --column. Columns for grades: {columns}."
     )
 
 
@@ -199,7 +199,7 @@ def _text(layout: Layout, grade: ReturnedGrade, *, rescale: bool) -> str | None:
         if not rescale or not grade.maximum:
             raise UsageError(
                 f"{layout.table.name} has a maximum of {show(layout.maximum)} points, and the assignment has "
-                f"{show(grade.maximum)}; make them equal, or say --rescale to convert the marks."
+                f"{show(grade.maximum)}; make them equal, or say --rescale to convert the grades."
             )
         exact = points if grade.exact is None else grade.exact
         points = round(exact * layout.maximum / grade.maximum * 100) / Fraction(100)

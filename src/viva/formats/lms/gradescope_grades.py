@@ -23,8 +23,8 @@ def gradescope(table: LosslessCsv, grades: Sequence[ReturnedGrade], *, rescale: 
     identities = [Identity(i, names) for i, names in found if i is not None]
     if at is None or not any("id" in identity.known_as for identity in identities):
         raise UsageError(
-            f"{table.name} is no export of an assignment's grades from Gradescope: expected the columns Total Score "
-            "and SID or Email; get it there with Review Grades, Download Grades, Download CSV."
+            f"{table.name} is not an export of an assignment's grades from Gradescope: expected the columns Total "
+            "Score and SID or Email; get it there with Review Grades, Download Grades, Download CSV."
         )
     rows = [row for row in range(1, len(table.values)) if any(table.values[row])]
     maxima = {number(table.value(row, most)) for row in rows} - {None} if most is not None else set()

@@ -105,7 +105,7 @@ def _rows(text: str, delimiter: str, name: str) -> list[list[_Cell]]:
     while at < len(text):
         found = pattern.match(text, at)
         if found is None or count > MOST_CELLS:
-            raise UsageError(f"{name} is no table with cells between `{delimiter}`, or has too many of them.")
+            raise UsageError(f"{name} is not a table with cells between `{delimiter}`, or has too many of them.")
         rows[-1].append(_Cell(found[1], found[2]))
         count += 1
         at = found.end()

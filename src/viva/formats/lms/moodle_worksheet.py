@@ -41,7 +41,7 @@ def moodle(
     rows = [row for row in range(1, len(table.values)) if any(table.values[row])]
     if len(table.header) < _LEAST or not all(_participant(table.value(row, 0)) for row in rows):
         raise UsageError(
-            f"{table.name} is no grading worksheet of Moodle: its first column holds no identifiers such as "
+            f"{table.name} is not a grading worksheet of Moodle: its first column holds no identifiers such as "
             "`Participant 12345`; get it there with View all submissions, Download grading worksheet."
         )
     at = _grade_column(table, rows, column)
@@ -86,7 +86,7 @@ def _grade_column(table: LosslessCsv, rows: Sequence[int], column: str | None) -
     if column is not None:
         found = find_column(table, [column], 1)
         if found is None or found + 1 >= len(table.header):
-            raise UsageError(f"{table.name} has no column `{column}` for marks; there are: {', '.join(table.header)}.")
+            raise UsageError(f"{table.name} has no column `{column}` for grades; there are: {', '.join(table.header)}.")
         return found
     named = find_column(table, _MAXIMUM, 2)
     if named is not None and find_column(table, _GRADE, 2) == named - 1:
@@ -99,7 +99,7 @@ def _grade_column(table: LosslessCsv, rows: Sequence[int], column: str | None) -
     if len(constant) == 1:
         return constant[0] - 1
     raise UsageError(
-        f"{table.name}: the column of marks cannot be told; say its header with --column. "
+        f"{table.name}: viva cannot tell which column holds the grades; give its header with --column. "
         f"There are: {', '.join(table.header)}."
     )
 
