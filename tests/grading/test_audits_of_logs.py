@@ -88,7 +88,7 @@ def with_(**changes: Any) -> list[dict[str, Any]]:
             {},
             "Epoch 2 comes after epoch 4 in the log: is it the log of several runs?",
         ),
-        ([*ROWS[:2], {**ROWS[1], "loss": 0.53}, *ROWS[2:]], {}, "Epoch 2 stands 2 times in the log."),
+        ([*ROWS[:2], {**ROWS[1], "loss": 0.53}, *ROWS[2:]], {}, "Epoch 2 appears 2 times in the log."),
         (
             with_(loss=[0.6512, 0.5813, 0.5813, 0.4018], dev=[0.6624, 0.7049, 0.7049, 0.7104]),
             {},
@@ -102,7 +102,7 @@ def with_(**changes: Any) -> list[dict[str, Any]]:
         (
             ROWS,
             {"reported": {"dev": 0.75}},
-            "Dev: 0.75 is reported and stands nowhere in the log; the best dev accuracy in the log is 0.7104 at",
+            "Dev: 0.75 is reported but appears nowhere in the log; the best dev accuracy in the log is 0.7104 at",
         ),
         ("I trained for a long time.", {}, "The log holds no row that could be read: one line an epoch, with its loss"),
     ],

@@ -1,4 +1,4 @@
-"""Predictions that were handed in beside an accuracy that is reported for them."""
+"""Predictions that were submitted beside an accuracy that is reported for them."""
 
 import numpy as np
 import pytest
@@ -13,18 +13,18 @@ PREDICTIONS = np.where(np.arange(3270) < 300, 1 - LABELS, LABELS)
 def test_the_accuracy_of_the_predictions(reported: object) -> None:
     findings = audit_predictions(PREDICTIONS, LABELS, reported=reported, name="run 1: dev accuracy")
     assert [finding.kind for finding in findings] == ["given"]
-    assert "the predictions handed in give 2970/3270 = 0.908257." in findings[0].text
+    assert "the submitted predictions give 2970/3270 = 0.908257." in findings[0].text
 
 
 def test_another_accuracy_than_that_of_the_predictions() -> None:
     (finding,) = audit_predictions(PREDICTIONS, LABELS, reported="3000/3270", name="run 1: dev accuracy")
     assert finding.kind == "not_given"
     assert finding.text == (
-        "Run 1: dev accuracy 0.917431 is reported; the predictions handed in give 2970/3270 = 0.908257: 30 rows fewer."
+        "Run 1: dev accuracy 0.917431 is reported; the submitted predictions give 2970/3270 = 0.908257: 30 rows fewer."
     )
     (finding,) = audit_predictions(PREDICTIONS, LABELS, reported="many")
     assert finding.kind == "unreadable" and finding.text.endswith(
-        "the predictions handed in give 2970/3270 = 0.908257."
+        "the submitted predictions give 2970/3270 = 0.908257."
     )
 
 

@@ -273,7 +273,7 @@ def test_a_disk_that_cannot_be_written_costs_nothing(whole: tuple[Toy, training.
     toy, run = Toy(), Run(tmp_path / "kept")
     assert_as_if_uninterrupted(toy, run.train(toy), whole)
     assert [note.rpartition(": ")[2] for note in run.kept.notes] == [
-        "Not a directory; the training began anew.",
+        "Not a directory; the training began again.",
         "File exists.",
     ]
 
@@ -298,7 +298,7 @@ def test_what_cannot_be_put_back_is_ignored(fails: str, whole: tuple[Toy, traini
         return 1 / 0 if fails.startswith("cannot save") and len(saves) == 1 else toy.save()
 
     assert_as_if_uninterrupted(toy, run.train(toy, load=load, save=save), whole)
-    assert "the training began anew" in run.kept.notes[0] and len(run.kept.notes) == 1
+    assert "the training began again" in run.kept.notes[0] and len(run.kept.notes) == 1
 
 
 def test_a_state_that_cannot_be_put_back_is_not_tried_again(tmp_path: Path) -> None:

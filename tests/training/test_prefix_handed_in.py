@@ -30,9 +30,9 @@ ACCEPTED = sorted(f"accepted/{path.name}" for path in (SUBMISSIONS / "accepted")
 RIGHT = (SUBMISSIONS / "accepted" / "plain_loops" / FILE).read_bytes()
 REFUSED = {
     "wrong/prefix_of_random_numbers": "questions rightly; expected 576. Was it trained on our questions",
-    "wrong/prefix_in_a_pickle": "pickled files are never opened, because opening one runs code: hand in a checkpoint "
+    "wrong/prefix_in_a_pickle": "pickled files are never opened, because opening one runs code: submit a checkpoint "
     'by `safetensors.torch.save_file(model.state_dict(), "model.safetensors")`',
-    "wrong/by_hand": f"No file {FILE} was found: hand in your weights under this name, beside your code.",
+    "wrong/by_hand": f"No file {FILE} was found: submit your weights under this name, next to your code.",
 }
 
 

@@ -20,9 +20,9 @@ def needs_review(text: str, rubric: str, findings: Sequence[str] = ()) -> NoRetu
         ValueError: the rubric is empty.
     """
     if not isinstance(text, str):
-        raise TypeError(f"needs_review: the text to be marked is a {type(text).__name__}; expected a string.")
+        raise TypeError(f"needs_review: the text to grade is a {type(text).__name__}; expected a string.")
     if not isinstance(rubric, str) or not rubric.strip():
         raise ValueError(f"needs_review: rubric is {rubric!r}; expected the rubric's question, for example '2.1a'.")
     if isinstance(findings, str) or not all(isinstance(finding, str) for finding in findings):
-        raise TypeError("needs_review: findings is no list of sentences.")
+        raise TypeError("needs_review: findings is not a list of sentences.")
     raise NeedsReview(text, rubric, tuple(findings))

@@ -89,7 +89,7 @@ def leaderboard(name: str, order: Order = "desc") -> Callable[[Test], Test]:
 
 def _set(test: Test, **attributes: object) -> Test:
     if not callable(test):
-        raise TypeError(f"a grading decorator stands above a test function; this is {test!r}.")
+        raise TypeError(f"a grading decorator belongs above a test function; this is {test!r}.")
     for name, value in attributes.items():
         setattr(test, name, value)
     return test

@@ -81,7 +81,7 @@ def test_a_constant_answer_compresses_well_and_is_read() -> None:
     ("data", "says"),
     [
         (npy(RIGHT[:4]), "holds 4 predictions; expected 5"),
-        (npy(SCORES.T), r"of shape \(2, 5\); expected \(5,\) or \(5, 2\) \(it stands on its side"),
+        (npy(SCORES.T), r"of shape \(2, 5\); expected \(5,\) or \(5, 2\) \(rows and columns are swapped"),
         (npy(np.zeros((5, 3))), r"of shape \(5, 3\); expected \(5,\) or \(5, 2\)\."),
         (npy(np.zeros((5, 2, 1))), r"of shape \(5, 2, 1\)"),
         (npy(np.float64(3)), r"of shape \(\)"),

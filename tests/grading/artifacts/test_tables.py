@@ -167,7 +167,7 @@ UNUSABLE = [
     ("1,0\n" * 4 + "0,0", "no names that tell them apart"),
     ("a,b\n" + "1,0\n" * 5, "has the columns 'a', 'b': call the one with your answers `prediction`"),
     ("id,prediction\n0,1\n1,0,7\n2,0\n3,1\n4,1\n", "has 3 columns in row 2; expected 2"),
-    ("[1, 0, 0, 1", "is no JSON .* at line 1, column 12"),
+    ("[1, 0, 0, 1", "is not valid JSON .* at line 1, column 12"),
     ('{"a": 1, "a": 0}', "holds 'a' twice"),
     ("[" + "1" * 5000 + ", 1, 1, 1, 1]", "a number of thousands of digits"),
     ("[1" + "0" * 400 + ", 1, 1, 1, 1]", "in row 1 says a whole number of about 401 digits"),

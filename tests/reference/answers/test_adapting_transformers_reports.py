@@ -19,7 +19,7 @@ def test_a_log_is_read_with_the_run_that_it_stands_in() -> None:
         "The log of run 1: the learning rate is 0 in all 3 rows, so no step changes a weight.",
         "Epoch 3 is missing: the log of run 1 has 1, 2, 4, and 4 epochs are stated.",
     ]
-    assert lines[3].startswith("Dev: 0.7104 is reported and stands nowhere in the log of run 1; the best dev accuracy")
+    assert lines[3].startswith("Dev: 0.7104 is reported but appears nowhere in the log of run 1; the best dev accuracy")
 
 
 def test_a_run_without_a_log_is_shown_as_before() -> None:

@@ -190,7 +190,7 @@ def _shaped(array: Array, n: int, classes: Classes) -> Array:
         or len(array) != n
         or (array.ndim == 2 and columns != (classes.count or max(columns, 2)))
     ):
-        swapped = " (it stands on its side: transpose it)" if array.ndim == 2 and array.shape[1] == n else ""
+        swapped = " (rows and columns are swapped: transpose it)" if array.ndim == 2 and array.shape[1] == n else ""
         raise Unusable(f"holds an array of shape {show(array.shape)}; expected {wanted}{swapped}.")
     if array.dtype.kind not in ("biuf" if array.ndim == 2 else "biufUS"):
         raise Unusable(f"holds an array of type {array.dtype}; expected numbers.")

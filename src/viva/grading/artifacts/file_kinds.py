@@ -36,7 +36,7 @@ def kind_of(data: bytes) -> Kind:
         Unusable: they are empty, pickled, or of a kind that is not read.
     """
     if not data or data.isspace():
-        raise Unusable("is empty: save it again, and hand it in.")
+        raise Unusable("is empty: save it again, and submit it.")
     # First, because the length with which such a file begins can be any bytes, those of a pickle among them.
     if data[8:9] == b"{" and int.from_bytes(data[:8], "little") <= len(data) - 8:
         return "safetensors"
@@ -48,20 +48,20 @@ def kind_of(data: bytes) -> Kind:
         raise pickled("pickled")
     for mark, words in _FOREIGN:
         if data.startswith(mark):
-            raise Unusable(f"is {words}, which is not read here: hand in npz, npy, CSV, JSON or safetensors.")
+            raise Unusable(f"is {words}, which is not read here: submit npz, npy, CSV, JSON or safetensors.")
     if data.startswith(_MARKS):
         return "text"
     if data[8:9] == b"{" and (b"\0" in data[:8] or not data[:8].isascii()):
         return "safetensors"
     if b"\0" in data[:8192]:
-        raise unless_pickled(data, "is binary data of an unknown kind: hand in npz, npy, CSV, JSON or safetensors.")
+        raise unless_pickled(data, "is binary data of an unknown kind: submit npz, npy, CSV, JSON or safetensors.")
     return "text"
 
 
 def pickled(how: str) -> Unusable:
     """Return the error for a pickled file: what it is, why it is not opened, what to submit."""
     return Unusable(
-        f"is {how}, and pickled files are never opened, because opening one runs code: hand in a checkpoint by "
+        f"is {how}, and pickled files are never opened, because opening one runs code: submit a checkpoint by "
         '`safetensors.torch.save_file(model.state_dict(), "model.safetensors")`, predictions by '
         '`np.savez("predictions.npz", predictions=predictions)` with an array of numbers.'
     )
@@ -92,9 +92,9 @@ def foreign_archive(names: Sequence[str]) -> Unusable | None:
     if any(name.endswith((".pkl", ".pickle")) for name in lowered):
         return pickled("pickled (a zip archive written by torch.save)")
     if any(name.startswith("xl/") for name in lowered):
-        return Unusable("is an Excel workbook: save it as CSV, and hand that in.")
+        return Unusable("is an Excel workbook: save it as CSV, and submit that.")
     if not names:
-        return Unusable("is an empty archive: save your arrays into it, and hand it in again.")
+        return Unusable("is an empty archive: save your arrays into it, and submit it again.")
     if not all(name.endswith(".npy") for name in lowered):
         return Unusable("is a zip archive of other things than arrays: write it by np.savez.")
     return None

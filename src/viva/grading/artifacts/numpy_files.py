@@ -86,7 +86,7 @@ def read_npz(data: bytes, most_bytes: int) -> dict[str, Array]:
     except Unusable:
         raise
     except _ZIP_PROBLEMS:
-        raise Unusable("is a damaged archive: save it again by np.savez, and hand it in.") from None
+        raise Unusable("is a damaged archive: save it again with np.savez, and submit it.") from None
 
 
 def _members(archive: zipfile.ZipFile, most_bytes: int) -> dict[str, Array]:
@@ -95,7 +95,7 @@ def _members(archive: zipfile.ZipFile, most_bytes: int) -> dict[str, Array]:
         raise problem
     total = sum(member.file_size for member in members)
     if total > most_bytes:
-        raise Unusable(f"would unpack to {_bytes(total)}: hand in arrays of at most {_bytes(most_bytes)}.")
+        raise Unusable(f"would unpack to {_bytes(total)}: submit arrays of at most {_bytes(most_bytes)}.")
     arrays: dict[str, Array] = {}
     for member in members:
         name = member.filename[: -len(".npy")]
@@ -117,7 +117,7 @@ def _header(data: bytes) -> tuple[str, int]:
     wide = data[6:7] != b"\x01"
     at = 12 if wide else 10
     if not data.startswith(NPY) or data[6:7] not in (b"\x01", b"\x02", b"\x03") or len(data) < at:
-        raise Unusable("is no array of numpy's: write it by np.save or np.savez.")
+        raise Unusable("is not a numpy array: write it with np.save or np.savez.")
     length = int.from_bytes(data[8:at], "little")
     if length > min(_MOST_HEADER, len(data) - at):
         raise Unusable(f"says that its header has {length:,} bytes: it was cut off or damaged; save it again.")

@@ -44,7 +44,7 @@ def read_text(data: bytes, n: int, classes: Classes) -> Columns:
     """
     text = decode(data)
     if "\0" in text:
-        raise Unusable("holds zero bytes, as no text does: hand in CSV, JSON or npz.")
+        raise Unusable("holds zero bytes, as no text does: submit CSV, JSON or npz.")
     return _read_json(text, n, classes) if _is_json(text) else _read_csv(text, n, classes)
 
 
@@ -94,7 +94,7 @@ def _rows(text: str, delimiter: str, n: int, classes: Classes) -> Iterator[list[
             if any(cell.strip() for cell in row):
                 yield row
     except csv.Error as error:
-        raise Unusable(f"is no CSV that can be read ({error}): write one row a line.") from None
+        raise Unusable(f"is not readable CSV ({error}): write one row per line.") from None
 
 
 class _Lines:
@@ -114,7 +114,7 @@ class _Lines:
             line = match[0]
             self.delimiters += line.count(self._delimiter)
             if self.delimiters >= self._columns:
-                raise Unusable(f"has a row of more than {self._columns:,} columns: hand in the predictions alone.")
+                raise Unusable(f"has a row of more than {self._columns:,} columns: submit the predictions alone.")
             yield line
 
 
@@ -145,7 +145,7 @@ def _has_header(rows: list[list[str]], count: int, n: int, classes: Classes) -> 
 def _read_json(text: str, n: int, classes: Classes) -> Columns:
     allowed = n * (64 + 4 * (classes.count or ANY_COLUMNS)) + _SPARE
     if sum(map(text.count, ",[{")) > allowed or text.count('"') > 64 * n + _SPARE or _containers(text) > 8 * n + _SPARE:
-        raise Unusable(f"holds far more than predictions for {n:,} rows: hand in the predictions alone.")
+        raise Unusable(f"holds far more than predictions for {n:,} rows: submit the predictions alone.")
     return _columns(_parsed(text), n)
 
 
@@ -164,7 +164,7 @@ def _parsed(text: str) -> object:
         except json.JSONDecodeError:
             pass
         where = f"line {error.lineno}, column {error.colno}"
-        raise Unusable(f"is no JSON ({error.msg} at {where}): write it by json.dump.") from None
+        raise Unusable(f"is not valid JSON ({error.msg} at {where}): write it with json.dump.") from None
 
 
 def _loads(text: str) -> object:
@@ -173,9 +173,9 @@ def _loads(text: str) -> object:
     except (json.JSONDecodeError, Unusable):
         raise
     except RecursionError:
-        raise Unusable("is nested too deeply: hand in a list of predictions.") from None
+        raise Unusable("is nested too deeply: submit a list of predictions.") from None
     except ValueError:  # a whole number of more digits than Python reads
-        raise Unusable("holds a number of thousands of digits: hand in a list of predictions.") from None
+        raise Unusable("holds a number of thousands of digits: submit a list of predictions.") from None
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -196,7 +196,7 @@ def _columns(value: object, n: int) -> Columns:
     if all(isinstance(row, dict) for row in rows):
         names = list(rows[0])
         if len(names) > ANY_COLUMNS:
-            raise Unusable(f"has rows of {len(names):,} entries: hand in the predictions alone.")
+            raise Unusable(f"has rows of {len(names):,} entries: submit the predictions alone.")
         return Columns([(name, [row.get(name) for row in rows]) for name in names], named=True)
     return Columns([("", rows)], named=False)
 

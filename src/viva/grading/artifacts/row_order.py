@@ -46,7 +46,7 @@ def order_of(column: Sequence[object], ids: Sequence[Hashable] | None, n: int, *
                 return None
             raise Unusable(f"has no row with the id {show(missing[0])}, and {len(missing):,} of {n:,} ids are missing.")
         if len(places) < n:
-            raise Unusable("has an id more than once: hand in one row for each id.")
+            raise Unusable("has an id more than once: submit one row for each id.")
         return [places[one] for one in wanted]
     if not all(type(cell) is int and 0 <= cell <= n for cell in cells):
         return None

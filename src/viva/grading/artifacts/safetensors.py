@@ -53,9 +53,9 @@ def _header(written: bytes) -> dict[str, object]:
     except Unusable:
         raise
     except (ValueError, RecursionError):
-        raise Unusable(f"has a header that is no JSON: {_ADVICE}") from None
+        raise Unusable(f"has a header that is not JSON: {_ADVICE}") from None
     if not isinstance(header, dict):
-        raise Unusable(f"has a header that is no table of tensors: {_ADVICE}")
+        raise Unusable(f"has a header that is not a table of tensors: {_ADVICE}")
     return header
 
 

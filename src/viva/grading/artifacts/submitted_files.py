@@ -177,4 +177,4 @@ class MissingFile(MissingName):
 
     def __init__(self, name: str, what: str) -> None:
         super().__init__(name)
-        self.args = (f"No file {name} was found: hand in {what} under this name, beside your code.",)
+        self.args = (f"No file {name} was found: submit {what} under this name, next to your code.",)

@@ -160,7 +160,7 @@ def _count(accuracy: Fraction, n: int, name: str) -> Finding:
         )
     below = math.floor(accuracy * n)
     text = (
-        f"{begin(name)} {show(accuracy)} is no k/{n}: {show(accuracy)} · {n} = {show(accuracy * n)}, and the "
+        f"{begin(name)} {show(accuracy)} is not a k/{n}: {show(accuracy)} · {n} = {show(accuracy * n)}, and the "
         f"nearest are {below}/{n} = {show(Fraction(below, n))} and {below + 1}/{n} = {show(Fraction(below + 1, n))}."
     )
     return Finding("no_count", text)

@@ -59,14 +59,14 @@ def audit_same_predictions(first: Array, second: Array, names: tuple[str, str] =
     chance = n * float(np.log10((shares**2).sum()))
     text = (
         f"The predictions for {names[0]} ({len(one)}) and for {names[1]} ({len(other)}) are the same in all {n} rows "
-        f"that both have; by chance that happens once in 10^{-chance:.0f}: is one file handed in for both?"
+        f"that both have; by chance that happens once in 10^{-chance:.0f}: did you submit one file for both?"
     )
     return [Finding("same_predictions", text)] if chance < -3 else []
 
 
 def _against_report(reported: object, reached: Fraction, n: int, name: str) -> Finding:
     k = reached * n
-    given = f"the predictions handed in give {k}/{n} = {show(reached)}"
+    given = f"the submitted predictions give {k}/{n} = {show(reached)}"
     try:
         stated = read_accuracy(reported)
     except ValueError as why:

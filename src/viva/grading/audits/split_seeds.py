@@ -84,7 +84,7 @@ def audit_seeds(sources: Mapping[str, str]) -> list[Finding]:
         for place, name, call in reading.calls:
             if advice := _unseeded(name, call, seeded, reading.defined):
                 text = (
-                    f"{file}, {place}: `{_shown(name, call)}` has no seed, so every run draws anew. If it makes the "
+                    f"{file}, {place}: `{_shown(name, call)}` has no seed, so every run draws again. If it makes the "
                     f"split, its accuracies cannot be repeated; write {advice}."
                 )
                 findings.append(Finding("not_seeded", text))

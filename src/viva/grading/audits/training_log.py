@@ -128,7 +128,7 @@ def _repeated(numbers: Sequence[int], name: str, *, has_steps: bool) -> Iterator
     times = Counter(numbers)
     several = [epoch for epoch, count in times.items() if count > 1]
     if several and not has_steps and 2 * len(several) < len(times):
-        yield Finding("epoch_repeated", f"Epoch {several[0]} stands {times[several[0]]} times in {name}.")
+        yield Finding("epoch_repeated", f"Epoch {several[0]} appears {times[several[0]]} times in {name}.")
 
 
 def _copies(rows: Sequence[LogRow], name: str) -> Iterator[Finding]:
@@ -162,7 +162,7 @@ def _against_report(
     same = [row for accuracy, row in logged if abs(accuracy - stated) < rounding]
     highest = f"the best {column + ' ' * bool(column)}accuracy in {name} is {show(best)}{_at(best_row)}"
     if not same:
-        text = f"{begin(split)}: {show(stated)} is reported and stands nowhere in {name}; {highest}."
+        text = f"{begin(split)}: {show(stated)} is reported but appears nowhere in {name}; {highest}."
         yield Finding("not_in_log", text)
     elif is_chosen and abs(best - stated) >= rounding:
         text = f"{begin(split)}: {show(stated)} is reported{_at(same[0], ', that of ')}; {highest}."

@@ -119,7 +119,7 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, WireError) as error:
-            self.note(f"its checkpoint was not used: {_error_text(error)}; the training began anew.")
+            self.note(f"its checkpoint was not used: {_error_text(error)}; the training began again.")
             return None
 
     def write(self, held: SavedTraining) -> None:

@@ -42,19 +42,19 @@ class Resumption:
         try:
             before = self.save()
         except Exception as error:
-            self._place.note(f"its checkpoint was not used: {_error_text(error)}; the training began anew.")
+            self._place.note(f"its checkpoint was not used: {_error_text(error)}; the training began again.")
             return None
         return held if self._put_back(self._place, held, before) else None
 
     def _put_back(self, place: Checkpoint, held: SavedTraining, before: object) -> bool:
         try:
             if self.load(held.state) is False:
-                place.note("its checkpoint does not fit what it is to be put into; the training began anew.")
+                place.note("its checkpoint does not fit what it is to be put into; the training began again.")
                 return False
             if self.rng is not None and held.rng is not None:
                 self.rng.bit_generator.state = held.rng
         except Exception as error:  # the box, or what is left of it, may fail on its own state in any way
-            place.note(f"its checkpoint could not be put back ({_error_text(error)}); the training began anew.")
+            place.note(f"its checkpoint could not be put back ({_error_text(error)}); the training began again.")
             place.drop()
             self.load(before)
             return False

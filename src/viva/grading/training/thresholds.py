@@ -93,7 +93,7 @@ def read_thresholds(path: Path) -> dict[str, Threshold]:
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError as error:
-        raise CourseError(f"{path} is no JSON: {error}.") from None
+        raise CourseError(f"{path} is not valid JSON: {error}.") from None
     stated = written.get("thresholds") if isinstance(written, dict) else None
     if not isinstance(stated, dict) or not isinstance(written.get("script"), str):
         raise CourseError(f'{path}: expected {{"script": "…", "thresholds": {{name: {{…}}}}}}.')
