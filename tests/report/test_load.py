@@ -72,7 +72,7 @@ def test_what_is_missing_or_wrong_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"holds no results\.json"):
         attempts_below(tmp_path)
     (tmp_path / "results.json").write_text('{"score": NaN}')
-    with pytest.raises(UsageError, match=r"is no results\.json of viva"):
+    with pytest.raises(UsageError, match=r"is not a results\.json of viva"):
         attempts_below(tmp_path)
 
 

@@ -21,14 +21,14 @@ from viva.model.errors import UsageError
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render
 
-NOT_MARKED: Final = "This test is hidden, and not marked yet."
+NOT_MARKED: Final = "This test is hidden and not graded yet."
 NOT_EXECUTED: Final = (
-    "These are the cells that were handed in. They were not executed for this page, and outputs saved in the file are "
+    "These are the cells that were submitted. They were not executed for this page, and outputs saved in the file are "
     "not shown."
 )
-EXECUTED: Final = "These are the cells that were handed in, executed by the course, with their outputs."
+EXECUTED: Final = "These are the cells that were submitted, executed by the course, with their outputs."
 DEFINED: Final = (
-    "These are the cells that were handed in. The course has executed only what in them defines names, as this "
+    "These are the cells that were submitted. The course has executed only what in them defines names, as this "
     "assignment says."
 )
 _CELL: Final = re.compile(r"\bcell (\d{1,5})\b", re.IGNORECASE)
