@@ -63,7 +63,7 @@ class Program:
 
 MADE = "*/*"
 """What a request accepts that is not for a page: it waits until the pages are made."""
-STOPPED = (0, "viva review: stopped; every mark is kept.\n")
+STOPPED = (0, "viva review: stopped; every grade is saved.\n")
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_other_machines_need_the_password(start: Any) -> None:
     entered = browser.ask("POST", "/login", f"csrf={csrf[1]}&marker=Ada&password={PASSWORD}")
     assert entered.status == 303 and '"marker":"Ada"' in browser.ask("GET", "/", accept=MADE).body
     status, said = program.end()
-    assert status == 0 and "over HTTP, names, answers, marks and the password can be read" in said
+    assert status == 0 and "over HTTP, names, answers, grades and the password can be read" in said
     assert PASSWORD not in said
 
 

@@ -149,7 +149,7 @@ def test_what_spreadsheets_do_to_a_table(save: Callable[[Table], bytes]) -> None
 
 
 AND_WORTH = "and items and adjust are worth {}; choose items or adjust, and leave points empty."
-EDITED = "the answer is not the one that was handed in; leave that column as it was written."
+EDITED = "the answer is not the one that was submitted; leave that column as it was written."
 EXCLUSIVE = "Question 2.10: `whole` and `part` exclude each other (group `scope`); choose one of them."
 
 
@@ -162,12 +162,12 @@ EXCLUSIVE = "Question 2.10: `whole` and `part` exclude each other (group `scope`
         ({"answer": ""}, EDITED),
         ({"items": "why what"}, "Question 2.10 has no rubric item `what`; there are: why, whole, part, 1.0."),
         ({"items": "whole part"}, EXCLUSIVE),
-        ({"adjust": "some"}, "`some` is no number of points; write one such as 1, -0.5, 1/2."),
+        ({"adjust": "some"}, "`some` is not a number of points; write one such as 1, -0.5, 1/2."),
         ({"comment": "x" * 20_001}, "The comment has 20,001 characters; write at most 20,000."),
         ({"done": "maybe"}, "done is `maybe`; write yes, or leave the cell empty."),
         ({"points": "4"}, f"points are 4, {AND_WORTH.format('10/3')}"),
         ({"items": "why", "points": "3.5"}, f"points are 7/2, {AND_WORTH.format(3)}"),
-        ({"points": "four"}, "`four` is no number of points; write one such as 1, -0.5, 1/2."),
+        ({"points": "four"}, "`four` is not a number of points; write one such as 1, -0.5, 1/2."),
         ({"seen": "7"}, "seen is `7`; leave that column as it was written."),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_row_that_stands_there_twice() -> None:
 
 def test_what_somebody_has_marked_since_is_not_overwritten() -> None:
     since = {**LATEST, ADA: (9, DRAFT), EVE: (10, MARKED)}
-    stale = "somebody marked this answer after the table was written; mark it in a new table."
+    stale = "someone graded this answer after the table was written; grade it in a new table."
     rows = written()
     assert read(saved(rows), since) == []  # nothing was changed in the table
     rows[1]["done"] = "yes"

@@ -82,7 +82,7 @@ def test_a_second_marker_gets_none_that_she_marked_at_first(queue: ReviewQueue) 
         say(queue, BLIND, answer)
     assert queue.next_for(BLIND, QUESTION) is None and queue.progress(QUESTION, SECOND).left == 2
     before = list(queue.decisions.current())
-    with pytest.raises(UsageError, match="has to be somebody else's"):
+    with pytest.raises(UsageError, match="someone else has to give the second one"):
         say(queue, BLIND, answers[0])
     assert list(queue.decisions.current()) == before
 

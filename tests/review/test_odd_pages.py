@@ -75,7 +75,7 @@ def test_whatever_is_written_is_shown_whole_and_harmless(records: Records) -> No
             assert page.status == 200 and "<script>" not in page.body, path
             assert "\ufffd" in page.body or "group" in path
         out = ada.get("/marks.csv").body.encode()
-        assert "0 marks taken" in ada.upload(out).body
+        assert "0 grades taken" in ada.upload(out).body
 
 
 @pytest.mark.parametrize("number", ODD)
@@ -121,4 +121,4 @@ def test_results_that_are_gone_or_broken_are_a_sentence(tmp_path: Path) -> None:
         assert ada.send(here, items="limits", finish="yes", seen="0").status == 303, "the mark is kept all the same"
         wait_for_writer(queue)
         told = ada.get("/").body
-        assert "The marks are kept, but 1 of the results could not be rewritten" in told and "cannot be read" in told
+        assert "The grades are saved, but 1 of the results could not be rewritten" in told and "cannot be read" in told

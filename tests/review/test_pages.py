@@ -23,8 +23,8 @@ def parts(path: str = HERE) -> list[str]:
 PAGES = [
     ("/", "Translation and masks", "Question"),
     ("/?token=old", "written answers", "Requests"),
-    (f"/q/{QUESTION}/all", "0 of 10 marked", "not marked"),
-    (f"/q/{QUESTION}/all?done=yes", "that is yours to mark is marked", "0 of 10 marked"),
+    (f"/q/{QUESTION}/all", "0 of 10 graded", "not graded"),
+    (f"/q/{QUESTION}/all?done=yes", "that is yours to grade is graded", "0 of 10 graded"),
     (HERE, "Model answer", "Done, next"),
     (f"{HERE}?note=undone", "What you did last was taken back.", "Done, next"),
     (f"{HERE}?note=<b>", "Model answer", "Done, next"),
@@ -32,16 +32,16 @@ PAGES = [
     (f"/q/{QUESTION}/{hash_of(3)}/similar", "1 answer like this one", "/group"),
     (f"{HERE}/notebook", "<p>", "."),
     (f"{HERE}/history", "Nothing yet.", "dim"),
-    (f"{HERE}/group", "This answer is not marked yet", "Mark this answer first"),
+    (f"{HERE}/group", "This answer is not graded yet", "Grade this answer first"),
     ("/agreement", "Agreement of first and second markers", QUESTION),
     ("/differing", "Disagreements of two markers", "There are none."),
     ("/appeals", "Requests for another look", "There are none."),
     ("/students", "Name, id or email", "Find"),
     ("/students?find=id0002", attempt_of(2).students[0].name, f"/decide/{QUESTION}/{hash_of(2)}?named=yes"),
     ("/students?find=nobody", "No student was found.", "nobody"),
-    (DECIDE, "Mark this answer first", "who decides must not be led"),
+    (DECIDE, "Grade this answer first", "do not influence your decision"),
     (f"{DECIDE}?named=yes", "Note a request", attempt_of(0).students[0].name),
-    ("/table", "Download all answers and marks as CSV", "Upload a table that was filled in"),
+    ("/table", "Download all answers and grades as CSV", "Upload a table that was filled in"),
     ("/marks.csv", "submission,question,answer,items", hash_of(9)),
 ]
 
@@ -69,7 +69,7 @@ def test_the_next_answer_is_led_to(pages: Pages, ada: Person) -> None:
         led = ada.get(f"/q/{QUESTION}")
         assert (led.status, led.headers["location"]) == (303, f"/q/{QUESTION}/{answer.content_hash}")
         page = ada.get(led.headers["location"])
-        assert f"answer {place + 1} of {SIZE}" in page.body and f"{place} marked" in page.body
+        assert f"answer {place + 1} of {SIZE}" in page.body and f"{place} graded" in page.body
         sent = ada.send(
             led.headers["location"], items=ITEMS[0], finish="yes", seen="0", action=hidden(page.body, "action")
         )

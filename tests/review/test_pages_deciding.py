@@ -44,10 +44,10 @@ def test_undo_of_a_decision_leads_to_it(pages: Pages, ada: Person) -> None:
         ({"why": ""}, "A decision needs a reason."),
         ({"why": " \r\n"}, "A decision needs a reason."),
         ({"why": "x", "items": ("limits", "limit")}, "exclude each other"),
-        ({"why": "x", "adjust": "much"}, "`much` is no number of points"),
+        ({"why": "x", "adjust": "much"}, "`much` is not a number of points"),
         ({"why": "x", "comment": "y" * 20_001}, "The comment has 20,001 characters"),
         ({"why": "x" * 2001}, "The reason has 2,001 characters; write at most 2,000."),
-        ({"why": "x", "seen": "99"}, "changed meanwhile"),
+        ({"why": "x", "seen": "99"}, "changed in the meantime"),
     ],
 )
 def test_a_decision_that_cannot_be_loses_nothing_that_was_typed(
@@ -95,20 +95,20 @@ def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Perso
     assert out.headers["content-disposition"] == f'attachment; filename="{NAME}-marks.csv"'
     assert out.headers["content-type"].startswith("text/csv")
     again = ada.upload(out.body.encode())
-    assert again.status == 200 and "0 marks taken" in again.body
+    assert again.status == 200 and "0 grades taken" in again.body
     lines = out.body.split("\r\n")
     at = next(n for n, line in enumerate(lines) if line.startswith(hash_of(9)) and "2.1" in line)
     filled = lines[at].split(",")
     assert filled[2:] == [""] * 7
     filled[3], filled[5], filled[6] = "limits", "from a table", "yes"
     taken = ada.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
-    assert taken.status == 200 and "1 mark taken" in taken.body
+    assert taken.status == 200 and "1 grade taken" in taken.body
     (row,) = [row for row in pages.queue.decisions.current() if row.place.round == FIRST]
     assert (row.judgement.earned, row.judgement.comment, row.by) == (1, "from a table", "Ada")
     own = pages.person("Ada", SECOND).upload("\r\n".join([lines[0], ",".join(filled)]).encode())
-    assert own.status == 422 and "has to be somebody else" in own.body
+    assert own.status == 422 and "someone else has to give" in own.body
     late = grace.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
-    assert late.status == 200 and "1 mark taken" in late.body, "her own round knows nothing of it"
+    assert late.status == 200 and "1 grade taken" in late.body, "her own round knows nothing of it"
     second = {row.place.content_hash: row for row in pages.queue.decisions.current() if row.place.round == SECOND}
     assert second[hash_of(9)].by == "Grace" and second[hash_of(9)].judgement.comment == "from a table"
     assert "-marks-second.csv" in grace.get("/marks.csv").headers["content-disposition"]

@@ -45,10 +45,10 @@ def test_with_a_script_a_fragment_comes_back(ada: Person) -> None:
         ({"items": ("limits", "limit")}, "exclude each other"),
         ({"items": "nothing"}, "no rubric item `nothing`"),
         ({"items": "\0<b>"}, "no rubric item"),
-        ({"adjust": "much"}, "`much` is no number of points"),
-        ({"adjust": "1e9"}, "is no number of points"),
-        ({"adjust": "1/0"}, "is no number of points"),
-        ({"adjust": "9" * 5000}, "is no number of points"),
+        ({"adjust": "much"}, "`much` is not a number of points"),
+        ({"adjust": "1e9"}, "is not a number of points"),
+        ({"adjust": "1/0"}, "is not a number of points"),
+        ({"adjust": "9" * 5000}, "is not a number of points"),
         ({"comment": "x" * 20_001}, "The comment has 20,001 characters"),
     ],
 )
@@ -59,7 +59,7 @@ def test_what_cannot_be_is_said_and_nothing_is_kept(
     assert fragment.status == 422 and fragment.body.lstrip().startswith('<div id="saved">')
     assert sentence in fragment.body and 'role="alert"' in fragment.body and hidden(fragment.body, "seen") == "0"
     page = ada.send(HERE, finish="yes", seen="0", **fields)
-    assert page.status == 422 and "The mark was not kept" in page.body and sentence in page.body
+    assert page.status == 422 and "The grade was not saved" in page.body and sentence in page.body
     assert pages.queue.decisions.current() == [] and "<b>" not in page.body
 
 
@@ -88,7 +88,7 @@ def test_who_was_slower_is_told_and_what_she_saw_stays_what_it_was(pages: Pages,
     again = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=hidden(told.body, "seen"), action="b")
     assert again.status == 409
     page = ada.send(HERE, items="roles", comment="by Ada", finish="yes", seen=seen)
-    assert page.status == 409 and "The mark was not kept" in page.body
+    assert page.status == 409 and "The grade was not saved" in page.body
     mine = ada.send(HERE, script=True, items="roles", comment="by Ada", seen=theirs, action=hidden(told.body, "action"))
     assert mine.status == 200 and pages.queue.decisions.current()[0].by == "Ada"
 
@@ -145,9 +145,9 @@ def test_a_comment_of_many_lines_comes_back_whole(pages: Pages, ada: Person) -> 
 
 
 def test_a_group_is_looked_at_after_one_of_it_is_marked(pages: Pages, ada: Person) -> None:
-    assert "This answer is not marked yet" in ada.get(f"{ONE}/group").body
+    assert "This answer is not graded yet" in ada.get(f"{ONE}/group").body
     refused = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
-    assert "This answer is not marked yet" in refused.body and pages.queue.decisions.current() == []
+    assert "This answer is not graded yet" in refused.body and pages.queue.decisions.current() == []
     mark(ada, ONE, "limits", comment="The same for all.")
     page = ada.get(f"{ONE}/group").body
     assert f'value="{hash_of(8)} 0" checked' in page and hash_of(0) not in page and "The same for all." in page
@@ -194,7 +194,7 @@ def test_a_second_marker_is_given_none_of_her_own_in_a_group(pages: Pages) -> No
     assert "like this one" not in grace.get(f"{ONE}/similar").body
     grace.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
     by_its_address = grace.send(OTHER, items="roles", finish="yes", seen="0")
-    assert by_its_address.status == 422 and "has to be somebody else" in by_its_address.body
+    assert by_its_address.status == 422 and "someone else has to give" in by_its_address.body
     assert pages.queue.progress(QUESTION, SECOND).done == 1
 
 

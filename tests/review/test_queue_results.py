@@ -101,7 +101,7 @@ def test_results_that_cannot_be_written_are_said_until_they_are(folder: Path, re
         file.mkdir()
         number = say(queue, ADA, answer_of(queue, 1), "limits")
     assert queue.writer.failures == {
-        "s0001": f"{file} is no regular file; marks are written into results that `viva grade -o` wrote."
+        "s0001": f"{file} is not a regular file; grades are written into results that `viva grade -o` wrote."
     }
     assert queue.decisions.seen(place_of(answer_of(queue, 1).key, FIRST)) == number, "the mark is kept"
     file.rmdir()
@@ -136,11 +136,11 @@ def test_where_equal_bytes_have_two_results_one_that_fails_is_said(folder: Path,
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"{", "is no results.json of viva: Invalid JSON"),
-        (b"", "is no results.json of viva"),
-        (b"\xff\xfe", "is no results.json of viva"),
-        (b"[" * 100_000, "is no results.json of viva"),
-        (b"{}", "is no results.json of viva: score: Field required."),
+        (b"{", "is not a results.json of viva: Invalid JSON"),
+        (b"", "is not a results.json of viva"),
+        (b"\xff\xfe", "is not a results.json of viva"),
+        (b"[" * 100_000, "is not a results.json of viva"),
+        (b"{}", "is not a results.json of viva: score: Field required."),
     ],
 )
 def test_a_class_that_cannot_be_read_is_a_sentence(folder: Path, records: Records, data: bytes, sentence: str) -> None:

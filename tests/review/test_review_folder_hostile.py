@@ -94,7 +94,7 @@ def test_a_link_is_not_written_through_and_its_mark_is_kept(
     marked(folder, 0)
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert "its marks are kept: results" not in said and "is no regular file" in said
+    assert "but its grades are kept: results" not in said and "is not a regular file" in said
     assert elsewhere.read_bytes() == graded(0)
     file_of(0).unlink()
     elsewhere.rename(file_of(0))
@@ -138,7 +138,7 @@ def test_a_result_of_other_bytes_is_not_marked(folder: Path, capsys: pytest.Capt
         file_of(0).write_bytes(graded(1))
         mark(queue, 0)
     assert file_of(0).read_bytes() == graded(1)
-    assert "is of another submission than when it was marked" in capsys.readouterr().err
+    assert "now belongs to another submission than the one graded by hand" in capsys.readouterr().err
     file_of(0).write_bytes(graded(0))
     assert kept(folder, 0) is not None and stands(0) == "1"
 
@@ -172,14 +172,14 @@ def test_of_many_that_cannot_be_written_ten_are_named(folder: Path, capsys: pyte
             copy.unlink()
         mark(queue, 0)
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 11 and lines[-1] == "viva: 2 more results could not be brought up to date."
+    assert len(lines) == 11 and lines[-1] == "viva: 2 more results could not be updated."
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "\0" * 100, "nothing"])
 def test_what_is_no_result_is_one_sentence(folder: Path, review: Review, text: str) -> None:
     file_of(1).write_text(text)
     status, said = review("--export", "marks.csv")
-    assert status == 1 and said.count("\n") == 1 and "is no results.json of viva" in said
+    assert status == 1 and said.count("\n") == 1 and "is not a results.json of viva" in said
     assert not Path("marks.csv").exists()
 
 

@@ -214,14 +214,14 @@ def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "elsewhere.json", GRADED)
     link = tmp_path / "results.json"
     link.symlink_to(path)
-    with pytest.raises(UsageError, match=r"results.json is no regular file; marks are written into"):
+    with pytest.raises(UsageError, match=r"results.json is not a regular file; grades are written into"):
         write_decisions(link, {"1.2": mark(1)}, HASH)
     assert path.read_bytes() == to_bytes(GRADED)
-    with pytest.raises(UsageError, match="is no regular file"):
+    with pytest.raises(UsageError, match="is not a regular file"):
         write_decisions(tmp_path, {}, HASH)
     with pytest.raises(UsageError, match="cannot be read: No such file or directory"):
         write_decisions(tmp_path / "missing.json", {}, HASH)
-    with pytest.raises(UsageError, match=r"is no results.json of viva"):
+    with pytest.raises(UsageError, match=r"is not a results.json of viva"):
         write_decisions(write_text(tmp_path / "other.json", "{}"), {}, HASH)
 
 
@@ -234,7 +234,7 @@ def test_a_file_that_says_it_was_marked_and_is_open_is_none_of_ours(tmp_path: Pa
     marked = json.loads(to_bytes(with_decisions(result(prose(1)), {"1.1": mark(1)})))
     before = json.loads(to_bytes(result(prose(1))))
     before["tests"][0]["extra_data"]["unmarked"] = marked["tests"][0]["extra_data"]["unmarked"]
-    with pytest.raises(UsageError, match="a test that is open was marked by nobody"):
+    with pytest.raises(UsageError, match="a test that is not graded yet cannot say `unmarked`"):
         load_results(write_text(tmp_path / "results.json", json.dumps(before)))
 
 

@@ -67,9 +67,9 @@ def test_a_table_goes_out_and_comes_back(url: str, tmp_path: Path, capsys: pytes
     assert len(file.read_bytes().decode("utf-8-sig").splitlines()) > SIZE * len(rubric().questions)
     table(file, s0=("limits roles", "=SUM(1) is what a formula looks like"), s2=("", "Nothing of it."))
     assert run([*review, "--by", "Ada", "--import", str(file)]) == 0
-    assert "2 marks taken" in capsys.readouterr().out
+    assert "2 grades taken" in capsys.readouterr().out
     assert run([*review, "--by", "Ada", "--import", str(file)]) == 0
-    assert "0 marks taken" in capsys.readouterr().out
+    assert "0 grades taken" in capsys.readouterr().out
     assert run(["history", "id0000", *COURSE, "--records", url]) == 0
     said = capsys.readouterr().out
     assert "Ada" in said and QUESTION in said

@@ -122,7 +122,7 @@ def test_nothing_follows_where_somebody_has_marked_meanwhile(
             say(other, GRACE, answer_of(other, 2, "1"), "how")
             monkeypatch.setattr(queue, "refresh", lambda: None)  # it comes between the look and the change
             sent = ada.send("/rubric")
-            assert sent.status == 409 and "No mark has followed" in sent.body and "by Grace" in sent.body
+            assert sent.status == 409 and "No grade was changed" in sent.body and "by Grace" in sent.body
             monkeypatch.undo()
             assert ada.send("/rubric").status == 303 and "has changed since" not in ada.get("/").body
             assert "has changed since" not in ada.get("/").body

@@ -116,7 +116,7 @@ def test_points_as_people_write_them(text: str, points: Fraction) -> None:
     "text", ["one", "1/0", "1/000", "1e9", "nan", "inf", "1.2.3", "--1", "1 2", "٣", "1234567", "0x1", "1/2/3", "1_0"]
 )
 def test_no_points(text: str) -> None:
-    with pytest.raises(UsageError, match="is no number of points"):
+    with pytest.raises(UsageError, match="is not a number of points"):
         adjustment(text)
 
 

@@ -45,7 +45,7 @@ class Leases:
             UsageError: the marker may not grade one of them, see `may_mark`.
         """
         if not all(self.may_mark(marker, answer) for answer in answers):
-            raise UsageError("The first mark here is your own, so the second one has to be somebody else's.")
+            raise UsageError("You gave the first grade here, so someone else has to give the second one.")
 
     def next_for(self, marker: Marker, answers: Sequence[Answer], after: int | None) -> Answer | None:
         """Return the next answer to a question that is not graded; None if none is left for this marker.

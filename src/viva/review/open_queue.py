@@ -50,7 +50,7 @@ def _rubric(assignment: Assignment) -> Rubric:
     rubric = load_rubric(assignment.folder / "rubric.yaml")
     if not rubric.questions:
         raise UsageError(
-            f"{assignment.folder / 'rubric.yaml'} has no questions, so there is nothing by which prose is marked; "
+            f"{assignment.folder / 'rubric.yaml'} has no questions, so there is nothing by which prose is graded; "
             "part 13 of docs/author-guide.md shows how a rubric is written."
         )
     return rubric

@@ -95,6 +95,6 @@ def adjustment(text: str) -> Fraction:
     plain = text.strip().translate(_MINUS)
     if plain and not _NUMBER.fullmatch(plain):
         raise UsageError(
-            f"`{escaping.line(text, characters=40)}` is no number of points; write one such as 1, -0.5, 1/2."
+            f"`{escaping.line(text, characters=40)}` is not a number of points; write one such as 1, -0.5, 1/2."
         )
     return Fraction(plain or 0)

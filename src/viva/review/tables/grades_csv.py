@@ -124,7 +124,7 @@ class _Reader:
         judgement = self._judge(answer, choice)
         is_new = _Choice.of(judgement) != _Choice.of(now or Judgement())
         if is_new and seen != row:
-            raise UsageError("somebody marked this answer after the table was written; mark it in a new table.")
+            raise UsageError("someone graded this answer after the table was written; grade it in a new table.")
         if given not in (None, judgement.earned, known):
             raise UsageError(
                 f"points are {given}, and items and adjust are worth {judgement.earned}; choose items or adjust, and "
@@ -145,7 +145,7 @@ class _Reader:
         if self.places.setdefault(key, place) != place:
             raise UsageError(f"it is about the same answer as row {self.places[key]}; keep one of them.")
         if _normalized(text_of(cells["answer"])) != _normalized(escaping.terminal(answer.text)):
-            raise UsageError("the answer is not the one that was handed in; leave that column as it was written.")
+            raise UsageError("the answer is not the one that was submitted; leave that column as it was written.")
         return answer
 
     def _judge(self, answer: Answer, choice: _Choice) -> Judgement:

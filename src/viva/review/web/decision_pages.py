@@ -51,7 +51,7 @@ def differing(context: Context) -> Response:
     """Show the answers on which two markers differ."""
     keys = set(context.queue.decisions.differing())
     answers = [answer for answer in context.queue.all_answers() if answer.key in keys]
-    about = "Both have marked these and came to different points; they stay open until somebody decides."
+    about = "Both markers have graded these with different points. They are not graded yet until someone decides."
     return _queue(
         context, "Disagreements of two markers", about, [(answer, _difference(context, answer)) for answer in answers]
     )
@@ -114,7 +114,7 @@ def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     """Store a decision with its reason."""
     answer = context.answer(number, content_hash)
     if not _may_decide(context, answer):
-        raise NotFound("Mark this answer first: who decides must not be led by what others said.")
+        raise NotFound("Grade this answer first, so that the grades of others do not influence your decision.")
     proposal = Judgement(items=tuple(items), comment=unix(comment), points=answer.points)
     try:
         judgement = context.queue.judge(answer, items, adjustment(adjust), unix(comment), done=True)
@@ -219,7 +219,7 @@ def _of_student(context: RequestContext, answer: Answer) -> dict[str, str]:
         "address": f"{decision_on(answer)}?named=yes",
         "number": answer.question,
         "title": context.question(answer.question).title,
-        "mark": mark if _may_decide(context, answer) else "not marked yet",
+        "mark": mark if _may_decide(context, answer) else "not graded yet",
         "request": "" if waits is None else "waiting" if waits else "decided",
     }
 

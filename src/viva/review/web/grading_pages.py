@@ -48,7 +48,7 @@ def all_answers(context: Context, number: str, page: int = 1, done: str = "") ->
         answers=[_listed(context, answer) for answer in part],
         pages=pages,
         at=page,
-        note="Every answer to this question that is yours to mark is marked." if done else "",
+        note="Every answer to this question that is yours to grade is graded." if done else "",
     )
 
 
@@ -171,7 +171,7 @@ def mark_group(
         said = [(each, context.queue.judge(each, state.items, state.adjust, state.comment, done=True)) for each in same]
         context.queue.mark(context.marker, said, action=action[:64], seen=seen)
     except UsageError as error:
-        return context.show("message.html.j2", 409, heading="No mark was given", sentence=str(error))
+        return context.show("message.html.j2", 409, heading="No grade was given", sentence=str(error))
     return _go_to_next(context, number, answer)
 
 
@@ -237,9 +237,9 @@ def _saved(
 
 def _conflict_message(error: Changed) -> str:
     """Return the conflict message for a page that still has the marker's input, where either version can be chosen."""
-    who = " and ".join(dict.fromkeys(row.by for row in error.rows)) or "somebody else"
+    who = " and ".join(dict.fromkeys(row.by for row in error.rows)) or "someone else"
     return (
-        f"The mark of this answer was changed by {who} since you opened it. What you chose and wrote is still here: "
+        f"The grade of this answer was changed by {who} since you opened it. What you chose and wrote is still here: "
         "which of the two counts?"
     )
 
@@ -247,7 +247,7 @@ def _conflict_message(error: Changed) -> str:
 def _not_stored(context: RequestContext, answer: Answer, sentence: str, status: int, seen: int) -> Response:
     """Show the stored state; `seen` stays the same, so that the marker first chooses one of the two versions."""
     if not context.by_htmx:
-        return context.show("message.html.j2", status, heading="The mark was not kept", sentence=sentence)
+        return context.show("message.html.j2", status, heading="The grade was not saved", sentence=sentence)
     state, latest = page_values.state_of(context.queue, context.marker, answer)
     return _saved(context, answer, state, seen, sentence, status, theirs=latest if status == 409 else 0)
 
@@ -260,8 +260,8 @@ def _group_page(context: RequestContext, answer: Answer) -> Response:
     queue, marker = context.queue, context.marker
     state, _ = page_values.state_of(queue, marker, answer)
     if not state.done:
-        sentence = "Mark this answer first: the others then get the same mark."
-        return context.show("message.html.j2", heading="This answer is not marked yet", sentence=sentence)
+        sentence = "Grade this answer first: the others then get the same grade."
+        return context.show("message.html.j2", heading="This answer is not graded yet", sentence=sentence)
     others = []
     for other in _similar(context, answer):
         said, seen = page_values.state_of(queue, marker, other)

@@ -41,7 +41,7 @@ def follow_rubric(context: Context) -> Response:
     try:
         rubric_change.apply(context.queue, context.marker)
     except Changed as error:
-        return context.show("message.html.j2", 409, heading="No mark has followed", sentence=str(error))
+        return context.show("message.html.j2", 409, heading="No grade was changed", sentence=str(error))
     return context.go("/")
 
 

@@ -31,7 +31,7 @@ MOST_CONNECTIONS: Final = 200
 ENDING_S: Final = 5
 """How long open requests may take after the server is stopped."""
 _UNENCRYPTED: Final = (
-    "viva: over HTTP, names, answers, marks and the password can be read by whoever sits between: use an SSH tunnel "
+    "viva: over HTTP, names, answers, grades and the password can be read by whoever sits between: use an SSH tunnel "
     "instead of --host, or --certificate FILE --key FILE for HTTPS."
 )
 
@@ -110,7 +110,7 @@ def serve(app_factory: "Callable[[], ASGIApp]", options: ServerOptions) -> int:
             if options.opens:
                 cleanup.enter_context(open_in_browser(address))
             _run(app_factory, access, options, listening.socket)
-        print("viva review: stopped; every mark is kept.", file=sys.stderr, flush=True)
+        print("viva review: stopped; every grade is saved.", file=sys.stderr, flush=True)
     return 0
 
 
