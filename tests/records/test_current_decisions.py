@@ -89,7 +89,7 @@ def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, 
     assert others == list(score().entries[:-1])
     assert (prose.status, prose.earned, prose.rubric, prose.written) == (status, min(earned, 4), "2.1", "Because.")
     assert prose.message == "The reason is there.\nWhich one?\nNoticed, without taking points:\n- no number is named"
-    assert prose.staff_message == f"Marked with {min(earned, 4)} of 4 points by grace and alan, 2026-11-02."
+    assert prose.staff_message == f"Graded by hand with {min(earned, 4)} of 4 points by grace and alan, 2026-11-02."
     assert [case.wall_s for case in prose.cases] == [0.25]
     assert reviewed(score(), {"2.1": mark}).still_open == 0
 
@@ -97,7 +97,7 @@ def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, 
 def test_what_two_markers_differ_about_stays_open_and_staff_reads_so() -> None:
     prose = reviewed(score(), {"2.1": CurrentDecision(None, why_open="Two differ.")}).entries[-1]
     assert (prose.status, prose.earned) == (Status.NEEDS_REVIEW, 0)
-    assert prose.message == score().entries[-1].message, "students read that it is not marked yet"
+    assert prose.message == score().entries[-1].message, "students read that it is not graded yet"
     assert prose.staff_message == "Two differ."
     for nothing in (
         {},

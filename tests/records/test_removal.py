@@ -180,7 +180,7 @@ def test_who_is_meant(filled: Records, name: str, ids: tuple[str, ...]) -> None:
     ("name", "said"),
     [
         ("Kim Lee", "2 people are called 'Kim Lee'; give an id of: k1, k2"),
-        ("submission_7", "2 people handed in 'submission_7'; give an id of: m-4711, m-4712"),
+        ("submission_7", "2 people submitted 'submission_7'; give an id of: m-4711, m-4712"),
         ("Ada", "hold nothing of 'Ada'"),
         ("", "hold nothing of ''"),
     ],

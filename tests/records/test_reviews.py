@@ -69,7 +69,7 @@ def test_what_another_one_has_changed_meanwhile_is_not_written_over(records: Rec
     before = since(records, "small", 0)
     for seen in (0, old.id, now.id + 7):
         group = [(place("01"), said(4)), (place(), said(3))]
-        with pytest.raises(Changed, match=r"changed meanwhile by alan, and nothing of yours was kept") as caught:
+        with pytest.raises(Changed, match=r"changed in the meantime by alan, and your change was not saved") as caught:
             append(records, "small", "a3", group, GRACE, seen={place("01"): 0, place(): seen})
         assert caught.value.rows == (now,)
     assert since(records, "small", 0) == before
@@ -79,7 +79,7 @@ def test_what_another_one_has_changed_meanwhile_is_not_written_over(records: Rec
 
 
 @pytest.mark.parametrize(
-    ("kind", "sentence"), [(SETTLED, "stands above the markers and needs a reason"), (APPEAL, "needs its text")]
+    ("kind", "sentence"), [(SETTLED, "overrides the markers and needs a reason"), (APPEAL, "needs its text")]
 )
 def test_what_stands_above_the_markers_has_a_reason(records: Records, kind: str, sentence: str) -> None:
     for why in ("", " \n"):

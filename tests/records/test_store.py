@@ -172,9 +172,9 @@ def test_the_file_is_its_owners_alone_and_lies_beside_the_course(tmp_path: Path)
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ("records.db", "is no URL of a database"),
+        ("records.db", "is not a URL of a database"),
         ("mysql://root@localhost/x", "SQLite or PostgreSQL"),
-        ("nonsense://x", "is no URL of a database"),
+        ("nonsense://x", "is not a URL of a database"),
         ("sqlite:///nowhere/records.db", "cannot be kept at"),
         (
             "postgresql://viva:sesame@localhost:1/records",

@@ -227,13 +227,13 @@ def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:
     try:
         course = load_course(Path(kind.course))
     except CourseError as error:
-        raise CourseError(f"{error} If its course lies elsewhere, say --worker-course DIR.") from error
+        raise CourseError(f"{error} If its course is elsewhere, say --worker-course DIR.") from error
     assignment = course.assignment(kind.assignment)
     secret = course.secret_or_public(os.environ) if kind.visible_only else course.secret(os.environ)
     if made_with(assignment, course.root) != kind.made_with:
         raise UsageError(
             f"{assignment.name} has other tests, another key or other settings in {course.root} there than here; bring "
-            "both to the same state, or say --worker-course DIR if the course lies elsewhere on the workers."
+            "both to the same state, or say --worker-course DIR if the course is elsewhere on the workers."
         )
     if Seeds(secret, assignment.name, assignment.version).id != kind.seed_id:
         raise UsageError(

@@ -74,7 +74,7 @@ class MergedResult:
         lost = [t.extra_data.test_id for t in there.tests if t.score is not None and t.extra_data.test_id not in now]
         if lost:
             raise UsageError(
-                f"{target} has a mark for {lost[0]} that would be lost; give it as one of the results too."
+                f"{target} has a grade for {lost[0]} that would be lost; give it as one of the results too."
             )
 
 

@@ -17,7 +17,7 @@ from viva.records import Records, StoredScore
 from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
 
-OTHER_BYTES: Final = "what lies there now is not what was graded"
+OTHER_BYTES: Final = "what is there now is not what was graded"
 
 
 @dataclass(slots=True)

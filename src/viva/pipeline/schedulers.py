@@ -124,7 +124,7 @@ def check_place(place: str) -> None:
     except ValueError:
         whole = False
     if not whole or parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
-        raise UsageError(f"--on {place}: that is no cluster; give {PLACES}.")
+        raise UsageError(f"--on {place}: that is not a cluster; give {PLACES}.")
     if not _is_private(parts):
         raise UsageError(
             f"--on {place}: submissions and scores would travel in the clear; use tls://{parts.netloc} (`dask "

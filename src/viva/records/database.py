@@ -68,7 +68,7 @@ def _read(url: str | URL) -> URL:
         return parsed
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         what = "such as sqlite:///records.db or postgresql://user@host/name"
-        raise UsageError(f"`records: {shown(url)}` is no URL of a database: {error}; expected one {what}.") from None
+        raise UsageError(f"`records: {shown(url)}` is not a URL of a database: {error}; expected one {what}.") from None
 
 
 def _with_path(url: URL, folder: Path) -> URL:
@@ -91,7 +91,7 @@ def _refuse_empty(path: Path) -> None:
         if path.is_file() and not status.st_size and time.time() - status.st_mtime > _YOUNG_S:
             raise UsageError(
                 f"The records at {path} are empty (0 bytes), and whatever they held is lost. Put a backup in their "
-                "place, or delete the file to begin anew."
+                "place, or delete the file to begin again."
             )
 
 

@@ -127,7 +127,7 @@ def _of_attempt(name: str, stored: Iterable[Attempt]) -> set[str]:
     found = [attempt for attempt in stored if attempt.name == name]
     ids = {student.id for attempt in found for student in attempt.students}
     if len(ids) > 1:
-        raise UsageError(f"{len(ids)} people handed in {name!r}; give an id of: {_listed(ids)}.")
+        raise UsageError(f"{len(ids)} people submitted {name!r}; give an id of: {_listed(ids)}.")
     return ids
 
 

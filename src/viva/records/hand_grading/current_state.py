@@ -63,7 +63,7 @@ def _reviewed(entry: Entry, decision: CurrentDecision | None) -> Entry:
         return _open(entry, decision.why_open) if decision.why_open and entry.cases else entry
     earned = min(decision.judgement.earned, entry.points)  # the test may be worth less by now
     status = Status.of_points(earned, entry.points)
-    who = f"Marked with {earned} of {entry.points} points by {' and '.join(decision.by)}, {decision.at}."
+    who = f"Graded by hand with {earned} of {entry.points} points by {' and '.join(decision.by)}, {decision.at}."
     return _graded_by_hand(entry, status, earned, decision.judgement.told, who)
 
 

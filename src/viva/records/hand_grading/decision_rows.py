@@ -22,7 +22,7 @@ _LOCK: Final = 0x76697662
 """The lock with which markers wait for each other in PostgreSQL."""
 _REASON_MISSING: Final = {
     APPEAL: "A request for another look at question {question} needs its text; write what is to be looked at.",
-    SETTLED: "What is settled of question {question} stands above the markers and needs a reason; write why.",
+    SETTLED: "A decision on question {question} overrides the markers and needs a reason; write why.",
 }
 
 
@@ -32,8 +32,8 @@ class Changed(UsageError):
     def __init__(self, rows: Sequence[Review]) -> None:
         who = ", ".join(dict.fromkeys(row.by for row in rows))
         super().__init__(
-            f"This was changed meanwhile{f' by {who}' if who else ''}, and nothing of yours was kept; look at what "
-            "stands there now, then say yours again."
+            f"This was changed in the meantime{f' by {who}' if who else ''}, and your change was not saved. Look at "
+            "what is there now, then make your change again."
         )
         self.rows = tuple(rows)
         """The latest row of each place that was changed."""
