@@ -102,15 +102,15 @@ def test_what_cannot_be_read_is_one_phrase(data: bytes, part: str) -> None:
 
 
 BROKEN = [
-    ("1.6: B: because\n1.7: C\n", {"1.6": "B: because", "1.7": "C"}, "line 1: this is no YAML"),
-    ("1.6: [A, B\n1.7: C\n", {"1.6": "[A, B", "1.7": "C"}, "line 2: this is no YAML"),
-    ('1.6: "B\n1.7: C\n', {"1.6": "B", "1.7": "C"}, "this is no YAML"),
-    ("1.6: A\n\t1.7: B\n", {"1.6": "A", "1.7": "B"}, "line 2: this is no YAML"),
+    ("1.6: B: because\n1.7: C\n", {"1.6": "B: because", "1.7": "C"}, "line 1: invalid YAML: "),
+    ("1.6: [A, B\n1.7: C\n", {"1.6": "[A, B", "1.7": "C"}, "line 2: invalid YAML: "),
+    ('1.6: "B\n1.7: C\n', {"1.6": "B", "1.7": "C"}, "invalid YAML: "),
+    ("1.6: A\n\t1.7: B\n", {"1.6": "A", "1.7": "B"}, "line 2: invalid YAML: "),
     ("1.6: **B**\n1.7: 4*d^2\n", {"1.6": "**B**", "1.7": "4*d^2"}, "line 1"),
     ("1.2: *d\n1.3: 2\n", {"1.2": "*d", "1.3": 2}, "line 1: a text that begins with `*` must be in quotes"),
     ("1.2: !x\n1.3: 2\n", {"1.2": "!x", "1.3": 2}, "line 1: a text that begins with `!` must be in quotes"),
     ("1.6: A\n1.7: B\n1.6: C\n", {"1.7": "B"}, "line 3: the key `1.6` is written twice (first in line 1)"),
-    ("3.3: |\n0 1\n1 0\n1.7: C\n", {"3.3": "0 1\n1 0", "1.7": "C"}, "this is no YAML"),
+    ("3.3: |\n0 1\n1 0\n1.7: C\n", {"3.3": "0 1\n1 0", "1.7": "C"}, "invalid YAML: "),
     ("1.6) B\n1.7) C\n", {"1.6": "B", "1.7": "C"}, ""),
     ("1.4: {P1: 1, P2: 2}\n1.6: %\n", {"1.4": {"P1": 1, "P2": 2}, "1.4.P1": 1, "1.4.P2": 2, "1.6": "%"}, "line 2"),
     ("- 1.6: B\n- 1.7: C\n", {"1.6": "B", "1.7": "C"}, ""),

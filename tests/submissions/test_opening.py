@@ -69,7 +69,7 @@ def test_a_link_as_the_submission_is_not_followed(folder: Path) -> None:
     link = folder.parent / "mallory"
     link.symlink_to(folder)
     submission = opened(link)
-    assert submission.problem == "mallory is a link: hand in a file or a folder that can be opened."
+    assert submission.problem == "mallory is a link: submit a file or a folder that can be opened."
     assert submission.files == ()
 
 
@@ -102,7 +102,7 @@ def test_links_inside_are_left_out_and_noted(folder: Path) -> None:
                     link.symlink_to(link if target == "self" else target)
                     submission = opened(handed_in)
                     assert paths(submission) == ["solution.py"]
-                    assert submission.notes == (f"Left out: {place} is a link; hand in the file itself.",)
+                    assert submission.notes == (f"Left out: {place} is a link; submit the file itself.",)
                     assert not any(b"root:" in f.data for f in submission.files)
 
 
@@ -142,8 +142,8 @@ def test_pipes_sockets_and_devices_are_left_out_without_waiting(folder: Path, mo
     assert time.monotonic() - started < 2
     assert paths(submission) == ["solution.py"]
     assert submission.notes == (
-        "Left out: pipe, pipe2 are named pipes; hand in the file itself.",
-        "Left out: sock is a socket; hand in the file itself.",
+        "Left out: pipe, pipe2 are named pipes; submit the file itself.",
+        "Left out: sock is a socket; submit the file itself.",
     )
 
 
@@ -155,7 +155,7 @@ def test_devices_are_left_out(folder: Path) -> None:
         pytest.skip(f"this host lets nobody make devices: {error}")
     submission = opened(folder)
     assert paths(submission) == ["solution.py"]
-    assert submission.notes == ("Left out: zero is a device; hand in the file itself.",)
+    assert submission.notes == ("Left out: zero is a device; submit the file itself.",)
 
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
@@ -186,7 +186,7 @@ def test_version_control_caches_and_environments_are_left_out(folder: Path) -> N
     submission = opened(folder)
     assert paths(submission) == ["env/mine.py", "solution.py"]
     (note,) = submission.notes
-    assert note.startswith("Left out, because it is no part of the work: .DS_Store, ._solution.py, .git, ")
+    assert note.startswith("Left out, because it is not part of the work: .DS_Store, ._solution.py, .git, ")
     assert note.endswith(" and 3 more.")
 
 
@@ -299,7 +299,7 @@ def test_a_sparse_file_of_500_mb_is_not_read(folder: Path) -> None:
     assert submission.files == ()
     assert submission.problem == (
         "The submission is larger than 64 MiB (weights.bin alone is 500 MiB): "
-        "hand in code and answers, without data sets, trained models and environments."
+        "submit code and answers, without data sets, trained models and environments."
     )
 
 
@@ -325,7 +325,7 @@ def test_ten_thousand_files(folder: Path) -> None:
     started = time.monotonic()
     submission = opened(folder)
     assert time.monotonic() - started < 5
-    assert submission.problem.startswith("The submission holds more than 2,000 files: hand in code and answers")
+    assert submission.problem.startswith("The submission holds more than 2,000 files: submit code and answers")
 
 
 def test_ten_thousand_empty_folders(folder: Path) -> None:
@@ -375,13 +375,13 @@ def several(count: int) -> Callable[[Path], Path]:
 @pytest.mark.parametrize(
     ("prepare", "sentence"),
     [
-        (lambda root: root, "is an empty folder: hand in your notebook or your Python file."),
-        (make("hw.ipynb", b""), "hw.ipynb is empty (0 bytes): save your work, and hand in again."),
+        (lambda root: root, "is an empty folder: submit your notebook or your Python file."),
+        (make("hw.ipynb", b""), "hw.ipynb is empty (0 bytes): save your work, and submit again."),
         (
             make("report.pdf", b"%PDF-1.7 ..."),
-            "report.pdf cannot be graded (it is a PDF): hand in a notebook (.ipynb), a Python",
+            "report.pdf cannot be graded (it is a PDF): submit a notebook (.ipynb), a Python",
         ),
-        (make("notes.txt", b"hello"), "notes.txt cannot be graded: hand in a notebook (.ipynb), a Python file (.py)"),
+        (make("notes.txt", b"hello"), "notes.txt cannot be graded: submit a notebook (.ipynb), a Python file (.py)"),
         (make("hw.ipynb", b"PK\x03\x04zip"), "hw.ipynb is a zip archive and no text, whatever its name says"),
         (make("hw.ipynb", b"  <!DOCTYPE html>"), "hw.ipynb is a web page that shows your work"),
         (make("solution.py", bytes(range(256))), "solution.py is binary data and no text"),

@@ -27,11 +27,11 @@ _KINDS: Final = (
 def problem(files: Sequence[File], *, is_folder: bool, shown: str) -> str:
     """Return the sentence for a submission that cannot be graded; empty if it can."""
     if not files:
-        return f"{shown} is an empty folder: hand in your notebook or your Python file."
+        return f"{shown} is an empty folder: submit your notebook or your Python file."
     if all(not f.data for f in files):
         if len(files) == 1:
-            return f"{files[0].path} is empty (0 bytes): save your work, and hand in again."
-        return f"All {len(files)} files are empty (0 bytes): save your work, and hand in again."
+            return f"{files[0].path} is empty (0 bytes): save your work, and submit again."
+        return f"All {len(files)} files are empty (0 bytes): save your work, and submit again."
     if not is_folder:
         return _single(files[0])
     code = [f for f in files if is_code(PurePosixPath(f.path).name)]
@@ -48,7 +48,7 @@ def notes(files: Sequence[File]) -> list[str]:
     if 1 < len(notebooks) <= MOST_NOTEBOOKS:
         found.append(
             f"{len(notebooks)} notebooks were found ({', '.join(notebooks)}), and all of them are used; "
-            "if one is a left-over, hand in without it."
+            "if one is a left-over, submit without it."
         )
     for path in sorted(
         f.path
@@ -71,7 +71,7 @@ def _single(file: File) -> str:
         return ""
     if not is_code(name):
         allowed = f"a notebook (.ipynb), a Python file (.py), {ANSWERS[0]} or an archive of them (.zip, .tar.gz)"
-        return f"{name} cannot be graded{f' (it is {looks_like})' if looks_like else ''}: hand in {allowed}."
+        return f"{name} cannot be graded{f' (it is {looks_like})' if looks_like else ''}: submit {allowed}."
     return _no_text(file)
 
 
@@ -82,8 +82,8 @@ def _no_text(file: File) -> str:
         return ""
     name = PurePosixPath(file.path).name
     if what == "a web page":
-        return f"{name} is a web page that shows your work, not the work itself: download the file, and hand that in."
-    return f"{name} is {what} and no text, whatever its name says: hand in the file that your editor or Jupyter saved."
+        return f"{name} is a web page that shows your work, not the work itself: download the file, and submit that."
+    return f"{name} is {what} and no text, whatever its name says: submit the file that your editor or Jupyter saved."
 
 
 def _looks_like(file: File) -> str:
@@ -103,7 +103,7 @@ def _many_notebooks(files: Sequence[File], shown: str) -> str:
     some = ", ".join(notebooks[:3])
     return (
         f"{len(notebooks)} notebooks were found ({some} and {len(notebooks) - 3} more), and it cannot be told which "
-        f"one is the submission: hand in the one with your answers (or grade each by itself: {shown}/*.ipynb)."
+        f"one is the submission: submit the one with your answers (or grade each by itself: {shown}/*.ipynb)."
     )
 
 

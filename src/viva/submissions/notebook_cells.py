@@ -22,9 +22,9 @@ MAX_SOURCE: Final = 8 << 20
 """Characters in all cells together."""
 _LONGEST_NUMBER: Final = 400
 
-_TOO_MANY: Final = "the notebook holds far too many values: clear its outputs, and hand it in again"
+_TOO_MANY: Final = "the notebook holds far too many values: clear its outputs, and submit it again"
 _TOO_MANY_CELLS: Final = f"the notebook has more than {MAX_CELLS:,} cells"
-_AGAIN: Final = "open it in Jupyter, save it, and hand it in again"
+_AGAIN: Final = "open it in Jupyter, save it, and submit it again"
 
 
 class NotebookError(Exception):
@@ -100,7 +100,7 @@ def _parse(data: bytes) -> Mapping[str, object]:
         raise NotebookError(f"the notebook is empty ({len(data)} bytes): {_AGAIN}")
     if len(data) > MAX_BYTES:
         raise NotebookError(
-            f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs, and hand it in again"
+            f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs, and submit it again"
         )
     text = decode(data)
     try:
@@ -114,7 +114,7 @@ def _parse(data: bytes) -> Mapping[str, object]:
     except RecursionError:
         raise NotebookError(f"the notebook is nested too deeply: {_AGAIN}") from None
     if not isinstance(notebook, dict):
-        raise NotebookError(f"the file is no notebook (it holds {_called(notebook)}): {_AGAIN}")
+        raise NotebookError(f"the file is not a notebook (it holds {_called(notebook)}): {_AGAIN}")
     return notebook
 
 
@@ -144,12 +144,12 @@ def _broken(text: str, error: json.JSONDecodeError) -> str:
     if text.startswith("PK\x03\x04"):
         return "the file is an archive and no notebook: unpack it, or name it .zip"
     if start.startswith("version https://git-lfs"):
-        return "the file is a pointer of Git LFS and no notebook: run `git lfs pull`, and hand in the file itself"
+        return "the file is a pointer of Git LFS and no notebook: run `git lfs pull`, and submit the file itself"
     conflict = text.find("\n<<<<<<< ")
     if conflict >= 0 and conflict <= error.pos:
         return _conflict(text.count("\n", 0, conflict + 1) + 1)
     if not start.startswith("{"):
-        return f"the file is no notebook (it does not begin as one): {_AGAIN}"
+        return f"the file is not a notebook (it does not begin as one): {_AGAIN}"
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         lines = text.count("\n") + 1
         return f"the notebook breaks off in line {lines}, so the file is not complete: {_AGAIN}"
@@ -157,7 +157,7 @@ def _broken(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _conflict(line: int) -> str:
-    return f"the notebook has an unresolved Git conflict in line {line}: resolve it, and hand it in again"
+    return f"the notebook has an unresolved Git conflict in line {line}: resolve it, and submit it again"
 
 
 def _cells(notebook: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[str, object]]]:
@@ -166,7 +166,7 @@ def _cells(notebook: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[s
     if not isinstance(cells, list):
         worksheets = notebook.get("worksheets")
         if not isinstance(worksheets, list):
-            raise NotebookError(f"the file is no notebook (it has no list of cells): {_AGAIN}")
+            raise NotebookError(f"the file is not a notebook (it has no list of cells): {_AGAIN}")
         sheets = [sheet.get("cells") for sheet in worksheets if isinstance(sheet, dict)]
         cells = [cell for sheet in sheets if isinstance(sheet, list) for cell in sheet]
     for cell in cells:

@@ -73,7 +73,7 @@ def open_submission(
             f"{path}: {error.where} is a link, and links are not followed; give the path of the folder itself."
         ) from None
     except NotOpened as error:
-        files, problem = (), f"{shown} {error}: hand in a file or a folder that can be opened."
+        files, problem = (), f"{shown} {error}: submit a file or a folder that can be opened."
     except _Ungradable as error:
         files, problem = (), str(error)
     notes = () if problem and not files else (*reader.notes(), *(() if problem else content_checks.notes(files)))
@@ -110,7 +110,7 @@ class _Reader:
     def folder(self, opened: Folder, prefix: str, depth: int) -> None:
         """Read everything in an open folder, in the order of the raw names."""
         if depth > MAX_DEPTH:
-            raise _Ungradable(f"The folders are nested deeper than {MAX_DEPTH} levels: hand in a flat folder.")
+            raise _Ungradable(f"The folders are nested deeper than {MAX_DEPTH} levels: submit a flat folder.")
         names = sorted(names_in(opened), key=os.fsencode)
         if prefix and not ENVIRONMENT_MARKS.isdisjoint(names):
             self.not_the_work.add(prefix.rstrip("/"))
@@ -137,7 +137,7 @@ class _Reader:
             return  # it was removed while we read: then it is not part of the submission
         except NotOpened as error:
             if str(error).startswith("cannot be read"):
-                raise _Ungradable(f"{shown} {error}: make it readable, and hand in again.") from None
+                raise _Ungradable(f"{shown} {error}: make it readable, and submit again.") from None
             self.left_out[shown] = str(error)
 
     def file(self, found: Opened, shown: str) -> None:
@@ -154,7 +154,7 @@ class _Reader:
         if data is None:
             raise _Ungradable(
                 f"The submission is larger than {self.max_bytes >> 20} MiB ({shown} alone is {_size(found.size)}): "
-                "hand in code and answers, without data sets, trained models and environments."
+                "submit code and answers, without data sets, trained models and environments."
             )
         self.read_bytes += len(data)
         self.files[shown] = data
@@ -166,7 +166,7 @@ class _Reader:
     def _too_many(self) -> _Ungradable:
         return _Ungradable(
             f"The submission holds more than {self.max_files:,} files: "
-            "hand in code and answers, without data sets and environments."
+            "submit code and answers, without data sets and environments."
         )
 
     def sorted_files(self) -> tuple[File, ...]:
@@ -181,11 +181,11 @@ class _Reader:
         """List what a student should know about files that were not read."""
         found = []
         if self.not_the_work:
-            found.append(f"Left out, because it is no part of the work: {_list(self.not_the_work)}.")
+            found.append(f"Left out, because it is not part of the work: {_list(self.not_the_work)}.")
         for words in sorted(set(self.left_out.values())):
             paths = [p for p, why in self.left_out.items() if why == words]
             each = words if len(paths) == 1 else words.replace("is a ", "are ") + "s"
-            found.append(f"Left out: {_list(paths)} {each}; hand in the file itself.")
+            found.append(f"Left out: {_list(paths)} {each}; submit the file itself.")
         if self.twice:
             found.append(f"Left out: {_list(self.twice)}, because another file has the same name in another spelling.")
         if self.renamed:

@@ -29,7 +29,7 @@ def test_everybody_is_found_by_canvas_number(read: Read) -> None:
     assert [s.id for s in found.missing] == ["S9"]
     assert {(u.name, u.reason) for u in found.unmatched} == {
         ("README", "has no name that Canvas gives"),
-        ("anon_Ab3xY", "does not say who handed it in"),
+        ("anon_Ab3xY", "does not say who submitted it"),
     }
 
 

@@ -63,11 +63,11 @@ def test_what_is_there_twice_is_taken_once(tmp_path: Path) -> None:
 def test_more_than_a_class_hands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = laid_out(tmp_path / "given", {"a.py": b"a" * 100})
     gatherer = Gatherer(tmp_path / "work", _bytes=99)
-    with pytest.raises(UsageError, match="more than a class hands in"):
+    with pytest.raises(UsageError, match="more than a class submits"):
         gatherer.gather("ada", [("", given)])
     assert (tmp_path / "work" / "ada" / "a.py").read_bytes() == b"", "nothing past the limit was written"
     deep = laid_out(tmp_path / "deep", {"/".join("d" * 30) + "/a.py": b""})
     monkeypatch.setattr(gathering, "_MOST_DEPTH", 10)
     gatherer = Gatherer(tmp_path / "other")
     gatherer.gather("ada", [("", deep)])
-    assert [u.reason for u in gatherer.unmatched] == ["lies deeper than 10 folders"]
+    assert [u.reason for u in gatherer.unmatched] == ["is deeper than 10 folders"]

@@ -15,7 +15,9 @@ def test_logins_and_a_team_of_the_grades_file(read: Read, tmp_path: Path) -> Non
         "hw1-jo-smith": (["jo@x.edu"], "", "2026-10-06 11:07:00+00:00"),
         "hw1-team-rocket": (["jesse@x.edu", "james@x.edu"], "team-rocket", "2026-10-05 11:07:00+00:00"),
     }
-    assert [(u.name, u.reason) for u in found.unmatched] == [("hw2-ada", "is no repository of this assignment (hw1-…)")]
+    assert [(u.name, u.reason) for u in found.unmatched] == [
+        ("hw2-ada", "is not a repository of this assignment (hw1-…)")
+    ]
 
 
 def test_a_team_whose_name_became_a_slug(read: Read) -> None:

@@ -60,7 +60,7 @@ def test_two_people_of_whom_only_the_name_is_known_stay_two(read: Read) -> None:
 def test_values_of_other_types_are_passed_over(read: Read, told: str) -> None:
     found = read(export(f"submission_1:\n  {told}\nsubmission_2:\n  :submitters:\n  - :name: A\n    :sid: '7'\n"))
     assert {d.name: [s.id for s in d.students] for d in found.attempts} == {"submission_1": [], "submission_2": ["7"]}
-    assert ("submission_1", "says of nobody that they handed it in") in {(u.name, u.reason) for u in found.unmatched}
+    assert ("submission_1", "does not say who submitted it") in {(u.name, u.reason) for u in found.unmatched}
 
 
 LAUGHS = "submission_1:\n  a0: &a0 [x, x]\n" + "".join(

@@ -42,7 +42,7 @@ PEOPLE = [
     (Person("p", keys={"id": "1", "email": "jo1@x.edu"}), "has identifiers of several people in the roster"),
     (Person("p", "Zoë", keys={"login": "ada", "id": "4"}), "has identifiers of several people in the roster"),
     (Person("p", keys={"canvas": "77"}), "is not in the roster"),
-    (Person("p"), "does not say who handed it in"),
+    (Person("p"), "does not say who submitted it"),
     # a number of a platform's is only taken for the list's own where the name agrees
     (Person("p", "lovelaceada", keys={"canvas": "1"}), "1"),
     (Person("p", "smithjo", keys={"canvas": "3"}), "3"),
@@ -75,7 +75,7 @@ def test_a_name_does_not_join_whom_an_identifier_has_joined(tmp_path: Path) -> N
     people = [Person("7", keys={"email": "ada@x.edu"}), Person("8", "Ada Lovelace")]
     matches = Matcher(roster(tmp_path, LIST)).match(people)
     assert {k: s.id for k, s in matches.students.items()} == {"7": "1"}
-    assert matches.reasons["8"] == "has the name of somebody who handed in under another identifier"
+    assert matches.reasons["8"] == "has the name of someone who submitted under another identifier"
 
 
 def test_only_names_are_said(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def test_students_and_times(read: Read) -> None:
         "王伟": ("ps1", "None"),
         "jo": ("ps1", "None"),
     }
-    assert [(u.name, u.reason) for u in found.unmatched] == [("jo/notes.txt", "is no folder of an assignment")]
+    assert [(u.name, u.reason) for u in found.unmatched] == [("jo/notes.txt", "is not a folder of an assignment")]
 
 
 @pytest.mark.parametrize("folder", ["submitted", "downloaded"])

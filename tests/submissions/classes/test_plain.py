@@ -66,5 +66,5 @@ def test_a_class_of_one(read: Read) -> None:
 
 @pytest.mark.parametrize("files", [{}, {"notes.txt": b""}, {"x.py": CODE}, {"ada/": b""}, {"a/b/c/d/e/notes.txt": b""}])
 def test_what_is_no_class(read: Read, files: dict[str, bytes]) -> None:
-    with pytest.raises(UsageError, match="is no class that is known here"):
+    with pytest.raises(UsageError, match="is not a class in a known format"):
         read(files)

@@ -67,7 +67,7 @@ def test_the_roster_may_lie_beside_the_submissions(tmp_path: Path) -> None:
 
 def test_what_lies_beside_the_folder_in_the_archive_is_listed(read: Read) -> None:
     found = read({"export/ada/x.py": CODE, "export/bo/x.py": CODE, "readme.txt": b""})
-    assert [(u.name, u.reason) for u in found.unmatched] == [("readme.txt", "lies beside the submissions")]
+    assert [(u.name, u.reason) for u in found.unmatched] == [("readme.txt", "is next to the submissions")]
 
 
 def test_names_that_are_the_same_in_some_file_system_are_told_apart(read: Read) -> None:
@@ -104,7 +104,7 @@ def test_the_folder_for_unpacking_is_private(tmp_path: Path) -> None:
 
 def test_nothing_is_left_behind_where_nothing_was_read(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "class.zip", {"notes.txt": b""})
-    with pytest.raises(UsageError, match="is no class that is known here"):
+    with pytest.raises(UsageError, match="is not a class in a known format"):
         read_class(archive, roster=None, into=tmp_path / "into")
     assert not list((tmp_path / "into").iterdir())
 

@@ -144,8 +144,8 @@ SMALL = Caps(files=5, mib=2)
     [
         ({f"{n}.py": b"" for n in range(6)}, "holds more than 5 files"),
         ({f"{n}/": b"" for n in range(11)}, "holds more than"),
-        ({"zeros": bytes(3 << 20)}, "unpacks to more than a class hands in"),
-        ({f"{n}": os.urandom(700 << 10) for n in range(4)}, "unpacks to more than a class hands in"),
+        ({"zeros": bytes(3 << 20)}, "unpacks to more than a class submits"),
+        ({f"{n}": os.urandom(700 << 10) for n in range(4)}, "unpacks to more than a class submits"),
     ],
 )
 def test_bombs(tmp_path: Path, into: Path, pack: object, files: dict[str, bytes], sentence: str) -> None:

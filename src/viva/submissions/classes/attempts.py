@@ -99,7 +99,7 @@ class _AttemptBuilder:
         unmatched = []
         for each in found:
             if not each.people and not self._is_team(each):
-                unmatched.append(Unmatched(clean(each.label)[:_SHOWN], "says of nobody that they handed it in"))
+                unmatched.append(Unmatched(clean(each.label)[:_SHOWN], "does not say who submitted it"))
             for person in each.people:
                 if reason := self.matches.reasons.get(person.id):
                     label = f"{each.label}: {person.name or person.id}" if len(each.people) > 1 else each.label

@@ -65,7 +65,7 @@ def read_table(path: Path, known: Container[str] = frozenset()) -> Table:
 def _bytes(path: Path) -> bytes:
     try:
         if not path.is_file():
-            raise UsageError(f"{path} is no file; give a CSV file." if path.exists() else no_such_path(path))
+            raise UsageError(f"{path} is not a file; give a CSV file." if path.exists() else no_such_path(path))
         with path.open("rb") as file:
             data = read_at_most(file.fileno(), MOST_BYTES)
     except (OSError, NotOpened) as error:

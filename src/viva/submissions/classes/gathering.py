@@ -68,12 +68,12 @@ class Gatherer:
             while part := os.read(found.descriptor, _COPY):
                 self._bytes -= len(part)
                 if self._files < 0 or self._bytes < 0:
-                    raise UsageError(f"{label} is more than a class hands in; give the folder of one class.")
+                    raise UsageError(f"{label} is more than a class submits; give the folder of one class.")
                 file.write(part)
 
     def _copy_folder(self, found: Opened, target: Path, label: str, depth: int) -> None:
         if depth > _MOST_DEPTH:
-            raise NotOpened(f"lies deeper than {_MOST_DEPTH} folders")
+            raise NotOpened(f"is deeper than {_MOST_DEPTH} folders")
         target.mkdir(mode=0o700, exist_ok=True)
         for name in sorted(os.listdir(found.descriptor), key=os.fsencode):
             if is_not_the_work(name):

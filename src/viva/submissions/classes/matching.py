@@ -103,7 +103,7 @@ class Matcher:
             found, mine, sharing = precise, _exact(person), both[1]
         others = {other for form in mine for other in sharing[form]} - {person.id}
         if not mine and not person.keys:
-            matches.reasons[person.id] = "does not say who handed it in"
+            matches.reasons[person.id] = "does not say who submitted it"
         elif not found:
             matches.reasons[person.id] = "is not in the roster"
         elif len(found) > 1:
@@ -111,7 +111,7 @@ class Matcher:
         elif others:
             matches.reasons[person.id] = "has a name that somebody else in the export has as well"
         elif found.keys() & taken:
-            matches.reasons[person.id] = "has the name of somebody who handed in under another identifier"
+            matches.reasons[person.id] = "has the name of someone who submitted under another identifier"
         else:
             student = next(iter(found.values()))
             matches.students[person.id] = student

@@ -118,14 +118,14 @@ def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Pa
             break
         for entry in entries:
             if entry.sort != "folder":
-                reason = "lies beside the submissions" if entry.sort == "file" else refused(entry)
+                reason = "is next to the submissions" if entry.sort == "file" else refused(entry)
                 unmatched.append(Unmatched(entry.name, reason))
         here = folders[0].path
     entries = tuple(e for e in entries_of(folder) if not _is_same(e.path, roster))
     if plain_folder.is_class_of_one(entries):
         return plain_folder, folder, entries, []
     raise UsageError(
-        f"{path} is no class that is known here; expected is what Canvas, Moodle, Gradescope, Brightspace, GitHub's "
+        f"{path} is not a class in a known format; expected what Canvas, Moodle, Gradescope, Brightspace, GitHub's "
         "classroom or nbgrader exports, or a folder with a folder, an archive or a file for each student."
     )
 
@@ -139,7 +139,7 @@ def _refuse_half_an_export(path: Path, entries: tuple[Entry, ...]) -> None:
             shown = ", ".join(safe(name)[:100] for name in others[:3])
             raise UsageError(
                 f"{path} resembles an export of {kind.SOURCE.title()}: {fitting} of {len(entries)} names have its form "
-                f"({kind.FORM}), and the others do not, such as {shown}. Nothing was read; take out what is no "
+                f"({kind.FORM}), and the others do not, such as {shown}. Nothing was read; take out what is not a "
                 "submission, or give the archive as the platform exported it."
             )
 

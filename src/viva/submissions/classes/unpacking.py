@@ -72,7 +72,7 @@ class _Quota:
     def take(self, size: int) -> None:
         self.bytes -= size
         if self.bytes < 0:
-            raise _too_much(self.shown, "unpacks to more than a class hands in, or than there is room for on the disk")
+            raise _too_much(self.shown, "unpacks to more than a class submits, or than there is room for on the disk")
 
     def take_member(self) -> None:
         self.members += 1
@@ -271,7 +271,7 @@ def _refusal(member: _Member, parts: list[str]) -> str | None:
     if name.startswith("/") or ".." in parts or name[1:2] == ":" or "\0" in name or not parts:
         return "would be written outside the class's folder"
     if len(parts) > _MOST_PARTS:
-        return f"lies deeper than {_MOST_PARTS} folders"
+        return f"is deeper than {_MOST_PARTS} folders"
     return None
 
 
@@ -321,4 +321,4 @@ class _Bounded(io.RawIOBase):
 
     def _check(self, position: int) -> None:
         if position > self._bound:
-            raise _too_much(self._shown, "unpacks to more than a class hands in, or than there is room for on the disk")
+            raise _too_much(self._shown, "unpacks to more than a class submits, or than there is room for on the disk")

@@ -38,9 +38,9 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
         if entry.sort == "folder" and entry.name.startswith(prefix):
             reading.found.append(_found(entry, prefix))
         elif entry.sort == "folder":
-            reading.unmatched.append(Unmatched(entry.name, f"is no repository of this assignment ({prefix}…)"))
+            reading.unmatched.append(Unmatched(entry.name, f"is not a repository of this assignment ({prefix}…)"))
         elif entry.name != ROSTER:
-            reason = "is no repository" if entry.sort == "file" else refused(entry)
+            reason = "is not a repository" if entry.sort == "file" else refused(entry)
             reading.unmatched.append(Unmatched(entry.name, reason))
     return reading
 

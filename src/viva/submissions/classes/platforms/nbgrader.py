@@ -39,7 +39,7 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
     found: list[tuple[str, Entry]] = []
     for student in entries:
         if student.sort != "folder":
-            reason = "is no folder of a student" if student.sort == "file" else refused(student)
+            reason = "is not a folder of a student" if student.sort == "file" else refused(student)
             reading.unmatched.append(Unmatched(student.name, reason))
             continue
         try:
@@ -51,7 +51,7 @@ def read(folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Readin
             if each.sort == "folder":
                 found.append((student.name, each))
             else:
-                reason = "is no folder of an assignment" if each.sort == "file" else refused(each)
+                reason = "is not a folder of an assignment" if each.sort == "file" else refused(each)
                 reading.unmatched.append(Unmatched(f"{student.name}/{each.name}", reason))
     several = len({assignment.name for _, assignment in found}) > 1
     for name, assignment in found:
