@@ -62,7 +62,7 @@ class Report:
     @property
     def time(self) -> str:
         """Return how long the check took, and what it tested."""
-        return f"Asked of the notebook as it is now, in {self.took_s:.2f} s; hand in what also runs from top to bottom."
+        return f"Asked of the notebook as it is now, in {self.took_s:.2f} s; submit what also runs from top to bottom."
 
     def __str__(self) -> str:
         from viva.formats.terminal_table import print_score

@@ -118,5 +118,5 @@ class KernelSource:
         reply = wire.receive(self._sock, Countdown(self.clock, timeout_s).left_s)
         self._late = False
         if not isinstance(reply, dict):
-            raise wire.WireError("the reply was no message")
+            raise wire.WireError("the reply was not a message")
         return reply

@@ -71,7 +71,7 @@ def _serve(control: socket.socket, questions: socket.socket, settings: ExaminerS
     assignment = course.assignment(settings.assignment)
     if assignment.suite is not None:
         raise UsageError(
-            f"{assignment.title} is marked by a unittest suite, which cannot question a live notebook: save "
+            f"{assignment.title} is graded by a unittest suite, which cannot question a live notebook: save "
             "it, and run `viva check` on the file."
         )
     source = KernelSource(questions, LiveReadyMessage(settings.versions), of_process(os.getppid()))

@@ -151,7 +151,7 @@ def test_the_limit_of_the_notebook_ends_it_and_keeps_what_there_is(runner: Worke
 
 def test_input_is_a_clear_error(runner: Worker) -> None:
     [cell] = runner.notebook("input('name? ')")
-    assert cell["status"] == "raised" and "nobody is there" in cell["raised"]["message"]
+    assert cell["status"] == "raised" and "no one is there" in cell["raised"]["message"]
 
 
 def test_the_source_of_functions_is_known(runner: Worker) -> None:

@@ -160,7 +160,7 @@ def test_a_link_in_the_locks_place_is_not_followed(gpu: Gpu, tmp_path: Path) -> 
     os.mkfifo(lock_file(gpu))
     with pytest.raises(GpuUnavailable, match="in use") as raised:
         GpuLease.take([gpu])
-    assert "is no plain file" in raised.value.reason
+    assert "is not a regular file" in raised.value.reason
 
 
 def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:

@@ -101,7 +101,7 @@ def test_endings_have_words(report: bytes, out_of_memory: bool, words: str) -> N
     "message", [None, [], {}, {"tier": "T3"}, {"tier": 1, "layers": [], "probes": {}, "missing": []}]
 )
 def test_a_hello_of_another_form_is_refused(message: object) -> None:
-    with pytest.raises(ProtocolViolation, match="no hello"):
+    with pytest.raises(ProtocolViolation, match="not a hello"):
         ReadyMessage.from_wire(message)
 
 

@@ -25,7 +25,7 @@ Outputs = list[dict[str, Any]]
 
 ALLOWED: Final = {
     "bytes_to_the_buffer": "a kernel's sys.stdout has no buffer; ours has one, so that what writes bytes works",
-    "input": "nobody is there to answer in either; ours says what to do about it",
+    "input": "no one is there to answer in either; ours says what to do about it",
     "getpass": "the same",
     "pdb": "a debugger that was left in goes on, so that it does not cost the cell",
     "debug": "what it shows is the place where input() was refused",

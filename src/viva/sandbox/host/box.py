@@ -128,8 +128,8 @@ class Box:
         found = self.ready_message.open_probes
         if found and self._fork_server.tier > Tier.T0:
             raise BoxUnavailable(
-                f"a box of tier {self._fork_server.tier} was destroyed because a wall did not hold: "
-                + "; ".join(f"{name} ({text})" for name, text in found.items())
+                f"a sandbox of isolation level {self._fork_server.tier} was destroyed, because an isolation layer "
+                "failed: " + "; ".join(f"{name} ({text})" for name, text in found.items())
             )
 
     @property

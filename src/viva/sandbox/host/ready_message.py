@@ -32,7 +32,7 @@ class ReadyMessage:
                 _texts(message["versions"]),
             )
         except (KeyError, TypeError, AttributeError) as error:
-            raise ProtocolViolation(f"the box's first message is no hello: {error}") from error
+            raise ProtocolViolation(f"the box's first message is not a hello: {error}") from error
 
     @property
     def open_probes(self) -> dict[str, str]:

@@ -32,7 +32,7 @@ def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
     if unpacked > most:
         found.append(
             f"Together the files hold {unpacked / (1 << 20):.0f} MiB, and {assignment.limits.disk_mib} MiB is the most "
-            "that can be graded: hand in less data."
+            "that can be graded: submit less data."
         )
     return found
 

@@ -76,6 +76,6 @@ class Folder:
         if data is None:
             raise UsageError(
                 f"{self._path / path} is larger than {self._most >> 20} MiB, the most that a whole submission may be: "
-                "move it elsewhere, or hand in a smaller one."
+                "move it elsewhere, or submit a smaller one."
             )
         return data

@@ -40,7 +40,7 @@ def gather(path: Path, assignment: Assignment | None) -> tuple[ChosenFiles, tupl
         only,
     )
     if not chosen.mains:
-        raise UsageError(f"{path}: there is no notebook and no Python file to hand in.")
+        raise UsageError(f"{path}: there is no notebook and no Python file to submit.")
     files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
     if why := problem(files, is_folder=True, shown=str(path)):
         raise UsageError(f"Not packed, because it could not be graded: {why}")

@@ -162,7 +162,7 @@ def _no_input(*_prompt: object) -> str:
     caller = sys._getframe(1).f_locals.get("self")
     if "bdb" in sys.modules and isinstance(caller, sys.modules["bdb"].Bdb):
         return "continue"  # the student left `pdb.set_trace()` in the code
-    raise RuntimeError("input() cannot be used here: nobody is there to answer; put the value into the code")
+    raise RuntimeError("input() cannot be used here: no one is there to answer; put the value into the code")
 
 
 def _module_name(filename: str) -> str:

@@ -69,6 +69,6 @@ def _line() -> bytes:
     while not line.endswith(b"\n"):
         part = os.read(0, 1 << 16)
         if not part:
-            raise EOFError("nobody said what this box is to be")
+            raise EOFError("no one said what this box is to be")
         line += part
     return line

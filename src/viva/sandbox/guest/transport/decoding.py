@@ -140,7 +140,7 @@ class Decoder:
     def _scalar_list(self, content: object) -> List[object]:
         array = self._array(content)
         if array.ndim != 1:
-            raise WireError("a list of scalars that is no line")
+            raise WireError("a list of scalars that is not a line")
         self._count(array.size)
         return list(array)
 

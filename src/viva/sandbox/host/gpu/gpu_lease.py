@@ -120,7 +120,7 @@ def _lock_one(gpus: Sequence[Gpu], on_wait: Callable[[str], None], patience_s: f
         now = time.monotonic()
         if now - started >= patience_s:
             names = ", ".join(str(lock_file(gpu)) for gpu in gpus)
-            raise GpuUnavailable(_IN_USE, f"nobody gave back {names} within {patience_s:g} s")
+            raise GpuUnavailable(_IN_USE, f"no one released {names} within {patience_s:g} s")
         if now - reported >= 1:
             reported = now
             on_wait(f"waiting for {gpus[0].name}, {now - started:.0f} s so far")
@@ -134,7 +134,7 @@ def _try_lock(path: Path) -> int | None:
     fd = _open(path)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise GpuUnavailable(_IN_USE, f"{path} is no plain file")
+        raise GpuUnavailable(_IN_USE, f"{path} is not a regular file")
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -35,7 +35,7 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         lines = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
         why = lines[-1][-300:] if lines else error
-        raise BoxUnavailable(f"{python} cannot try the walls: {why}") from error
+        raise BoxUnavailable(f"{python} cannot try the isolation layers: {why}") from error
     cgroup = _has_cgroup()
     return [TierReport.from_trial(tier, found.get(str(tier), {}), cgroup=cgroup) for tier in sorted(Tier, reverse=True)]
 
