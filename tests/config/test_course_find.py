@@ -23,9 +23,9 @@ def test_the_option_comes_before_the_environment_and_the_folder(write: Write, tm
 @pytest.mark.parametrize(
     ("explicit", "environ", "part"),
     [
-        ("nowhere", {}, "--course says nowhere, which is no folder."),
+        ("nowhere", {}, "--course says nowhere, which is not a folder."),
         ("empty", {}, "--course says empty, but there is no grader.yaml in it."),
-        (None, {"VIVA_COURSE": "nowhere"}, "VIVA_COURSE says nowhere, which is no folder."),
+        (None, {"VIVA_COURSE": "nowhere"}, "VIVA_COURSE says nowhere, which is not a folder."),
         (None, {}, "No course was found: there is no grader.yaml in"),
     ],
 )
@@ -46,7 +46,7 @@ def test_a_course_that_a_student_handed_in_is_refused(write: Write, tmp_path: Pa
     with pytest.raises(UsageError, match="lies inside the submission"):
         keep_apart(forged, [forged])
     handed_in = write("class/mallory/inner/solution.py", "")
-    with pytest.raises(UsageError, match="beside the submission"):
+    with pytest.raises(UsageError, match="next to the submission"):
         keep_apart(forged, [handed_in])
     keep_apart(tmp_path, [handed_in])
     keep_apart(tmp_path, [tmp_path / "class" / "mallory", tmp_path / "class" / "none"])

@@ -147,8 +147,8 @@ WRONG = [
     ("title: M\ndata: [link]\n", ["data.0: `link` leads out of"]),
     ("title: M\ndata: [folder]\n", ["data.0: `folder` is a folder; list each file"]),
     # YAML
-    ("title: [M\nload: run\n", [":2: this is no YAML"]),
-    ("title: M\n\tload: run\n", [":2: this is no YAML", "indent with spaces"]),
+    ("title: [M\nload: run\n", [":2: invalid YAML: "]),
+    ("title: M\n\tload: run\n", [":2: invalid YAML: ", "indent with spaces"]),
     ("title: &a M\nload: *a\n", [":1: a text that begins with `&` must be in quotes."]),
     ("title: !!python/object/apply:os.system [id]\n", [":1: a text that begins with `!` must be in quotes."]),
     ("--- 1\n--- 2\n", [":2: a second document begins here"]),

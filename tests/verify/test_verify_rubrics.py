@@ -41,7 +41,7 @@ WHY = entry("test_why", "1", Status.NEEDS_REVIEW, "1", 2)
         (
             [ONE],
             [SUMS, WHY, entry("test_how", "2", Status.NEEDS_REVIEW, "2")],
-            ["test_a.py::test_how is marked with the rubric's question 2, and rubric.yaml has none; there are: 1"],
+            ["test_a.py::test_how is graded with the rubric's question 2, and rubric.yaml has none; there are: 1"],
         ),
         ([replace(ONE, evidence=("test_sum",))], [SUMS, WHY], ["no test is called so; did you mean `test_sums`?"]),
         (

@@ -50,9 +50,9 @@ def keep_apart(root: Path, submissions: Iterable[Path]) -> None:
     for path in submissions:
         folder = (path if path.is_dir() else path.parent).resolve()
         if course.is_relative_to(folder):
-            where = "inside the submission" if path.is_dir() else "beside the submission"
+            where = "inside the submission" if path.is_dir() else "next to the submission"
             raise UsageError(
-                f"The course {root} lies {where} {path}, so the student could have written it; "
+                f"The course {root} is {where} {path}, so the student could have written it; "
                 "say which course to use with --course DIR."
             )
 
@@ -60,7 +60,7 @@ def keep_apart(root: Path, submissions: Iterable[Path]) -> None:
 def _told(path: Path, by: str) -> Path:
     folder = path.parent if path.name == GRADER_YAML else path
     if not folder.is_dir():
-        raise CourseError(f"{by} says {path}, which is no folder.")
+        raise CourseError(f"{by} says {path}, which is not a folder.")
     if not (folder / GRADER_YAML).is_file():
         raise CourseError(f"{by} says {path}, but there is no grader.yaml in it.")
     return folder.absolute()

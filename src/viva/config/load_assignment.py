@@ -138,7 +138,7 @@ def _check_together(document: CourseDocument, written: AssignmentFile) -> None:
     if written.submission.notebook is None and written.submission.module is None:
         raise document.error(("submission",), "found neither notebook nor module, expected at least one of them.")
     if written.kernel and written.load == "definitions":
-        raise document.error(("kernel",), "a kernel runs whole cells; expected `load: run` beside it.")
+        raise document.error(("kernel",), "a kernel runs whole cells; expected `load: run` with it.")
     if written.kernel and not written.limits.fork:
         raise document.error(("kernel",), "a kernel needs processes and sockets in the box; expected no `fork: false`.")
     # An existing suite imports the submission itself; settings of how viva loads one would be a false promise.
@@ -162,7 +162,7 @@ def _data_file(document: CourseDocument, root: Path, name: str, written: Assignm
         if not found.exists():
             continue
         if Path(entry).is_absolute() or not found.resolve().is_relative_to(fence.resolve()):
-            raise document.error(at, f"`{entry}` leads out of {fence}, and data lies in there.")
+            raise document.error(at, f"`{entry}` points outside {fence}; expected data in that folder.")
         if found.resolve() == (graders / "key.py").resolve():
             raise document.error(at, f"`{entry}` is the answer key, which never goes into a box.")
         if not found.is_file():

@@ -42,7 +42,7 @@ def load_course(root: Path) -> Course:
     root = root.absolute()
     path = root / GRADER_YAML
     if not path.is_file():
-        raise CourseError(f"{root} is no course: it has no grader.yaml; `viva init DIR` makes a course.")
+        raise CourseError(f"{root} is not a course: it has no grader.yaml; `viva init DIR` makes a course.")
     written = read_document(path).read(CourseFile)
     return Course(
         root=root,

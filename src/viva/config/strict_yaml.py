@@ -103,8 +103,8 @@ def _events(text: str) -> Iterator[Event]:
 
 def _in_words(problem: str) -> str:
     if "\\t" in problem or "tab" in problem or "cannot start any token" in problem:
-        return f"this is no YAML ({problem}): indent with spaces, and put a text that begins with a sign in quotes"
-    return f"this is no YAML ({problem})"
+        return f"invalid YAML: {problem}; indent with spaces, and put text that begins with a sign in quotes"
+    return f"invalid YAML: {problem}"
 
 
 @dataclass(slots=True)

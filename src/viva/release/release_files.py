@@ -23,7 +23,7 @@ viva check
 
 runs the public tests on your own machine, without a network. `viva check --only 2.1` runs those of one question,
 `viva check --watch` all of them whenever you save. In a notebook, `import viva; viva.check("2.1")` asks the functions
-that are defined now. `viva pack` makes the archive to hand in. In a repository on GitHub or GitLab, every push runs
+that are defined now. `viva pack` makes the archive to submit. In a repository on GitHub or GitLab, every push runs
 the tests.
 """
 _BY_THE_WHEEL: Final = frozenset({"numpy"})

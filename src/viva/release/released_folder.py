@@ -33,7 +33,7 @@ class ReleasedFolder:
             UsageError: it holds something.
         """
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder} is not empty; give a new folder, so that nothing of yours is overwritten.")
+            raise UsageError(f"{folder} is not empty. Give a new folder, so that none of your files are overwritten.")
 
     def write(self, folder: Path) -> None:
         """Write everything into a folder that is new or empty, completely or not at all.
@@ -126,7 +126,7 @@ def _public(assignment: Assignment, path: str, tests: set[str], wanted: frozense
     except OSError as error:
         raise CourseError(f"{file}: a public test imports it, and it cannot be read: {error.strerror}.") from error
     except (SyntaxError, ValueError) as error:
-        raise CourseError(f"{file} is no Python: {error}.") from error
+        raise CourseError(f"{file} is not valid Python: {error}.") from error
 
 
 def _yaml(value: Mapping[str, object]) -> bytes:

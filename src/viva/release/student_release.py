@@ -31,7 +31,7 @@ WITHHELD: Final = "tests that only the graders can run"
 TRAINING: Final = "tests that train or need a GPU"
 ANSWERS: Final = "answers by hand"
 WHY: Final = {
-    HIDDEN: "nobody is to know their inputs",
+    HIDDEN: "no one may know their inputs",
     WITHHELD: "they are under `release: withhold`",
     TRAINING: "labels and thresholds stay with you",
     ANSWERS: "the record would hold the answers",

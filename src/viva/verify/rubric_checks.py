@@ -19,7 +19,7 @@ def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...
     graded_by_hand = {e.rubric: e for score in scores for e in score.entries if e.status is Status.NEEDS_REVIEW}
     numbers = [q.number for q in rubric.questions]
     without_question = [
-        f"{graded_by_hand[number].test_id} is marked with the rubric's question {number}, and rubric.yaml has none"
+        f"{graded_by_hand[number].test_id} is graded with the rubric's question {number}, and rubric.yaml has none"
         f"{suggest(number, numbers).rstrip('.')}"
         for number in sorted(set(graded_by_hand) - set(numbers))
     ]

@@ -250,7 +250,7 @@ def main() -> int:
     The exit status is 0 whenever a file was written, because the platform treats any other status as a crash.
     """
     parser = argparse.ArgumentParser(prog="viva.release.gradescope.harness")
-    parser.add_argument("--root", type=Path, default=Path("/"), help="where `autograder` lies")
+    parser.add_argument("--root", type=Path, default=Path("/"), help="the folder that holds `autograder`")
     parser.add_argument("--check", action="store_true", help="only try whether everything is there")
     parser.add_argument("--tier", choices=["T1", "T2", "T3"], help="the isolation to use")
     parser.add_argument("--deadline", type=float, metavar="S", help="seconds, instead of what was packed")

@@ -61,7 +61,7 @@ def _named(course: Course, assignment: Assignment, text: str) -> Path:
     inside = path.resolve().is_relative_to(course.root.resolve())
     if not inside or not path.is_file() or ".." in Path(text).parts:
         where = read_document(assignment.folder / "assignment.yaml")
-        raise where.error(("release", "gradescope", "files"), f"`{text}` is no file of {course.root}.")
+        raise where.error(("release", "gradescope", "files"), f"`{text}` is not a file of {course.root}.")
     return path
 
 
@@ -109,7 +109,7 @@ def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text("utf-8"))
     except (SyntaxError, ValueError) as error:
-        raise CourseError(f"{path} is no Python: {error}.") from error
+        raise CourseError(f"{path} is not valid Python: {error}.") from error
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -46,7 +46,7 @@ class _Stripper:
         what, indent = marker["what"], marker["indent"]
         if marker["edge"] == "BEGIN":
             if self.opened is not None:
-                raise Unbalanced(f"line {number}: BEGIN {what} stands inside {self.opened[0]} of line {self.opened[1]}")
+                raise Unbalanced(f"line {number}: BEGIN {what} is inside {self.opened[0]} of line {self.opened[1]}")
             self.opened, self.found = (what, number), True
             if what == "SOLUTION" and not marker["silent"]:
                 self._add_placeholder(indent)

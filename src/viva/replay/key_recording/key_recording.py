@@ -117,7 +117,7 @@ def load_record(path: Path) -> Record:
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}; get the released folder once more.") from error
     except (WireError, ValueError, TypeError, AttributeError) as error:
-        raise CourseError(f"{path} is no record of this version of viva; get the released folder once more.") from error
+        raise CourseError(f"{path} is not a record of this version of viva; get the released folder again.") from error
 
 
 def _parts(answer: Answer) -> tuple[object, ...]:

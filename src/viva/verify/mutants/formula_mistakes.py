@@ -134,7 +134,7 @@ def log_dropped(node: ast.AST, code: Code) -> Iterator[Change]:
         yield code.replace(node, code.text(x))
 
 
-@mistake("`>` stands for `>=`, or `<` for `<=`.")
+@mistake("`>` is used instead of `>=`, or `<` instead of `<=`.")
 def boundary_moved(node: ast.AST, code: Code) -> Iterator[Change]:
     """Replace `>` by `>=`, `<` by `<=`, and the other way round."""
     if isinstance(node, ast.Compare):
