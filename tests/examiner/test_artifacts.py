@@ -88,7 +88,7 @@ def test_another_ending_is_found(examiner: Examined) -> None:
 @pytest.mark.parametrize(
     ("files", "says"),
     [
-        ({}, "No file predictions.csv was found: hand in your predictions for the 4 rows under this name"),
+        ({}, "No file predictions.csv was found: submit your predictions for the 4 rows under this name"),
         ({"predictions.csv": b"1\n0\n"}, "predictions.csv holds 2 predictions; expected 4"),
         ({"predictions.csv": b"0\n1\n1\n0\n"}, "Fewer than three of four rows are right."),
         (

@@ -34,7 +34,7 @@ NAMED = SubmissionFiles(notebook="work.ipynb", module="solution.py")
             [("solution.py", "f"), ("old/solution.py", "f")],
             BOTH,
             (
-                "`f` is defined in solution.py and in old/solution.py: solution.py counts, because it lies in the "
+                "`f` is defined in solution.py and in old/solution.py: solution.py counts, because it is in the "
                 "outermost folder."
             ),
         ),
@@ -46,7 +46,7 @@ NAMED = SubmissionFiles(notebook="work.ipynb", module="solution.py")
         (
             [("b.ipynb", "f"), ("old/a.ipynb", "f")],
             BOTH,
-            "`f` is defined in b.ipynb and in old/a.ipynb: b.ipynb counts, because it lies in the outermost folder.",
+            "`f` is defined in b.ipynb and in old/a.ipynb: b.ipynb counts, because it is in the outermost folder.",
         ),
         (
             [("a.ipynb", "abcdef"), ("b.ipynb", "abcdef"), ("c.ipynb", "a"), ("d.ipynb", "b"), ("e.ipynb", "c")],

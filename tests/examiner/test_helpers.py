@@ -38,7 +38,7 @@ def test_no_helpers_are_no_fault(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("files", "inside", "said"),
-    [({"words.py": "X = 1\n"}, "", "has no __init__.py"), (PACKAGE, "X = 1\n", "stands beside")],
+    [({"words.py": "X = 1\n"}, "", "has no __init__.py"), (PACKAGE, "X = 1\n", "is next to")],
     ids=["no __init__.py", "file and folder"],
 )
 def test_what_cannot_be_meant_is_said_in_a_sentence(

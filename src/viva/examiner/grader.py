@@ -55,7 +55,7 @@ MOST_CONFIRMED = 3
 SECOND_LOOK_S = 5.0
 """Seconds of the box for finding out which mistake fits all answers of a test."""
 TRAINING_LEFT_OUT = f"{NOT_GRADED_YET}: this test trains a model, and tests that train were left out of this run."
-NOT_READABLE = "Not asked: your submission could not be read. The reason stands at the top of the results."
+NOT_READABLE = "Not asked: your submission could not be read. The reason is at the top of the results."
 
 
 Questions = tuple[str, list[list[str]]]

@@ -32,7 +32,7 @@ from viva.model.hand_grading import NOT_GRADED_YET, NOTHING_WRITTEN
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
 GRADER_FAULT: Final = "Something went wrong on the grader's side; no points are lost, and this test will be run again."
-NOT_LOADED: Final = "Not asked: your submission could not be loaded. The reason stands at the top of the results."
+NOT_LOADED: Final = "Not asked: your submission could not be loaded. The reason is at the top of the results."
 OUTPUT_CAP: Final = 4000
 ROOM_BYTES: Final = 256 << 20
 """Bytes that must be free after a MemoryError, or else the examiner itself is short: the most one answer may hold."""

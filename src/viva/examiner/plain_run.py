@@ -144,7 +144,7 @@ class PlainRun:
         try:
             return (yield)
         except NeedsReview as signal:
-            pytest.skip(f"a person marks this: {signal.text[:60]!r}")
+            pytest.skip(f"graded by hand: {signal.text[:60]!r}")
         except Exception as error:
             outcome = judge(error, answered=session.test.answered)
             if not outcome.status.is_fault:
@@ -225,7 +225,7 @@ def _assignment_of(course: Course, test_file: Path) -> Assignment:
         assignment = course.assignment(name)
         if test_file.resolve().is_relative_to(assignment.graders.resolve()):
             return assignment
-    raise CourseError(f"{test_file} lies in the graders of no assignment of the course {course.root}.")
+    raise CourseError(f"{test_file} is not in the graders of any assignment of the course {course.root}.")
 
 
 def _tier(wanted: str | None) -> Tier:

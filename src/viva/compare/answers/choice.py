@@ -270,7 +270,7 @@ def _what(right: frozenset[str]) -> str:
 def _how(like: frozenset[str]) -> str:
     if all(len(option) == 1 for option in like):
         return "write the letters of your choice, such as B, or A, C"
-    return "write the words of your choice as they stand in the question"
+    return "write the words of your choice as they appear in the question"
 
 
 def _shown(actual: object, chosen: frozenset[str]) -> str:

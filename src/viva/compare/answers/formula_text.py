@@ -84,7 +84,7 @@ def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise Unreadable(f"the sign {show(text[position:].strip()[:1])} is no part of a formula")
+            raise Unreadable(f"the sign {show(text[position:].strip()[:1])} is not part of a formula")
         position = match.end()
         kind = str(match.lastgroup)
         if kind == "name":
@@ -154,7 +154,7 @@ class _Parser:
     def whole(self) -> Tree:
         tree = self._sum()
         if self._at < len(self._tokens):
-            raise Unreadable(f"`{self._tokens[self._at][1]}` stands where nothing is expected")
+            raise Unreadable(f"`{self._tokens[self._at][1]}` appears where nothing is expected")
         return tree
 
     def _sum(self) -> Tree:
@@ -213,7 +213,7 @@ class _Parser:
         if kind == "function":
             return self._call(text)
         if text != "(":
-            raise Unreadable(f"`{text}` stands where a number or a letter is expected")
+            raise Unreadable(f"`{text}` appears where a number or a letter is expected")
         tree = self._sum()
         self._expect(")")
         return tree

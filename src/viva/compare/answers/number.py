@@ -70,7 +70,7 @@ def _read_expected(value: object) -> Fraction:
     try:
         return read_number(value)[0]
     except Unreadable as why:
-        raise ValueError(f"agree_number: {value!r} is no number: {why}.") from None
+        raise ValueError(f"agree_number: {value!r} is not a number: {why}.") from None
 
 
 def _allowed(expected: Fraction, atol: float | None, rtol: float | None) -> Fraction:

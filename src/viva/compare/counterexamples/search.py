@@ -73,7 +73,9 @@ def agree_on(
     if not strategies or examples < 1:
         raise ValueError("agree_on: expected at least one strategy after the two functions, and at least one example.")
     if wrong := [name for name, hint in (hints or {}).items() if not callable(hint)]:
-        raise ValueError(f"agree_on: the hint {wrong[0]!r} is no function of the arguments of the student's function.")
+        raise ValueError(
+            f"agree_on: the hint {wrong[0]!r} is not a function of the arguments of the student's function."
+        )
     student_function = _StudentFunction(student, context)
     known = examples_for(strategies, key, examples)
     hints = hints_of_function(hints, [example.arguments for example in known])

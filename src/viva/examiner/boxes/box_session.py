@@ -470,7 +470,7 @@ class BoxSession:
             raise GraderError(f"The question cannot be sent to the box: {error}") from error
         if type(reply) is not dict:
             box.kill()
-            raise ProtocolViolation("the reply was no message")
+            raise ProtocolViolation("the reply was not a message")
         if "ok" in reply:
             return reply["ok"]
         if "raised" in reply and type(reply["raised"]) is dict:
@@ -481,7 +481,7 @@ class BoxSession:
         if reply.get("stop") is True:
             return STOP
         box.kill()
-        raise ProtocolViolation("the reply was no message")
+        raise ProtocolViolation("the reply was not a message")
 
 
 def _files(paths: list[str]) -> str:

@@ -39,7 +39,7 @@ def _why(first: str, rivals: Sequence[str], wanted: SubmissionFiles, compare: Ca
     if len(compare(first).answers) > most:
         return "it defines more names"
     if all(path.count("/") > first.count("/") for path in rivals):
-        return "it lies in the outermost folder"
+        return "it is in the outermost folder"
     return "its name comes first in the alphabet"
 
 

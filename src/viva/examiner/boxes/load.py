@@ -386,7 +386,7 @@ def helpers_of(assignment: Assignment) -> dict[str, str]:
     if not folder.is_dir():
         return {file.name: file.read_text("utf-8")} if file.is_file() else {}
     if file.is_file():
-        raise CourseError(f"{file} stands beside {folder}: expected one of them; move the file into the folder.")
+        raise CourseError(f"{file} is next to {folder}: expected one of them; move the file into the folder.")
     if not (folder / "__init__.py").is_file():
         raise CourseError(f"{folder} has no __init__.py: write one that imports what tests may ask for.")
     paths = sorted(folder.rglob("*.py"))
