@@ -59,20 +59,20 @@ WHOLE = notebook(RIGHT)
 
 # What stands above the tests: what is wrong, where, and what to do.
 UNREADABLE: dict[str, tuple[Make, list[str]]] = {
-    "empty": (nothing, ["empty is an empty folder", "hand in your notebook or your Python file"]),
+    "empty": (nothing, ["empty is an empty folder", "submit your notebook or your Python file"]),
     "zero_bytes": (file("work.ipynb", b""), ["work.ipynb is empty (0 bytes)", "save your work"]),
     "zero_bytes_module": (file("solution.py", b""), ["solution.py is empty (0 bytes)", "save your work"]),
     "huge": (sparse("solution.py", 500), ["larger than 64 MiB", "solution.py alone is 500 MiB", "without data sets"]),
     "web_page": (file("work.ipynb", "<!DOCTYPE html><html></html>"), ["is a web page", "download the file"]),
-    "binary": (file("solution.py", JUNK), ["solution.py is binary data", "hand in the file that your editor"]),
+    "binary": (file("solution.py", JUNK), ["solution.py is binary data", "submit the file that your editor"]),
     "binary_notebook": (file("work.ipynb", JUNK), ["work.ipynb is binary data"]),
-    "twenty": (notebooks(20), ["20 notebooks were found", "hand in the one with your answers"]),
-    "link": (link_to("empty"), ["link is a link", "hand in a file or a folder"]),
+    "twenty": (notebooks(20), ["20 notebooks were found", "submit the one with your answers"]),
+    "link": (link_to("empty"), ["link is a link", "submit a file or a folder"]),
 }
 UNLOADABLE: dict[str, tuple[Make, list[str]]] = {
     "truncated": (file("work.ipynb", WHOLE[: len(WHOLE) // 2]), ["work.ipynb", "breaks off in line", "save it"]),
     "deep": (file("work.ipynb", "[" * 200_000), ["work.ipynb", "nested too deeply"]),
-    "no_notebook": (file("work.ipynb", "[1, 2]"), ["work.ipynb", "is no notebook", "open it in Jupyter"]),
+    "no_notebook": (file("work.ipynb", "[1, 2]"), ["work.ipynb", "is not a notebook", "open it in Jupyter"]),
     "conflict": (file("work.ipynb", "<<<<<<< HEAD\n{}\n>>>>>>> x"), ["unresolved Git conflict in line 1"]),
     "pdf": (file("work.pdf", b"%PDF-1.7 ..."), ["No Python file or notebook was found", "work.pdf"]),
     "no_syntax": (
@@ -117,7 +117,7 @@ def test_what_cannot_be_read_gets_a_sentence_and_no_points(results: dict[str, Re
     assert (result.score, result.extra_data.still_open, len(result.tests)) == (NONE_OF_10, "0", 5)
     assert {t.extra_data.status for t in result.tests} == {"failed"}
     assert {t.output for t in result.tests if t.visibility == "visible"} == {
-        "Not asked: your submission could not be read. The reason stands at the top of the results."
+        "Not asked: your submission could not be read. The reason is at the top of the results."
     }
 
 
@@ -141,7 +141,7 @@ def test_a_file_given_by_itself_is_judged_like_a_folder(viva: Viva, tmp_path: Pa
     (tmp_path / "essay.docx").write_bytes(b"PK\x03\x04 and more")
     ran = viva("grade", "essay.docx", "-o", "result.json")
     assert ran.status == 0
-    assert "essay.docx cannot be graded (it is a zip archive): hand in a notebook" in ran.out
+    assert "essay.docx cannot be graded (it is a zip archive): submit a notebook" in ran.out
 
 
 def test_reading_a_huge_file_costs_no_memory(viva: Viva, tmp_path: Path) -> None:

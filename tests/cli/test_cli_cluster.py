@@ -11,7 +11,7 @@ from cli_run import Viva
     ("options", "said"),
     [
         (["--on", "tcp://10.0.0.3:8786"], "submissions and scores would travel in the clear"),
-        (["--on", "somewhere"], "that is no cluster; give tls://HOST:PORT"),
+        (["--on", "somewhere"], "that is not a cluster; give tls://HOST:PORT"),
         (["--on", "tcp://127.0.0.1:9", "--tier", "T0"], "--tier T0 is not for clusters"),
         (["--on", "tls://127.0.0.1:9"], "tls:// needs certificates: say --tls-ca"),
         (["--on", "tls://127.0.0.1:9", "--tls-ca", "no.pem"], "--tls-cert and --tls-key must be said, too"),

@@ -72,6 +72,6 @@ def test_a_regrade_on_the_cluster(viva: Viva, place: str, keeping: Path) -> None
     tests.write_text(tests.read_text("utf-8").replace('"The cat and the hat"', '"the cat and the dog"'), "utf-8")
     ran = viva("regrade", "words", "--on", place)
     assert ran.status == 0, ran.err
-    assert "2 marked again, 1 otherwise than before; 2 programs were run for it" in ran.out
+    assert "2 regraded, 1 with a different result; 2 programs were run" in ran.out
     assert viva("regrade", "words", "--apply").status == 0
     assert SECRET not in ran.out + ran.err

@@ -47,7 +47,7 @@ def scores(folder: Path) -> dict[str, float]:
 def test_an_archive_is_graded_by_student(viva: Viva, export: Path, own_course: Path) -> None:
     ran = viva("grade", export, "--roster", "roster.csv", "-o", "out")
     assert ran.status == 1, "the README may be somebody's work"
-    assert ran.err.startswith("viva: not matched: README (") and "handed in nothing: Grace Hopper" in ran.err
+    assert ran.err.startswith("viva: not matched: README (") and "not submitted: Grace Hopper" in ran.err
     assert scores(Path("out")) == {"lovelaceada_1001": 9.0, "turingalan_1002": 3.0}
     with Records.open("sqlite:///records.db", own_course) as records:
         (kept,) = records.history("alan@x.org")
@@ -95,7 +95,7 @@ def test_a_regrade_finds_the_work_from_anywhere(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     told = viva("regrade", "words")
-    assert "2 marked again" in told.out and not told.err
+    assert "2 regraded" in told.out and not told.err
 
 
 def test_an_archive_without_a_word_is_one_submission(viva: Viva, export: Path) -> None:

@@ -49,7 +49,7 @@ def test_marks_go_into_the_gradebook(viva: Viva, tmp_path: Path) -> None:
     assert ran.err == "viva: zoe: no row of gradebook.csv is certainly theirs.\n"
     assert ran.out.splitlines() == [
         "bo: open, the row stays as it was",
-        "1 mark written to back.csv; 2 rows of students stay as they were.",
+        "1 grade written to back.csv; 2 rows of students stay as they were.",
     ]
     assert (tmp_path / "back.csv").read_text("utf-8") == GRADEBOOK.replace("ada,A,,12", "ada,A,9.00,12")
     assert (tmp_path / "gradebook.csv").read_text("utf-8") == GRADEBOOK
@@ -67,9 +67,9 @@ def test_policy_and_exceptions_count(viva: Viva, own_course: Path, tmp_path: Pat
     ran = viva("grades", "results", "--to", "csv", "--roster", "roster.csv", "--with-open", "-o", "marks.csv")
     assert (ran.status, ran.out.splitlines()) == (
         0,
-        ["ada: excused, without points", "3 marks written to marks.csv."],
+        ["ada: excused, without points", "3 grades written to marks.csv."],
     )
-    assert ran.err == "viva: exceptions.yaml names `nobody`, whom nobody of the class is called.\n"
+    assert ran.err == "viva: exceptions.yaml names `nobody`, but no student of the class has this id.\n"
     rows = list(csv.DictReader((tmp_path / "marks.csv").read_text("utf-8").splitlines()))
     assert [(row["student"], row["name"], row["state"], row["points"], row["maximum"]) for row in rows] == [
         ("ada", "Ada", "excused", "", "10"),
@@ -109,12 +109,12 @@ WRONG = [
     (["results", "--to", "canvas"], "--to canvas needs --into EXPORT"),
     (["results", "--to", "csv", "--into", "gradebook.csv"], "--to csv is a new file: leave out --into"),
     (["results", "--to", "canvas", "--into", "nowhere.csv"], "nowhere.csv: No such file"),
-    (["results", "--to", "moodle", "--into", "gradebook.csv"], "is no grading worksheet of Moodle"),
+    (["results", "--to", "moodle", "--into", "gradebook.csv"], "is not a grading worksheet of Moodle"),
     (["results", "--to", "canvas", "--into", "gradebook.csv", "--column", "LoRA"], "no column is called `LoRA`"),
     (["results", "--to", "csv", "-a", "wrods"], "did you mean `words`?"),
     (["results", "--to", "csv", "--roster", "twice.csv"], "ada is the identifier of another person in line 2 already"),
     (["nowhere", "--to", "csv"], "nowhere: no such folder of results"),
-    (["twice", "--to", "csv"], "a/ada and b/ada would both be handed in by `ada`"),
+    (["twice", "--to", "csv"], "a/ada and b/ada are both submissions of `ada`"),
     (["others", "--to", "csv"], "results of several assignments (other, words); say which with -a"),
     (["others/x", "--to", "csv", "-a", "words"], "There is no result of `words`; there are results of: other"),
 ]

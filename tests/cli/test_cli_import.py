@@ -18,7 +18,7 @@ def test_an_nbgrader_course_is_taken_over_and_graded(
     write_class(tmp_path / "old")
     ran = viva("import", "nbgrader", "old", "--to", "new")
     assert (ran.status, ran.err) == (0, "")
-    assert "new: a course with one assignment: ps1." in ran.out and "beside the graded code" in ran.out
+    assert "new: a course with one assignment: ps1." in ran.out and "in the same sandbox as the graded code" in ran.out
     for name in ("right", "partial"):
         (tmp_path / name).mkdir()
         (tmp_path / name / FILE).write_text(notebook(CLASS[name]), "utf-8")

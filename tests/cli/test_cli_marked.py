@@ -198,7 +198,7 @@ def test_attempts_of_one_name_are_all_marked_again_and_keep_their_decisions(
     assert "Set by hand" not in result.read_text("utf-8"), "what was decided of the second attempt"
     tests = keeping / "graders/words/test_words.py"
     tests.write_text(tests.read_text().replace("@weight(2)", "@weight(1)"))
-    assert "2 marked again, 2 otherwise than before" in viva("regrade", "words").out
+    assert "2 regraded, 2 with a different result" in viva("regrade", "words").out
     assert viva("regrade", "words", "--apply").out == "2 of 2 applied\n"
     viva("grades", "words", "--to", "csv", "-o", "marks.csv")
     assert points(tmp_path / "marks.csv", "student", "earned") == {"100": "3"}

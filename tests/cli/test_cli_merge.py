@@ -146,7 +146,7 @@ def test_a_place_that_holds_something_else_is_left_alone(viva: Viva, passes: Pas
     early, late = passes
     for there, why in (
         (of(early, "bob"), "with the result of another submission"),
-        (tmp_path / "notes.json", "is no results.json of viva"),
+        (tmp_path / "notes.json", "is not a results.json of viva"),
         (tmp_path, "it is a folder"),
     ):
         if there.name == "notes.json":
@@ -157,7 +157,7 @@ def test_a_place_that_holds_something_else_is_left_alone(viva: Viva, passes: Pas
         assert not there.is_file() or there.read_bytes() == before
     shutil.copy(of(late), tmp_path / "marked.json")
     ran = viva("merge", of(early), of(early), "-o", tmp_path / "marked.json")
-    assert ran.status == 1 and "has a mark for test_words.py::test_it_learns that would be lost" in ran.sentence()
+    assert ran.status == 1 and "has a grade for test_words.py::test_it_learns that would be lost" in ran.sentence()
 
 
 @pytest.mark.parametrize(

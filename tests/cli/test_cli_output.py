@@ -251,7 +251,7 @@ def test_the_schema_describes_what_is_written(viva: Viva, work: Path) -> None:
 def test_doctor_names_every_tier_and_what_each_lacks(viva: Viva) -> None:
     ran = viva("doctor")
     assert ran.status == 0 and ran.err == ""
-    for words in ("T0", "T1", "T2", "T3", "Python 3", "numpy", "The best here is T"):
+    for words in ("T0", "T1", "T2", "T3", "Python 3", "numpy", "The best isolation level here is T"):
         assert words in ran.out
     assert sys.prefix in ran.out.replace("\n", "")
 

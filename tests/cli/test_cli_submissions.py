@@ -76,7 +76,7 @@ def test_nothing_stays_behind(viva: Viva, downloads: Path, tmp_path: Path, monke
         ("canvas.csv", "canvas.csv", "is damaged, or no archive that is known here"),
         ("folders.zip", "nothing.csv", "no such file or folder"),
         ("folders.zip", "folders.zip", "is a workbook"),
-        ("empty", "canvas.csv", "is no class that is known here"),
+        ("empty", "canvas.csv", "is not a class in a known format"),
     ],
 )
 def test_what_is_no_class(viva: Viva, downloads: Path, path: str, roster: str, sentence: str) -> None:

@@ -125,7 +125,7 @@ def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path, stat
         ("wrong/keeps_case: {failing: test_total}", "expected a list"),
         ("wrong/keeps_case: 3", "expected keys with values"),
         ("- 3", "expected lines such as"),
-        ("a: [", "this is no YAML"),
+        ("a: [", "invalid YAML: "),
         ("starter: {score: 0}", "there is no such submission"),
     ],
 )

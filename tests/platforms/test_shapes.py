@@ -94,7 +94,7 @@ def test_an_archive_is_the_same_wherever_it_was_packed(course: Path, tmp_path: P
 def test_the_doctor_offers_t0_alone_and_grade_refuses_more(shape: str, course: Path, tmp_path: Path) -> None:
     said = viva(shape, "doctor")
     assert said.returncode == 0, said.stderr
-    assert "The best here is T0" in said.stdout and said.stdout.count("✗ no") == 3
+    assert "The best isolation level here is T0" in said.stdout and said.stdout.count("✗ no") == 3
     mine = hand_in(tmp_path / "mine")
     ran = viva(shape, "grade", mine, "--course", course, "--tier", "T1", "-o", tmp_path / "out")
     assert ran.returncode == 1 and "does not offer isolation T1; it offers T0" in ran.stderr

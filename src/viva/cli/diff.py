@@ -23,9 +23,9 @@ from viva.model.errors import UsageError
 def command(before: Path, after: Path, verbose: bool, table: Path | None) -> int:
     """Compare result A with result B: two files, or two folders that `viva grade -o` wrote.
 
-    Of folders, what changed most comes first, and at the end stands what changed over the class.
+    For folders, the largest changes come first, and the changes over the class come last.
 
-    Exit status: 0 no score, status or test differs, 1 something does (each is said in a line).
+    Exit status: 0 no score, status or test differs, 1 something differs (one line for each difference).
     """
     pairs = by_change(difference(name, *pair) for name, pair in _pairs(before, after).items())
     differing: list[Difference] = []

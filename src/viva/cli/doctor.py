@@ -45,7 +45,7 @@ PROMISES = {
 )  # fmt: skip
 @course_option
 def command(gradescope: bool, names: tuple[str, ...], records: bool, save: Path | None, course_dir: Path | None) -> int:
-    """Try every wall on this host in a throw-away process and show what stands.
+    """Try every isolation layer on this host in a temporary process and show which ones work.
 
     With --gradescope: grade a right submission of each assignment as the autograder will, and show what it takes.
     With --records: look for damage in the file that keeps the scores; it stays as it is.
@@ -133,7 +133,7 @@ def _isolation_layers() -> int:
         table.add_row(str(report.tier), here, PROMISES[report.tier], "\n".join(lacking) or "nothing")
     console.print(table)
     best = next(r for r in reports if r.available)
-    console.print(f"The best here is {best.tier}; its walls:")
+    console.print(f"The best isolation level here is {best.tier}; its isolation layers:")
     for name, text in best.layers.items():
         console.print(f"  {name:<20} {text}")
     if best.tier is Tier.T0:

@@ -75,5 +75,5 @@ def _submission_of(result: Path) -> tuple[Path, str]:
         return Path(extra["submission"]), str(extra["content_hash"])
     except (ValueError, KeyError, TypeError):
         raise UsageError(
-            f"{result}: this is no results.json that viva wrote; give the submission's path instead."
+            f"{result}: this is not a results.json that viva wrote; give the submission's path instead."
         ) from None

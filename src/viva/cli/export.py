@@ -12,8 +12,8 @@ from viva.formats.folders import results_below
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT…")
 @click.option(
     "--to", "wanted", required=True, type=click.Choice([*OF_SEVERAL, *OF_ONE]),
-    help="junit, ctrf: reports for CI systems. summary: a page in Markdown. annotations: GitHub's marks at lines of "
-    "code. outputs: key=value lines. classroom50: its result.json.",
+    help="junit, ctrf: reports for CI systems. summary: a page in Markdown. annotations: GitHub annotations on "
+    "lines of code. outputs: key=value lines. classroom50: its result.json.",
 )  # fmt: skip
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to write (default: here).")
 @click.option(

@@ -67,7 +67,7 @@ def command(
     Where the course keeps records, what was graded before and has not changed is not graded again; a run that was
     ended in the middle goes on where it was.
 
-    Exit status: 0 graded (whatever the marks), 1 the command or the course is wrong, or a file of an export belongs to
+    Exit status: 0 graded (whatever the points), 1 the command or the course is wrong, or a file of an export belongs to
     no known student, 2 something went wrong on the grader's side and those tests are not graded yet.
     """
     course = course_choice.open()

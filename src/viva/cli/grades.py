@@ -33,15 +33,17 @@ _NEW: Final = ("nbgrader", "csv", "parquet")
     "--class", "export", type=click.Path(path_type=Path), metavar="EXPORT",
     help="What a platform exported of the class: says who is in it, and that all of it was graded.",
 )  # fmt: skip
-@click.option("--to", "wanted", required=True, type=click.Choice([*_INTO, *_NEW]), help="Who is to read the marks.")
+@click.option("--to", "wanted", required=True, type=click.Choice([*_INTO, *_NEW]), help="The platform or format.")
 @click.option(
     "--into", type=click.Path(path_type=Path), metavar="EXPORT",
-    help="The file that the platform exported: marks are written into a copy of it, and nothing else changes.",
+    help="The file that the platform exported: grades are written into a copy of it, and nothing else changes.",
 )  # fmt: skip
 @click.option("--column", metavar="TITLE", help="The column of the assignment there, where it has another title.")
-@click.option("--rescale", is_flag=True, help="Convert marks where the platform has another maximum.")
+@click.option("--rescale", is_flag=True, help="Convert grades where the platform has another maximum.")
 @click.option(
-    "--with-open", is_flag=True, help="Hand back marks with open points too, as they are so far (else they stay out)."
+    "--with-open",
+    is_flag=True,
+    help="Also return grades with points that are not graded yet (default: leave out).",
 )
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write.")
 def command(
@@ -58,14 +60,14 @@ def command(
     with_open: bool,
     output: Path,
 ) -> int:
-    """Make marks and write them as a platform takes them: of an ASSIGNMENT whose scores the course keeps, or of the
-    results in DIR, which `viva grade -o` wrote.
+    """Compute grades and write them in the format of a platform: for an ASSIGNMENT whose scores the course keeps, or
+    for the results in DIR, which `viva grade -o` wrote.
 
     Penalties, attempts and rounding are the assignment's `policy:`; extensions, excuses and points by hand are in its
     exceptions.yaml.
 
-    Exit status: 0 every mark is in the file or said to be left out, 1 a mark has no row in EXPORT, or the command, the
-    course or a file is wrong.
+    Exit status: 0 every grade is in the file or reported as left out, 1 a grade has no row in EXPORT, or the command,
+    the course or a file is wrong.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.gradebook import final_grades, returned_grades
     from viva.gradebook.final_grades import unknown_exceptions, without_submitter
@@ -80,9 +82,9 @@ def command(
     marks = final_grades(attempts, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
     grades = returned_grades(marks, policy.rounding, with_open=with_open)
     for name in without_submitter(attempts):
-        click.echo(f"viva: {line(name)}: nobody is known to have handed it in, so nobody gets a mark for it.", err=True)
+        click.echo(f"viva: {line(name)}: viva does not know who submitted it, so no one gets a grade for it.", err=True)
     for id_ in unknown_exceptions(exceptions, marks):
-        click.echo(f"viva: exceptions.yaml names `{line(id_)}`, whom nobody of the class is called.", err=True)
+        click.echo(f"viva: exceptions.yaml names `{line(id_)}`, but no student of the class has this id.", err=True)
     if into is None:
         filled = _new(wanted, grades, chosen, column)
     else:
@@ -191,7 +193,7 @@ def _print_filled(filled: "Filled", output: Path) -> int:
         click.echo(line(sentence))
     for sentence in filled.without_row:
         click.echo(f"viva: {line(sentence)}.", err=True)
-    marks = "1 mark" if filled.written == 1 else f"{filled.written} marks"
+    marks = "1 grade" if filled.written == 1 else f"{filled.written} grades"
     rows = f"; {filled.untouched} rows of students stay as they were" if filled.untouched else ""
     click.echo(f"{marks} written to {output}{rows}.")
     return 1 if filled.without_row else 0

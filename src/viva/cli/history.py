@@ -86,6 +86,6 @@ def _what(row: Review) -> str:
     settled = row.place.kind == SETTLED
     second = " as second marker" if row.place.round == SECOND else ""
     if not row.judgement.done:
-        return f"{'settlement' if settled else 'mark'} taken back{second}"
+        return f"{'settlement' if settled else 'grade'} taken back{second}"
     worth = f"{points(row.judgement.earned)} of {points(row.judgement.points)}"
-    return f"settled at {worth}" if settled else f"marked {worth}{second}"
+    return f"settled at {worth}" if settled else f"graded {worth}{second}"

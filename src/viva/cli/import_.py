@@ -32,7 +32,7 @@ def command(tool: str, path: Path, to: Path) -> int:
     for each in assignments:
         for note in each.notes:
             click.echo(f"  {each.name}: {note}")
-    click.echo("Its tests run beside the graded code, in its box, and every result says so. Next:")
+    click.echo("Its tests run in the same sandbox as the graded code, and every result says so. Next:")
     click.echo(f"  cd {shlex.quote(str(to))}")
     if any(each.accepted for each in assignments):
         click.echo("  viva verify --no-mutants        your own solution gets full marks")

@@ -18,15 +18,15 @@ from viva.pipeline.merged_results import MergedResult, MergeOutcome, draw_curves
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="BASE OTHER…")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE|DIR",
-    help="Where to write (default: BASE, which then holds what was in it and what the others have decided).",
+    help="Where to write (default: BASE, which then also holds the grades of the others).",
 )  # fmt: skip
 def command(paths: tuple[Path, ...], output: Path | None) -> int:
     """Join results of the same submissions: files, or folders that `viva grade -o` wrote.
 
-    A test that was left out takes the mark of the pass that has one; where two passes have marked a test, the earlier
-    one's mark is kept, and a difference is said. Merging again changes nothing.
+    A test that was left out takes the grade of the pass that has one. If two passes have graded a test, the earlier
+    grade is kept, and a difference is reported. Merging again changes nothing.
 
-    Exit status: 0 merged, 1 something does not belong together (said in a sentence, and left as it was).
+    Exit status: 0 merged, 1 something does not belong together (reported, and left as it was).
     """
     if len(paths) < 2:
         raise UsageError("merge joins two results or more; give BASE and what is to be joined with it.")

@@ -62,4 +62,4 @@ def _exact(text: str) -> Fraction:
     try:
         return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"{text!r} is no number of points; write 3, 2.5 or 5/2.") from None
+        raise UsageError(f"{text!r} is not a number of points; write 3, 2.5 or 5/2.") from None

@@ -25,7 +25,7 @@ _NAMED: Final = 12
 @assignment_option
 @course_option
 def command(path: Path | None, output: Path | None, assignment: str | None, course_dir: Path | None) -> int:
-    """Pack what is handed in of PATH (default: this folder) into one archive, and check that it can be graded.
+    """Pack the files to submit from PATH (default: this folder) into one archive, and check that it can be graded.
 
     In it are the files that the assignment names, the modules that they import, answers.yaml, results in formats that
     are graded, and files that the program names. The same files always give the same bytes.

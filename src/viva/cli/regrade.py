@@ -37,9 +37,9 @@ if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
 @machine_options
 @cluster_options
 @training_option(default=True)
-@click.option("--show", "only_show", is_flag=True, help="Show the proposal that waits, and mark nothing.")
-@click.option("--apply", "applies", is_flag=True, help="Make the proposal that waits count.")
-@click.option("--discard", "discards", is_flag=True, help="Leave the marks as they are.")
+@click.option("--show", "only_show", is_flag=True, help="Show the pending proposal, and grade nothing.")
+@click.option("--apply", "applies", is_flag=True, help="Make the pending proposal count.")
+@click.option("--discard", "discards", is_flag=True, help="Discard the proposal; the grades stay as they are.")
 @click.option("--never-lower", is_flag=True, help="With --apply: leave out whoever would lose points.")
 @click.option("--student", "students", multiple=True, metavar="NAME", help="Only this one; may be repeated.")
 @click.option("--test", "tests", multiple=True, metavar="TEST", help="Only those in whom this test changes.")
@@ -60,9 +60,9 @@ def command(
     tests: tuple[str, ...],
     details: bool,
 ) -> int:
-    """Mark every submission of ASSIGNMENT again by the tests, points and key as they are now, as a proposal.
+    """Regrade every submission of ASSIGNMENT with the current tests, points and key, as a proposal.
 
-    Where the questions are the same, the new marks come from what was answered then, and no program is run. Nothing
+    Where the questions are the same, the new grades come from the recorded answers, and no program is run. Nothing
     counts before --apply.
     """
     if applies + discards + only_show > 1:
@@ -160,8 +160,8 @@ def propose_regrade(run: Run, records: "Records", reason: "Reason") -> None:
     same = [each for each in regraded.found if not differs(each[0].scored.score, each[1])]
     propose(records, name, made_with, changed, reason, run.conditions, same=same)
     click.echo(
-        f"{len(kept)} marked again, {len(changed)} otherwise than before; "
-        f"{regraded.programs_run} programs were run for it, the others had answered already"
+        f"{len(kept)} regraded, {len(changed)} with a different result; "
+        f"{regraded.programs_run} programs were run, the answers of the others were recorded"
     )
     for each, why in regraded.left:
         click.echo(f"viva: {escaping.line(each.scored.attempt.name)} keeps its score: {escaping.line(why)}", err=True)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--roster", type=click.Path(path_type=Path), metavar="FILE",
-    help="A list of the class as CSV: the report of an ASSIGNMENT then says who handed in nothing.",
+    help="The roster as CSV: the report of an ASSIGNMENT then says who has not submitted.",
 )  # fmt: skip
 @assignment_option
 @course_option

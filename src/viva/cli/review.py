@@ -32,8 +32,8 @@ _SHOWN: Final = 10
 
 @click.command("review")
 @click.argument("what", type=click.Path(path_type=Path), metavar="ASSIGNMENT|DIR")
-@click.option("--by", default="", metavar="NAME", help="Who marks (default: your login name).")
-@click.option("--second", is_flag=True, help="Mark as a second marker, who does not see what the first one said.")
+@click.option("--by", default="", metavar="NAME", help="Who grades (default: your login name).")
+@click.option("--second", is_flag=True, help="Grade as a second marker, who does not see the grades of the first.")
 @click.option("--question", metavar="N", help="The question to begin with.")
 @click.option("--open", "opens", is_flag=True, help="Open the browser.")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The port (default: that of the last time).")
@@ -45,10 +45,10 @@ _SHOWN: Final = 10
 @click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
 @click.option("--new-token", is_flag=True, help="Shut out every page that an earlier run has opened.")
 @click.option(
-    "--export", "export", type=click.Path(path_type=Path), metavar="FILE.csv", help="Write the marks as a table."
+    "--export", "export", type=click.Path(path_type=Path), metavar="FILE.csv", help="Write the grades as a table."
 )
 @click.option(
-    "--import", "table", type=click.Path(path_type=Path), metavar="FILE.csv", help="Take marks from such a table."
+    "--import", "table", type=click.Path(path_type=Path), metavar="FILE.csv", help="Read grades from such a table."
 )
 @assignment_option
 @course_option
@@ -70,10 +70,10 @@ def command(
     course_dir: Path | None,
     records_url: str | None,
 ) -> int:
-    """Mark written answers in the browser, with the rubric: those of an ASSIGNMENT whose scores the course keeps, or of
-    the results in DIR, which `viva grade -o` wrote.
+    """Grade written answers in the browser, with the rubric: those of an ASSIGNMENT whose scores the course keeps, or
+    of the results in DIR, which `viva grade -o` wrote.
 
-    The address that is printed opens the pages on this machine, for whoever has it. Every mark is kept when it is made;
+    The address that is printed opens the pages on this machine, for whoever has it. Every grade is saved at once;
     Ctrl-C stops.
 
     Exit status: 0 stopped, or the table written or read, 1 the answers cannot be read or the pages not be served.
@@ -140,9 +140,9 @@ def queue_for(course: "Course", what: Path, url: str | None, assignment: str | N
         yield queue
     failures = list(queue.writer.failures.values())
     for sentence in failures[:_SHOWN]:
-        click.echo(f"viva: a result could not be brought up to date, its marks are kept: {line(sentence)}", err=True)
+        click.echo(f"viva: a result could not be updated, but its grades are kept: {line(sentence)}", err=True)
     if len(failures) > _SHOWN:
-        click.echo(f"viva: {len(failures) - _SHOWN} more results could not be brought up to date.", err=True)
+        click.echo(f"viva: {len(failures) - _SHOWN} more results could not be updated.", err=True)
 
 
 def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:

@@ -70,7 +70,7 @@ def scores_below(folder: Path) -> list[ScoredAttempt]:
         )
         if there.attempt.name != name:
             raise UsageError(
-                f"{there.attempt.name} and {name} would both be handed in by `{student.id}`, and nothing says which "
+                f"{there.attempt.name} and {name} are both submissions of `{student.id}`, and nothing says which "
                 "counts; grade folders that are named after students."
             )
     return list(attempts.values())

@@ -68,7 +68,7 @@ class_options = option_group(
     ),
     click.option(
         "--roster", type=click.Path(path_type=Path), metavar="FILE",
-        help="A list of the class as CSV: joins submissions to students, and shows who handed in nothing.",
+        help="The roster as CSV: joins submissions to students, and shows who has not submitted.",
     ),
 )  # fmt: skip
 """Add `--class` and `--roster`, as the one argument `class_path`."""
@@ -87,8 +87,8 @@ records_use_options = option_group(
     "records_use",
     RecordsUse,
     records_option,
-    click.option("--no-records", is_flag=True, help="Keep nothing, and ask nobody what was graded before."),
-    click.option("--again", is_flag=True, help="Grade anew what was graded before, too."),
+    click.option("--no-records", is_flag=True, help="Keep no records, and use none of earlier runs."),
+    click.option("--again", is_flag=True, help="Grade again what was graded before, too."),
     BY,
     WHY,
 )  # fmt: skip

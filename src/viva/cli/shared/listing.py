@@ -41,7 +41,7 @@ class Listing:
             return
         unmatched = [f"{each.name} ({each.reason})" for each in self.found.unmatched]
         missing = [student.name or student.id for student in self.found.missing]
-        for what, names in (("not matched", unmatched), ("handed in nothing", missing)):
+        for what, names in (("not matched", unmatched), ("not submitted", missing)):
             if names:
                 rest = f" and {len(names) - _NAMED} more (viva submissions lists all)" if len(names) > _NAMED else ""
                 shown = ", ".join(escaping.line(name, characters=100) for name in names[:_NAMED])
@@ -72,7 +72,7 @@ def list_jobs(
     """
     if is_class or roster is not None or (len(paths) == 1 and is_export(paths[0])):
         if len(paths) != 1:
-            raise UsageError("A class is one path: what the platform exported, or the folder in which all of it lies.")
+            raise UsageError("A class is one path: what the platform exported, or the folder that holds all of it.")
         unpacked = place_in(place, paths[0])
         found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), unpacked)
         attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade reads from there

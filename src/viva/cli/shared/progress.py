@@ -146,7 +146,7 @@ def show_cached(summary: "Summary") -> None:
         click.echo(f"{what} graded before with isolation {level}, weaker than now, and again")
     if summary.unchanged:
         what = "1 submission was" if summary.unchanged == 1 else f"{summary.unchanged} submissions were"
-        click.echo(f"{what} graded before and not again (--again grades anew)")
+        click.echo(f"{what} graded before and not again (--again grades again)")
     for name, count in summary.earlier.items():
         what = "1 submission was" if count == 1 else f"{count} submissions were"
         click.echo(

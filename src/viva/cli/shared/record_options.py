@@ -36,7 +36,7 @@ class WhoAndWhy:
 
 
 BY = click.option("--by", default="", metavar="NAME", help="Who does this (default: your login name).")
-WHY = click.option("--why", default="", metavar="REASON", help="Why; kept beside the score.")
+WHY = click.option("--why", default="", metavar="REASON", help="Why; kept with the score.")
 reason_options = option_group("who", WhoAndWhy, BY, WHY)
 """Add `--by NAME` and `--why REASON`, as the one argument `who`."""
 
