@@ -382,10 +382,10 @@ def several(count: int) -> Callable[[Path], Path]:
             "report.pdf cannot be graded (it is a PDF): submit a notebook (.ipynb), a Python",
         ),
         (make("notes.txt", b"hello"), "notes.txt cannot be graded: submit a notebook (.ipynb), a Python file (.py)"),
-        (make("hw.ipynb", b"PK\x03\x04zip"), "hw.ipynb is a zip archive and no text, whatever its name says"),
+        (make("hw.ipynb", b"PK\x03\x04zip"), "hw.ipynb is a zip archive, not text, whatever its name says"),
         (make("hw.ipynb", b"  <!DOCTYPE html>"), "hw.ipynb is a web page that shows your work"),
-        (make("solution.py", bytes(range(256))), "solution.py is binary data and no text"),
-        (make("solution.py", b"\x7fELF\x02"), "solution.py is a program and no text"),
+        (make("solution.py", bytes(range(256))), "solution.py is binary data, not text"),
+        (make("solution.py", b"\x7fELF\x02"), "solution.py is a program, not text"),
         (
             several(20),
             "20 notebooks were found (n00.ipynb, n01.ipynb, n02.ipynb and 17 more), and it cannot be told which",

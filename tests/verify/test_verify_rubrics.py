@@ -43,11 +43,11 @@ WHY = entry("test_why", "1", Status.NEEDS_REVIEW, "1", 2)
             [SUMS, WHY, entry("test_how", "2", Status.NEEDS_REVIEW, "2")],
             ["test_a.py::test_how is graded with the rubric's question 2, and rubric.yaml has none; there are: 1"],
         ),
-        ([replace(ONE, evidence=("test_sum",))], [SUMS, WHY], ["no test is called so; did you mean `test_sums`?"]),
+        ([replace(ONE, evidence=("test_sum",))], [SUMS, WHY], ["there is no such test; did you mean `test_sums`?"]),
         (
             [replace(ONE, evidence=("test_why",))],
             [SUMS, WHY],
-            ["names `test_why` as evidence, and no test is called so"],
+            ["names `test_why` as evidence, but there is no such test"],
         ),
     ],
 )

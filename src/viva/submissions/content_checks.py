@@ -83,7 +83,7 @@ def _no_text(file: File) -> str:
     name = PurePosixPath(file.path).name
     if what == "a web page":
         return f"{name} is a web page that shows your work, not the work itself: download the file, and submit that."
-    return f"{name} is {what} and no text, whatever its name says: submit the file that your editor or Jupyter saved."
+    return f"{name} is {what}, not text, whatever its name says: submit the file that your editor or Jupyter saved."
 
 
 def _looks_like(file: File) -> str:

@@ -140,11 +140,11 @@ def _broken(text: str, error: json.JSONDecodeError) -> str:
     if start.startswith("<"):
         if start.startswith("<<<<<<<"):
             return _conflict(1)
-        return "the file is a web page and no notebook: download the .ipynb file itself"
+        return "the file is a web page, not a notebook: download the .ipynb file itself"
     if text.startswith("PK\x03\x04"):
-        return "the file is an archive and no notebook: unpack it, or name it .zip"
+        return "the file is an archive, not a notebook: unpack it, or name it .zip"
     if start.startswith("version https://git-lfs"):
-        return "the file is a pointer of Git LFS and no notebook: run `git lfs pull`, and submit the file itself"
+        return "the file is a Git LFS pointer, not a notebook: run `git lfs pull`, and submit the file itself"
     conflict = text.find("\n<<<<<<< ")
     if conflict >= 0 and conflict <= error.pos:
         return _conflict(text.count("\n", 0, conflict + 1) + 1)

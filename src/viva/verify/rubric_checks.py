@@ -41,7 +41,7 @@ def _complaints(question: Question, entry: Entry | None, entries: Sequence[Entry
     tests = {name for e in entries if e.status is not Status.NEEDS_REVIEW for name in e.names}
     for name in question.evidence:
         if name not in tests:
-            found.append(f"{here} names `{name}` as evidence, and no test is called so{_suggestion(name, tests)}")
+            found.append(f"{here} names `{name}` as evidence, but there is no such test{_suggestion(name, tests)}")
     return found
 
 

@@ -78,9 +78,7 @@ def test_without_the_numbers_a_list_joins_by_name_and_says_so(read: Read) -> Non
     assert of["lovelaceada_1001"] == ["7"] and of["müllerzoë_1003"] == ["9"]
     assert "lovelaceada was taken for Ada Lovelace (7) by the name alone." in found.notes
     reasons = {u.name: u.reason for u in found.unmatched}
-    assert (
-        reasons["smithjo_1007"] == reasons["smithjo_1008"] == "has a name that somebody else in the export has as well"
-    )
+    assert reasons["smithjo_1007"] == reasons["smithjo_1008"] == "has a name that someone else in the export has too"
     # 1002 is a number of the list's own here: it is not Alan Turing, and he does not become Bo Else
     assert of["turingalan_1002"] == ["canvas:1002"]
     assert {s.id for s in found.missing} == {"8", "1002"}

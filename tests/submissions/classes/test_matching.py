@@ -61,7 +61,7 @@ def test_one_person(tmp_path: Path) -> None:
 def test_a_name_that_two_attempts_have_joins_neither(tmp_path: Path) -> None:
     matches = Matcher(roster(tmp_path, LIST)).match([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
     assert not matches.students
-    assert set(matches.reasons.values()) == {"has a name that somebody else in the export has as well"}
+    assert set(matches.reasons.values()) == {"has a name that someone else in the export has too"}
 
 
 def test_names_the_other_way_round(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ class Matcher:
         elif len(found) > 1:
             matches.reasons[person.id] = f"has a name that {len(found)} people in the roster have"
         elif others:
-            matches.reasons[person.id] = "has a name that somebody else in the export has as well"
+            matches.reasons[person.id] = "has a name that someone else in the export has too"
         elif found.keys() & taken:
             matches.reasons[person.id] = "has the name of someone who submitted under another identifier"
         else:
