@@ -145,7 +145,7 @@ def test_a_course_inside_the_submission_is_refused(viva: Viva, own_course: Path)
     hand_in(own_course)
     ran = viva("grade", own_course, "-o", "result.json")
     assert (ran.status, ran.out) == (1, "") and not Path("result.json").exists()
-    assert f"{own_course} lies inside the submission" in ran.sentence() and "--course DIR" in ran.sentence()
+    assert f"{own_course} is inside the submission" in ran.sentence() and "--course DIR" in ran.sentence()
 
 
 def test_a_missing_secret_says_how_to_make_one(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -306,7 +306,7 @@ def test_authors_mistakes_are_not_the_students():
         agree_on(overlap, overlap)
     with pytest.raises(ValueError, match="at least one example"):
         asked(overlap, examples=0)
-    with pytest.raises(ValueError, match="no function"):
+    with pytest.raises(ValueError, match="not a function"):
         asked(overlap, hints={"a number": 3})
     with pytest.raises(ValueError, match="up_to"):
         asked(overlap, up_to="direction")

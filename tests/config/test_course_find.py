@@ -41,9 +41,9 @@ def test_no_course(
 
 def test_a_course_that_a_student_handed_in_is_refused(write: Write, tmp_path: Path) -> None:
     forged = write("class/mallory/inner/grader.yaml", "course: mine\nassignments: []\n").parent
-    with pytest.raises(UsageError, match="lies inside the submission"):
+    with pytest.raises(UsageError, match="is inside the submission"):
         keep_apart(forged, [tmp_path / "class" / "mallory"])
-    with pytest.raises(UsageError, match="lies inside the submission"):
+    with pytest.raises(UsageError, match="is inside the submission"):
         keep_apart(forged, [forged])
     handed_in = write("class/mallory/inner/solution.py", "")
     with pytest.raises(UsageError, match="next to the submission"):

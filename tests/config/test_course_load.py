@@ -142,9 +142,9 @@ WRONG = [
     ("title: M\npython: /no/such/python\n", ["python: found `/no/such/python`, expected the path of a Python"]),
     # files
     ("title: M\ndata: [data/none.txt]\n", [":2: data.0: `data/none.txt` does not exist; looked in"]),
-    ("title: M\ndata: [../../grader.yaml]\n", ["data.0: `../../grader.yaml` leads out of"]),
-    ("title: M\ndata: [/etc/passwd]\n", ["data.0: `/etc/passwd` leads out of"]),
-    ("title: M\ndata: [link]\n", ["data.0: `link` leads out of"]),
+    ("title: M\ndata: [../../grader.yaml]\n", ["data.0: `../../grader.yaml` points outside"]),
+    ("title: M\ndata: [/etc/passwd]\n", ["data.0: `/etc/passwd` points outside"]),
+    ("title: M\ndata: [link]\n", ["data.0: `link` points outside"]),
     ("title: M\ndata: [folder]\n", ["data.0: `folder` is a folder; list each file"]),
     # YAML
     ("title: [M\nload: run\n", [":2: invalid YAML: "]),

@@ -180,10 +180,10 @@ def test_a_box_in_which_our_own_part_did_not_load_is_not_asked() -> None:
         ({"raised": {"frames": [["f", 10**5000, None, 1]] * 50, "limit": 10**5000}}, StudentRaised, "Exception"),
         ({"missing": "f", "close": ["g"]}, MissingName, "`f` is not defined .* `g`"),
         ({"missing": 10**5000, "close": 10**5000}, MissingName, r"`\(int\)`"),
-        ({"raised": []}, ProtocolViolation, "no message"),
-        ({"stop": 1}, ProtocolViolation, "no message"),
-        ([1], ProtocolViolation, "no message"),
-        ("ok", ProtocolViolation, "no message"),
+        ({"raised": []}, ProtocolViolation, "not a message"),
+        ({"stop": 1}, ProtocolViolation, "not a message"),
+        ([1], ProtocolViolation, "not a message"),
+        ("ok", ProtocolViolation, "not a message"),
     ],
 )
 def test_no_reply_makes_the_examiner_fail(reply: Any, error: type[Exception], said: str) -> None:

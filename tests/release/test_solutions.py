@@ -44,7 +44,7 @@ def test_marked_lines(source: str, starter: str) -> None:
     [
         ("### BEGIN SOLUTION\nx", "line 1: BEGIN SOLUTION has no END"),
         ("x\n### END SOLUTION", "line 2: END SOLUTION has no BEGIN"),
-        ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION", "line 2: BEGIN SOLUTION stands inside"),
+        ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION", "line 2: BEGIN SOLUTION is inside"),
         ("# BEGIN SOLUTION\n# END HIDDEN TESTS", "line 2: END HIDDEN TESTS"),
     ],
 )

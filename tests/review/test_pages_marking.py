@@ -34,7 +34,7 @@ def test_with_a_script_a_fragment_comes_back(ada: Person) -> None:
     assert kept.status == 200 and kept.body.lstrip().startswith('<div id="saved">')
     assert "<strong>2</strong> of 4 points" in kept.body and ">draft<" in kept.body
     done = ada.send(HERE, script=True, items=ITEMS[2:4], done="yes", seen=hidden(kept.body, "seen"), action="b")
-    assert ">marked<" in done.body and hidden(done.body, "action") not in ("a", "b")
+    assert ">graded<" in done.body and hidden(done.body, "action") not in ("a", "b")
     gone = ada.send(HERE, script=True, items=ITEMS[2:4], done="yes", then="next", seen=hidden(done.body, "seen"))
     assert gone.status == 200 and re.fullmatch(rf"/q/{QUESTION}/[0-9a-f]{{64}}", gone.headers["hx-redirect"])
 
@@ -159,7 +159,7 @@ def test_a_group_is_looked_at_after_one_of_it_is_marked(pages: Pages, ada: Perso
     assert there is not None and (there.judgement.items, there.judgement.comment) == (("limits",), "The same for all.")
     again = ada.get(f"{ONE}/group").body
     assert f'value="{hash_of(8)} {there.id}"' in again
-    assert " checked" not in again.partition("Those like it")[2].partition("</main>")[0] and "marked: 1 of 4" in again
+    assert " checked" not in again.partition("Those like it")[2].partition("</main>")[0] and "graded: 1 of 4" in again
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
     assert table is not None  # one of the two options was given
     with table.open("rb") as file:
         taken = round_csv.import_csv(queue, Marker(marker, round), file.read(MOST_BYTES + 1))
-    return f"{taken} {'mark' if taken == 1 else 'marks'} taken from {table}"
+    return f"{taken} {'grade' if taken == 1 else 'grades'} taken from {table}"
 
 
 def _need_libraries() -> None:

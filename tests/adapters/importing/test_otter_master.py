@@ -108,7 +108,7 @@ def test_tests_and_totals_are_those_of_otter_assign(tmp_path: Path, form: str) -
     [
         ([raw(CONFIG)], "holds no tests"),
         ([raw(CONFIG + "plugins: [late]\n"), *question("q", "", block("TESTS", code("1", "1")))], "`plugins` cannot"),
-        (question("q", "", block("TESTS", code("1 +"))), "cell 3 is no Python"),
+        (question("q", "", block("TESTS", code("1 +"))), "cell 3 is not valid Python"),
         (question("q", "", block("TESTS", markdown("x"))), "cell 3 is among tests, but holds no code"),
         (question("q", "", block("TESTS", code("1")))[:-1], "the last question block does not end"),
         (question("q", "", block("TESTS", code("1")))[:-2], "the last tests block does not end"),
@@ -134,7 +134,7 @@ def test_what_cannot_be_taken_over_is_refused_in_a_sentence(cells: list[Cell], w
 
 
 def test_yaml_that_would_make_objects_is_refused() -> None:
-    with pytest.raises(UsageError, match="no YAML"):
+    with pytest.raises(UsageError, match="not valid YAML"):
         read([raw("# BEGIN QUESTION\nname: !!python/object/apply:os.system ['true']")])
 
 

@@ -186,9 +186,9 @@ def test_almost_right_is_said():
 
 def test_the_expected_number_may_be_written_as_students_do():
     agree_number(0.9167, "11/12")
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         agree_number(1, "a few")
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(ValueError, match="is not a number"):
         agree_number(1, 1, accept=["x"])
 
 

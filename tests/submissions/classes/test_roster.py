@@ -155,7 +155,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_no_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"list\.csv: no such file"):
         read_roster(tmp_path / "list.csv")
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="is not a file"):
         read_roster(tmp_path)
 
 
