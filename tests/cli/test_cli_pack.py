@@ -57,7 +57,7 @@ def test_what_cannot_be_packed_is_one_sentence(viva: Viva, tmp_path: Path) -> No
     hand_in(tmp_path / "mine")
     there = sorted(tmp_path.rglob("*"))
     for path, target, said in (
-        ("empty", "a.zip", "empty: there is not a notebook"),
+        ("empty", "a.zip", "empty: there is no notebook"),
         ("nothing", "a.zip", "nothing: no such file"),
         ("mine", "a.tar", "ends with .zip"),
         ("blank", "a.zip", "solution.py is empty"),
