@@ -248,7 +248,7 @@ def test_the_function_can_be_left_out_where_one_is_left(viva: Viva, own_course: 
     assert ran.status == 1 and "no test asks other, another yet" in ran.sentence()
     key.write_text("def broken(:", "utf-8")
     ran = viva("new-test", "3.3")
-    assert ran.status == 1 and "key.py is no Python" in ran.sentence()
+    assert ran.status == 1 and "key.py is not valid Python" in ran.sentence()
     assert "test_3_3.py" not in skeletons(own_course)
 
 
