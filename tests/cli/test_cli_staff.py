@@ -12,6 +12,21 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in
 from cli_run import Viva, program
 
+from viva.authoring.by_hand_skeleton import KINDS
+
+STACK = """
+
+class Stack:
+    def __init__(self) -> None:
+        self.items: list[int] = []
+
+    def push(self, item: int) -> None:
+        self.items.append(item)
+
+    def height(self) -> int:
+        return len(self.items)
+"""
+
 # --- why
 
 
@@ -259,3 +274,20 @@ def test_a_new_test_leaves_what_is_there_as_it_was(viva: Viva, own_course: Path)
     assert viva("new-test", "9.1", "total").status == viva("new-test", "9.2", "total").status == 0
     assert windows.read_bytes().startswith(b"from viva.grading import agree, number, weight\r\n\n\n@number")
     assert empty.read_text("utf-8").startswith('"""Question 9.2."""')
+
+
+def test_a_new_assignment_with_every_kind_of_question_is_verified(viva: Viva, own_course: Path) -> None:
+    ran = viva("new", "hw_2", "--title", "Second homework")
+    assert (ran.status, ran.err) == (0, "") and "Next: viva verify hw_2" in ran.out
+    ran = viva("verify", "hw_2", "--tier", "T0")
+    assert ran.status == 0 and "0 do not" in ran.out, ran.out + ran.err
+    key = own_course / "graders/hw_2/key.py"
+    key.write_text(key.read_text("utf-8") + STACK, "utf-8")
+    assert viva("new-test", "2.1", "Stack", "-a", "hw_2").status == 0
+    for number, kind in enumerate(KINDS):
+        ran = viva("new-test", f"3.{number}", "--answer", kind, "-a", "hw_2")
+        assert ran.status == 0 and f"complete question 3.{number}" in ran.out, ran.err
+    settings = own_course / "assignments/hw_2/assignment.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("points: 12", "points: 18"), "utf-8")
+    ran = viva("verify", "hw_2", "--tier", "T0", "--verbose")
+    assert "✓ holds   hw_2: key" in ran.out, ran.out + ran.err

@@ -1,16 +1,23 @@
 """Make a new course with one small assignment."""
 
+import os
 import secrets
 import shutil
 from importlib import resources
 from pathlib import Path
+from typing import Final
 
+from viva.authoring.yaml_edit import as_scalar
+from viva.config.load_course import GRADER_YAML
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 
+_TITLE: Final = "my_course"
+"""The title in the template."""
+
 
 def make_course(folder: Path) -> None:
-    """Write the course, with a secret of its own.
+    """Write the course, named after its folder, with its own secret.
 
     Raises:
         UsageError: the folder is not empty, or cannot be written.
@@ -19,5 +26,8 @@ def make_course(folder: Path) -> None:
         raise UsageError(f"{folder} is not empty. Give a new folder, so that none of your files are overwritten.")
     with resources.as_file(resources.files("viva.authoring") / "templates" / "course") as template:
         shutil.copytree(template, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    grader = folder / GRADER_YAML
+    title = os.fsencode(folder.resolve().name).decode("utf-8", "replace").strip() or _TITLE
+    write_atomically(grader, grader.read_text("utf-8").replace(_TITLE, as_scalar(title), 1).encode())
     (folder / "gitignore").rename(folder / ".gitignore")  # the package leaves out files whose names begin with a dot
     write_atomically(folder / ".secret", f"{secrets.token_hex(32)}\n".encode(), mode=0o600)

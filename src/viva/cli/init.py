@@ -15,6 +15,7 @@ def command(folder: Path) -> int:
     make_course(folder)
     click.echo(f"{folder}: a course with one assignment, `first_steps`. Next:")
     click.echo(f"  cd {shlex.quote(str(folder))}")
-    click.echo("  viva verify                                        the graders prove themselves")
-    click.echo("  viva check assignments/first_steps/starter         what a student sees")
+    click.echo("  viva verify                                   test the tests with the example submissions")
+    click.echo("  viva check assignments/first_steps/starter    see what a student sees")
+    click.echo("  viva new NAME                                 add an assignment")
     return 0

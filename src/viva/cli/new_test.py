@@ -1,9 +1,10 @@
-"""`viva new-test NUMBER [FUNCTION]`: write a test's skeleton from the signature of the key's function."""
+"""`viva new-test NUMBER [FUNCTION]`: write a test's skeleton, from a function or class of the key or for an answer."""
 
 from pathlib import Path
 
 import click
 
+from viva.authoring.by_hand_skeleton import KINDS, write_by_hand
 from viva.authoring.skeleton import write_skeleton
 from viva.cli.shared.options import course_option, open_course
 from viva.config import Assignment, Course
@@ -13,17 +14,29 @@ from viva.model.errors import UsageError
 @click.command("new-test")
 @click.argument("question", metavar="NUMBER")
 @click.argument("function", required=False, metavar="[FUNCTION]")
+@click.option("--answer", type=click.Choice(KINDS), help="The answer is not code: ask for an answer of this kind.")
 @click.option("--assignment", "-a", metavar="NAME", help="The assignment (needed where the course has several).")
 @course_option
-def command(question: str, function: str | None, assignment: str | None, course_dir: Path | None) -> int:
-    """Append a skeleton for question NUMBER to the graders, asking FUNCTION of the answer key.
+def command(
+    question: str, function: str | None, answer: str | None, assignment: str | None, course_dir: Path | None
+) -> int:
+    """Append a skeleton for question NUMBER to the graders.
 
-    FUNCTION may be left out where the key has exactly one that no test asks yet.
+    The test compares FUNCTION, a function or class of the answer key, with the student's. You can leave FUNCTION out if
+    exactly one is not tested yet. With --answer, the test compares an answer of answers.yaml, and the key, the starter
+    and (for written answers) rubric.yaml get a line to complete.
     """
     course = open_course(course_dir)
     chosen = _assignment(course, assignment)
-    path = write_skeleton(chosen, course.root, question, function)
-    click.echo(f"{path}: draw what the question is about, then run `viva verify {chosen.name}`.")
+    if answer is None:
+        path = write_skeleton(chosen, course.root, question, function)
+        click.echo(f"{path}: draw what the question is about, then run `viva verify {chosen.name}`.")
+        return 0
+    if function is not None:
+        raise UsageError(f"Give either FUNCTION or --answer; `{function}` with --answer {answer} has no meaning.")
+    for path in write_by_hand(chosen, question, answer):
+        click.echo(f"{path}: complete question {question}.")
+    click.echo(f"Then run `viva verify {chosen.name}`.")
     return 0
 
 

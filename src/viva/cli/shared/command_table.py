@@ -17,7 +17,8 @@ GROUPS: Final[dict[str, dict[str, Command]]] = {
         "doctor": Command("doctor", "Show isolation levels and features of this machine."),
     },
     "Write": {
-        "new-test": Command("new_test", "Create a test from a function of the answer key."),
+        "new": Command("new", "Add an assignment to a course."),
+        "new-test": Command("new_test", "Create a test for a question."),
         "verify": Command("verify", "Test the tests: grade the example submissions."),
         "schema": Command("schema", "Print the JSON Schema of a course file or of results.json."),
     },

@@ -1,0 +1,90 @@
+"""Add an assignment to a course: its folders with an example of each part, and its line in grader.yaml."""
+
+import contextlib
+import re
+import shutil
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final
+
+from viva.authoring.yaml_edit import NotEditable, as_scalar, with_item
+from viva.config import Course
+from viva.config.load_course import GRADER_YAML
+from viva.config.yaml_types import FOLDER_NAME, Expected
+from viva.formats.atomic_write import write_atomically
+from viva.model.errors import CourseError, UsageError
+
+EXAMPLE: Final = "first_steps"
+"""The assignment of a new course, from which others are made."""
+_TITLE: Final = "First steps"
+_PARTS: Final = ("assignments", "graders", "fixtures")
+
+
+def add_assignment(course: Course, name: str, title: str | None = None) -> None:
+    """Write the folders of a new assignment, and add it to grader.yaml last.
+
+    Args:
+        course: the course that gets the assignment.
+        name: the name of its folders.
+        title: what students read; None for the name in words.
+
+    Raises:
+        UsageError: the name is not usable or taken, or a file cannot be written.
+        CourseError: grader.yaml has no list that a name can be added to.
+    """
+    try:
+        FOLDER_NAME.read(name)
+    except Expected as expected:
+        raise UsageError(f"An assignment cannot be called {name!r:.80}: expected {expected}.") from None
+    if name in course.assignments:
+        raise UsageError(f"{course.root / GRADER_YAML} lists an assignment `{name}` already. Give another name.")
+    taken = [folder for part in _PARTS if (folder := course.root / part / name).exists()]
+    if taken:
+        raise UsageError(f"{taken[0]} is there already. Give another name, or list `{name}` in {GRADER_YAML}.")
+    listed = _listed(course.root / GRADER_YAML, name)
+    title = title or name.replace("_", " ").replace("-", " ").strip().capitalize()
+    with _removed_on_failure([course.root / part / name for part in _PARTS]):
+        template = resources.files("viva.authoring") / "templates" / "course"
+        for part in _PARTS:
+            _copy(template / part / EXAMPLE, course.root / part / name, name, title)
+        _write_key(template, course.root / "graders" / name / "key.py")
+        write_atomically(course.root / GRADER_YAML, listed.encode())
+
+
+def _listed(path: Path, name: str) -> str:
+    try:
+        return with_item(path.read_bytes().decode("utf-8-sig"), "assignments", name)
+    except NotEditable:
+        raise CourseError(
+            f"{path}: viva cannot add `{name}` to `assignments:`. Write a list there: [{name}]."
+        ) from None
+
+
+def _copy(source: Traversable, to: Path, name: str, title: str) -> None:
+    """Copy a folder of the example; its texts get the new name and title."""
+    if source.is_dir():
+        for inner in source.iterdir():
+            if inner.name != "__pycache__":
+                _copy(inner, to / inner.name, name, title)
+        return
+    text = source.read_text("utf-8").replace(EXAMPLE, name)
+    shown = as_scalar(title) if source.name.endswith(".yaml") else title
+    write_atomically(to, text.replace(_TITLE, shown).encode())
+
+
+def _write_key(template: Traversable, path: Path) -> None:
+    """Write the key with the model answer itself: not every course keeps its answers in `reference`."""
+    answer = (template / "reference" / "word_counts.py").read_text("utf-8")
+    write_atomically(path, re.sub(r'\A""".*?"""', '"""The model answers, in the student\'s API."""', answer).encode())
+
+
+@contextlib.contextmanager
+def _removed_on_failure(folders: list[Path]) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
