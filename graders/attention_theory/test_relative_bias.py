@@ -106,31 +106,44 @@ def test_bias_on_random_matrices(submission: Any, student: Any, key: Any, rng: n
 def scale_is_stated(submission: Any) -> bool:
     """Whether the student says that the scores are divided by √d, which the question leaves out."""
     begin = r"(?i)^\s*(?:(?:i|we|keep|kept|use|used|with|the|factor|scale|scaled|scores|are|is|by)\b[\s:,]*)+"
-    for letter in ("d", "d_k", "d_q", "k"):
-        try:
-            said = submission.answers["1c.scale"]
-            agree_formula(re.sub(begin, "", said) if isinstance(said, str) else said, f"1/sqrt({letter})", [letter])
-        except (Disagreement, MissingName):
-            continue
-        return True
-    return False
+    try:
+        said = submission.answers["1c.scale"]
+    except MissingName:
+        said = ""
+    said = re.sub(begin, "", said) if isinstance(said, str) else said
+    # All four are compared, because hints of a released folder are found by the number of the comparison.
+    return any([is_one_over_root_of(letter, said) for letter in ("d", "d_k", "d_q", "k")])  # noqa: C419
+
+
+def is_one_over_root_of(letter: str, said: Any) -> bool:
+    try:
+        agree_formula(said, f"1/sqrt({letter})", [letter])
+    except Disagreement:
+        return False
+    return True
 
 
 def readings(key: Any, stated: bool, Q: Array, K: Array, V: Array, Pi: Array) -> list[Array]:
-    """The right outputs: without a scale; where one is stated, also with the products or all scores divided by √d."""
+    """The right outputs: without a scale; where one is stated, also with the products or all scores divided by √d.
+
+    The key is asked for all of them, whatever a student states, so that a released folder can replay its answers.
+    """
     right, root = key.attention_with_bias, np.sqrt(Q.shape[1])
-    scaled = [right(Q, K, V, Pi, 1 / root), right(Q / root, K, V, Pi / root)] if stated else []
-    return [right(Q, K, V, Pi), *scaled]
+    values = [right(Q, K, V, Pi), right(Q, K, V, Pi, 1 / root), right(Q / root, K, V, Pi / root)]
+    return values if stated else values[:1]
 
 
 def agree_with_one(actual: Any, right: list[Array], hints: dict[str, Any], name: str) -> None:
-    """Agree with any of several right answers; the message speaks of the first."""
-    for value in right[1:]:
-        try:
-            return agree(actual, value, name=name)
-        except Disagreement:
-            continue
-    return agree(actual, right[0], hints=hints, name=name)
+    """Agree with the right answer that is meant; the message speaks of the first if none is."""
+    meant = next((value for value in right[1:] if is_near(actual, value)), right[0])
+    agree(actual, meant, hints=hints, name=name)
+
+
+def is_near(actual: Any, value: Array) -> bool:
+    try:
+        return np.shape(actual) == value.shape and np.allclose(np.asarray(actual, dtype=float), value, 1e-2, 1e-3)
+    except (TypeError, ValueError):
+        return False
 
 
 def matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array, Array]:

@@ -65,10 +65,15 @@ def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) ->
         where: message
         for where, messages in visible.items()
         for message in messages
-        if len(message) > LONGEST or not message.rstrip().endswith((".", "?", "!", "…", ")")) or RAW.search(message)
+        if len(message) > LONGEST or not sentence_of(message).endswith((".", "?", "!", "…", ")")) or RAW.search(message)
     }
     assert not poor, "\n".join(f"{where}: {message}" for where, message in poor.items())
 
 
 def _is_lost(entry: Entry) -> bool:
     return not entry.status.is_open and entry.status is not Status.PASSED
+
+
+def sentence_of(message: str) -> str:
+    """Return the message without the lines of the student's own code, which follow an exception that it raised."""
+    return message.partition(".\n  ")[0] + "." if message.startswith("Your code raised ") else message.rstrip()
