@@ -39,7 +39,8 @@ def agree(
     Args:
         actual: what the student's code returned, or a name or handle of the student's, whose value is fetched.
         expected: the key's value.
-        rtol, atol: tolerances instead of the table's: |actual - expected| <= rtol * |expected| + atol.
+        rtol: a tolerance instead of the table's: |actual - expected| <= rtol * |expected| + atol.
+        atol: see `rtol`.
         hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
             computes it, called only when the values disagree). Only a mistake that gives every answer of the test is
             named: the examiner asks the test once more to see that.

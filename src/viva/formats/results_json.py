@@ -44,30 +44,41 @@ class CaseData(_Strict):
     """One case of a test function."""
 
     label: str
+    """The case's parameters, in words."""
     status: str
+    """One of the nine statuses."""
     earned: Exact
+    """Exact points."""
     points: Exact
+    """Exact points that can be earned."""
 
 
 class UnmarkedData(_Strict):
     """A test as it was before a person graded its prose, so that the decision can be undone."""
 
     output: str
+    """The message before the decision."""
     earned: Exact
+    """Exact points before the decision."""
     cases: list[CaseData]
+    """The cases before the decision."""
 
 
 class TestData(_Strict):
     """What viva adds to a test, under `extra_data`."""
 
     test_id: str
+    """A stable, unique name: the file and the function."""
     status: StatusWord
+    """One of the nine statuses."""
     earned: Exact
     """Exact points, such as `25/3`; the test's `score` is their decimal."""
     points: Exact
+    """Exact points that can be earned."""
     wall_s: Points
     """Seconds; 0 for a hidden test, because a program could tell its student by them what it was asked."""
     cases: list[CaseData] = Field(default_factory=list)
+    """The parametrized cases, if there are several."""
     rubric: str | None = None
     """The rubric question by which it is graded."""
     written: str | None = None
@@ -82,16 +93,25 @@ class TestResult(_Strict):
     """One test function."""
 
     name: str
+    """The first sentence of the test's docstring."""
     number: str | None = None
+    """The question's number."""
     score: Points | None = None
     """Missing while the test is not graded yet."""
     max_score: Points
+    """The points that can be earned."""
     status: Literal["passed", "failed"] | None = None
+    """`passed` only with full points; missing while the test is not graded yet."""
     output: str = ""
+    """The message for the student."""
     output_format: TextFormat = "text"
+    """The format of the message; viva writes plain text."""
     visibility: Visibility = "visible"
+    """When students see the test."""
     tags: list[str] = Field(default_factory=list)
+    """The labels of the test."""
     extra_data: TestData
+    """What viva adds."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -116,41 +136,55 @@ class LeaderboardEntry(_Strict):
     """One value of the leaderboard."""
 
     name: str
+    """The column's title."""
     value: Annotated[float | int | str, Field(union_mode="left_to_right")]
+    """The value that a test has set."""
     order: Literal["asc", "desc"] = "desc"
+    """`desc` if more is better."""
 
 
 class IsolationData(_Strict):
     """The isolation layers around the student's code."""
 
     tier: str
+    """The isolation level, `T0` to `T3`."""
     layers: dict[str, str]
+    """The active isolation layers, as the sandbox reported them."""
     probes: dict[str, str]
+    """What the sandbox tried before the student's code ran, and how it was refused."""
     missing: list[str]
+    """Isolation layers that were not available."""
 
 
 class ThresholdData(_Strict):
     """The value that is required after an epoch."""
 
     epoch: int
+    """The number of the epoch, from 1."""
     value: float
+    """The value that is required after it."""
 
 
 class CurveData(_Strict):
     """One quantity over the epochs of a training."""
 
     test_id: str
+    """The test that measured it."""
     name: str
+    """What was measured."""
     values: list[float]
     """After each epoch, from the first."""
     thresholds: list[ThresholdData] = Field(default_factory=list)
+    """The values that are required."""
 
 
 class GpuData(_Strict):
     """The GPU that tests were run on."""
 
     name: str
+    """The GPU's model."""
     driver: str
+    """The version of the driver."""
     memory_mib: int | None = None
     """Missing where unknown."""
     peak_mib: int | None = None
@@ -161,15 +195,23 @@ class Provenance(_Strict):
     """`extra_data` of the whole result: how it was produced."""
 
     format: Literal[1]
+    """The version of this extension."""
     complete: bool
     """False while grading runs, or if it was interrupted."""
     submission: str
+    """The path of the submission, as it was given."""
     content_hash: str
+    """SHA-256 over the names and bytes of the graded files."""
     assignment: str
+    """The assignment's name."""
     version: int
+    """The assignment's version."""
     earned: Exact
+    """Exact points earned so far."""
     points: Exact
+    """Exact points that can be earned."""
     still_open: Exact
+    """Exact points that are not graded yet."""
     choice: str | None = None
     """Which file counts, and why; missing where names of files decide."""
     environment: list[str] = Field(default_factory=list)
@@ -181,23 +223,36 @@ class Provenance(_Strict):
     gpu: GpuData | None = None
     """Missing where no test was run on a GPU."""
     isolation: IsolationData
+    """The isolation in which the program ran."""
     signature: dict[str, str]
+    """Everything that the score was made with: assignment, seed, versions."""
 
 
 class Results(_Strict):
     """The whole file."""
 
     score: Points
+    """The points earned so far: the sum of the tests' scores."""
     execution_time: Points
+    """Wall seconds for the submission, without those of hidden tests."""
     output: str = ""
+    """The text above the tests."""
     output_format: TextFormat = "text"
+    """The format of that text; viva writes plain text."""
     test_output_format: TextFormat = "text"
+    """The format of the tests' messages."""
     test_name_format: TextFormat = "text"
+    """The format of the tests' names."""
     visibility: Visibility = "visible"
+    """When students see the result."""
     stdout_visibility: Visibility = "hidden"
+    """When students see what the autograder printed."""
     extra_data: Provenance
+    """What viva adds: how the result was made."""
     tests: list[TestResult]
+    """One entry for each test function, visible ones first."""
     leaderboard: list[LeaderboardEntry] = Field(default_factory=list)
+    """The values that tests have set for the leaderboard."""
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:

@@ -34,8 +34,9 @@ def agree_number(
     Args:
         actual: a number or a text; a text may hold a label, separators, a fraction, a percentage, a power of ten.
         expected: a number, or a text that is read the same way.
-        atol, rtol: how near: |actual - expected| <= rtol * |expected| + atol, the one not given being 0. With neither,
+        atol: how near: |actual - expected| <= rtol * |expected| + atol, the one not given being 0. With neither,
             whole numbers must be exact and others right to three significant digits.
+        rtol: see `atol`.
         accept: other numbers that are right as well.
         hints: known mistakes: what to call them, and the number they lead to (or a function that computes it).
         name: what the message calls the answer.

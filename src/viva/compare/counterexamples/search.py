@@ -60,7 +60,9 @@ def agree_on(
         strategies: hypothesis strategies, `viva.grading.strategies` has some; the same ones give the same examples.
         examples: how many examples are asked at most.
         hints: known mistakes: what to call them, and a function of the same arguments that makes the mistake.
-        rtol, atol, up_to: as in `agree`.
+        rtol: as in `agree`.
+        atol: as in `agree`.
+        up_to: as in `agree`.
 
     Raises:
         Disagreement: with the smallest counter-example that was found.
