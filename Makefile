@@ -13,6 +13,8 @@ BIN := $(VENV)/bin
 OLD := $(VENV)/transformers4
 # For make fuzz alone.
 FUZZ := $(VENV)/fuzz
+# For the site of make docs alone.
+SITE := $(VENV)/site
 PRINT_LIBRARIES := import sysconfig; print(sysconfig.get_path("purelib"))
 # Tests start thousands of processes; images of containers often keep each of them from finding compiled files.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,7 +25,7 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 # and one process would wait for the others.
 PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Tests of pure functions: they need no process but their own.
-QUICK := tests/test_architecture.py tests/test_plain_english.py tests/test_distribution.py tests/compare tests/config tests/formats tests/submissions tests/gradebook
+QUICK := tests/test_architecture.py tests/test_plain_english.py tests/test_distribution.py tests/docs tests/compare tests/config tests/formats tests/submissions tests/gradebook
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
 .PHONY: demo check types quick test long nightly training gpu verify mutants kills bench bench-flat bench-review \
@@ -55,6 +57,15 @@ $(FUZZ)/.installed: tests/fuzz/requirements.txt $(VENV)/.installed-dev
 	$(BIN)/python -m pip --python $(FUZZ)/bin/python install --quiet --disable-pip-version-check --no-deps -r $<
 	echo "import site; site.addsitedir('$$($(BIN)/python -c '$(PRINT_LIBRARIES)')')" \
 		> "$$($(FUZZ)/bin/python -c '$(PRINT_LIBRARIES)')/behind.pth"
+	@touch $@
+
+# viva itself is found in .venv, so pip installs only what its extra brings.
+$(SITE)/.installed: $(VENV)/.installed-dev
+	$(BIN)/python -m venv --without-pip $(SITE)
+	echo "import site; site.addsitedir('$$($(BIN)/python -c '$(PRINT_LIBRARIES)')')" \
+		> "$$($(SITE)/bin/python -c '$(PRINT_LIBRARIES)')/behind.pth"
+	$(BIN)/python -m pip --python $(SITE)/bin/python install --quiet --disable-pip-version-check -c constraints.txt \
+		'viva-grader[docs]'
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -136,8 +147,13 @@ bench-review: $(VENV)/.installed-dev
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.soak
 
-docs: $(VENV)/.installed-dev
+# build/site, to be opened as a folder or served. It ends with an error on a broken link, on a page that no reader would
+# find, and on a page that would load a script from another host.
+docs: $(SITE)/.installed
 	$(BIN)/python docs/make.py
+	$(BIN)/python -m docs.site
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/python -m mkdocs build
+	@! grep -rlE --include='*.html' '<(script|link|img)[^>]* (src|href)="?https?:' build/site
 
 # docs/review*.png, with the distribution's Chromium.
 pictures: $(VENV)/.installed-dev

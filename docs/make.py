@@ -1,4 +1,4 @@
-"""`make docs`: make the README's picture and the JSON Schema from real runs, and check every link between the pages."""
+"""The first step of `make docs`: the README's picture and the JSON Schema from real runs, and a look at every link."""
 
 import io
 import os
@@ -9,6 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from docs.site.link_check import broken_links  # a script finds only what is in its own folder
 
 ROOT = Path(__file__).parents[1]
 VIVA = Path(sys.executable).parent / "viva"
@@ -45,16 +48,6 @@ def run(arguments: list[str], *, colour: bool) -> str:
     env |= {"FORCE_COLOR": "1"} if colour else {}
     done = subprocess.run([VIVA, *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     return done.stdout
-
-
-def broken_links() -> list[str]:
-    """Return the relative links of the pages that do not resolve."""
-    found = []
-    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
-            if not (page.parent / target).exists():
-                found.append(f"{page.relative_to(ROOT)}: the link to {target} leads nowhere")
-    return found
 
 
 if __name__ == "__main__":

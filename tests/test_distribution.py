@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DECLARED = PROJECT["optional-dependencies"]
 FOLDERS = (".ci", "assignments", "bench", "ci", "docs", "fixtures", "graders", "reference", "src", "tests")
 TEXTS = {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".txt", ".ipynb", ".sh", ".html", ".js", ".svg", ".json", ""}
-NOT_FOR_USERS = {"all", "oracles", "dev"}
+NOT_FOR_USERS = {"all", "oracles", "docs", "dev"}
 
 # An installation of `viva` from an index, which is somebody else's project: pip install viva, viva[review], viva==1.
 SOMEBODY_ELSES = re.compile(

@@ -1,0 +1,112 @@
+"""The pages of docs/: each is found, begins with what it is good for, and is read alike by GitHub and MkDocs."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docs.site.link_check import broken_links, sections
+from docs.site.pages import place_of, rewritten, site_files
+from viva.sandbox.host.levels.tiers import _ADVICE
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+OPENINGS = ("At the end of this ", "After reading this ", "After these ")
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+class Settings(yaml.SafeLoader):
+    """mkdocs.yml names functions of Python, which are not made here."""
+
+
+Settings.add_multi_constructor("tag:yaml.org,2002:python/", lambda _loader, _suffix, _node: None)
+MKDOCS: dict[str, Any] = yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), Settings)  # noqa: S506  # it makes nothing but plain values
+
+
+def named(part: Any) -> list[str]:
+    """The pages below a part of the navigation."""
+    if isinstance(part, str):
+        return [part]
+    return [page for each in (part.values() if isinstance(part, dict) else part) for page in named(each)]
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"^ *```.*?^ *```$", "", text, flags=re.M | re.S)
+
+
+def test_the_navigation_has_every_page_once_and_no_other() -> None:
+    there = [place for place in site_files() if place.endswith(".md") and not place.startswith("files/")]
+    assert sorted(named(MKDOCS["nav"])) == sorted(there)
+
+
+def test_the_navigation_has_a_part_for_every_reader() -> None:
+    parts = [name for part in MKDOCS["nav"] for name in part]
+    assert parts == ["Home", "Start", "Instructors", "Students", "CI", "Markers", "Operators", "Reference", "Develop"]
+
+
+def test_the_first_page_leads_to_every_other() -> None:
+    first = (ROOT / "docs" / "README.md").read_text("utf-8")
+    assert [page.name for page in PAGES if page.name != "README.md" and f"]({page.name})" not in first] == []
+
+
+@each_page
+def test_a_page_begins_with_what_it_is_good_for(page: Path) -> None:
+    title, opening = page.read_text("utf-8").split("\n\n")[:2]
+    assert title.startswith("# ") and "\n" not in title
+    assert opening.startswith(OPENINGS)
+
+
+def test_no_link_leads_nowhere() -> None:
+    assert broken_links() == []
+
+
+@each_page
+def test_lists_are_read_alike_by_github_and_mkdocs(page: Path) -> None:
+    """Python-Markdown needs four columns for a list in a list, and an empty line before a list."""
+    lines = without_code(page.read_text("utf-8")).split("\n")
+    for before, line in pairwise(lines):
+        if re.match(r" *(- |\d+\. )", line):
+            indent = len(line) - len(line.lstrip())
+            assert indent % 4 == 0, line
+            assert not before or before.startswith(" ") or re.match(r"- |\d+\. ", before), line
+
+
+def test_links_that_leave_the_docs_lead_to_places_in_the_site() -> None:
+    text = "[a](../ci/gitlab.yml) [b](../ARCHITECTURE.md#packages) [c](grades.md) [d](#here) `[e](../x)` [f](https://x)"
+    assert rewritten(text, "docs/ci.md") == (
+        "[a](files/ci/gitlab.yml) [b](architecture.md#packages) [c](grades.md) [d](#here) `[e](../x)` [f](https://x)"
+    )
+    assert rewritten("[a](docs/ci.md) [b](LICENSE)", "CONTRIBUTING.md") == "[a](ci.md) [b](files/LICENSE)"
+    assert "files/ci/gitlab.yml" in site_files() and place_of("SECURITY.md") == "security.md"
+
+
+def test_an_escaped_bar_in_code_is_a_bar() -> None:
+    assert rewritten(r"| `a \| b` |", "docs/ci.md") == "| <code>a &#124; b</code> |"
+
+
+@pytest.mark.parametrize(
+    ("heading", "section"),
+    [
+        ("## Resume, and `--again`", "resume-and---again"),
+        ("## 13. Answers in words", "13-answers-in-words"),
+        ("# viva.check()", "vivacheck"),
+    ],
+)
+def test_sections_are_named_as_on_github(heading: str, section: str) -> None:
+    assert sections(f"{heading}\n\n```\n# not a heading\n```\n") == {section}
+
+
+def test_the_page_about_the_environment_names_every_variable_of_viva() -> None:
+    page = (ROOT / "docs" / "environment.md").read_text("utf-8")
+    texts = [path.read_text("utf-8") for path in (ROOT / "src" / "viva").rglob("*.py")]
+    variables = set(re.findall(r"\b_?VIVA_[A-Z]+(?:_[A-Z]+)*\b", "".join(texts)))
+    assert {"VIVA_COURSE", "VIVA_SECRET"} <= variables
+    assert {name for name in variables if f"`{name}`" not in page} == set()
+
+
+def test_the_page_about_doctor_explains_everything_that_can_be_missing() -> None:
+    page = (ROOT / "docs" / "doctor.md").read_text("utf-8")
+    assert [name for name in _ADVICE if f"| `{name}` |" not in page] == []

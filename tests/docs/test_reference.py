@@ -1,0 +1,95 @@
+"""The pages that are made from the program hold all of it, each key with a meaning."""
+
+import re
+
+import click
+from rows import Rows
+
+from docs.site import markup
+from docs.site.commands import commands_page
+from docs.site.reference import course_files_page, field_docstrings, results_page
+from docs.site.schema_tables import sections
+from viva.cli.main import cli
+from viva.cli.schema import COURSE_FILES, schema_of
+from viva.cli.shared.command_table import COMMANDS
+from viva.formats.results_json import json_schema
+
+
+def section(page: str, title: str) -> str:
+    found = re.search(rf"^#+ {re.escape(title)}(?: \{{.*?\}})?\n(.*?)(?=^#|\Z)", page, re.M | re.S)
+    assert found is not None, title
+    return found[1]
+
+
+def test_every_command_is_there_with_every_option() -> None:
+    page = commands_page()
+    with Rows() as row:
+        for name in COMMANDS:
+            command = cli.get_command(click.Context(cli), name)
+            assert command is not None
+            inner = command.commands.items() if isinstance(command, click.Group) else []
+            for title, each in [(name, command), *((f"{name} {part}", below) for part, below in inner)]:
+                with row(title):
+                    text = section(page, f"viva {title}")
+                    assert f"```\nviva {title}" in text
+                    for option in each.params:
+                        if isinstance(option, click.Option):
+                            assert option.opts[0] in text and (option.help or "").split(" ")[0] in text
+
+
+def keys(schema: dict[str, object]) -> set[str]:
+    """The keys of a file and of everything in it."""
+    parts = [schema, *schema.get("$defs", {}).values()]  # type: ignore[attr-defined]
+    return {key for part in parts for key in part.get("properties", {})}
+
+
+def test_every_key_of_the_course_files_is_there_with_a_meaning() -> None:
+    page = course_files_page()
+    for name in COURSE_FILES:
+        assert f"## {name}.yaml " in page
+        for key in keys(schema_of(name)):
+            assert re.search(rf"^\| `{key}` \| .+ \| .* \| \S.+ \|$", page, re.M), (name, key)
+
+
+def test_every_key_of_results_json_is_there_with_a_meaning() -> None:
+    page = results_page()
+    for key in keys(json_schema()):
+        assert re.search(rf"^\| `{key}` \| .+ \| .* \| \S.+ \|$", page, re.M), key
+    assert not re.search(r"\| +\|$", page, re.M), "a key without a meaning"
+    assert "`null`" not in page, "a key without a value is left out"
+
+
+def test_a_schema_is_shown_in_words() -> None:
+    schema = {
+        "description": "A file.",
+        "required": ["a"],
+        "properties": {
+            "a": {"$ref": "#/$defs/PartFile"},
+            "b": {"type": "number", "minimum": 1, "maximum": 2000, "default": 60.0, "description": "B | c."},
+            "c": {"anyOf": [{"enum": ["x", "y"]}, {"type": "null"}], "description": "C."},
+        },
+        "$defs": {"PartFile": {"description": "A part.", "properties": {}}},
+    }
+    first, second = sections(schema, "f.yaml")
+    assert first == (
+        "## f.yaml { #f-yaml }\n\nA file.\n\n"
+        "| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
+        "| `a` | [Part](#f-yaml-part) | required | A part. |\n"
+        "| `b` | a number from 1 up to 2,000 | `60` | B \\| c. |\n"
+        "| `c` | `x`, `y` or `null` |  | C. |\n"
+    )
+    assert second.startswith("### Part { #f-yaml-part }\n\nA part.\n")
+
+
+def test_signs_in_help_texts_mean_themselves() -> None:
+    assert markup.text("DIR/<path>/*.json, as `a|b <c>`\nand `d_e`") == (
+        "DIR/\\<path\\>/\\*.json, as <code>a&#124;b &lt;c&gt;</code> and `d_e`"
+    )
+    assert markup.code("") == "" and markup.code("a_b") == "`a_b`"
+
+
+def test_texts_below_fields_are_read() -> None:
+    source = (
+        'class A:\n    """Not this."""\n\n    a: int\n    """This."""\n    b: int = 1\n    c = 2\n    """Nor this."""\n'
+    )
+    assert field_docstrings(source) == {"A": {"a": "This."}}
