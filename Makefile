@@ -15,6 +15,7 @@ OLD := $(VENV)/transformers4
 FUZZ := $(VENV)/fuzz
 # For the site of make docs alone.
 SITE := $(VENV)/site
+PRINT_DOCS_EXTRA := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")
 PRINT_LIBRARIES := import sysconfig; print(sysconfig.get_path("purelib"))
 # Tests start thousands of processes; images of containers often keep each of them from finding compiled files.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,13 +60,14 @@ $(FUZZ)/.installed: tests/fuzz/requirements.txt $(VENV)/.installed-dev
 		> "$$($(FUZZ)/bin/python -c '$(PRINT_LIBRARIES)')/behind.pth"
 	@touch $@
 
-# viva itself is found in .venv, so pip installs only what its extra brings.
+# What is in .venv is found there, so pip installs only what the extra brings. Its name in an index is not asked for.
 $(SITE)/.installed: $(VENV)/.installed-dev
 	$(BIN)/python -m venv --without-pip $(SITE)
 	echo "import site; site.addsitedir('$$($(BIN)/python -c '$(PRINT_LIBRARIES)')')" \
 		> "$$($(SITE)/bin/python -c '$(PRINT_LIBRARIES)')/behind.pth"
+	$(BIN)/python -c '$(PRINT_DOCS_EXTRA)' > $(SITE)/requirements.txt
 	$(BIN)/python -m pip --python $(SITE)/bin/python install --quiet --disable-pip-version-check -c constraints.txt \
-		'viva-grader[docs]'
+		-r $(SITE)/requirements.txt
 	@touch $@
 
 demo: $(VENV)/.installed
