@@ -75,7 +75,7 @@ def test_a_schema_is_shown_in_words() -> None:
         "## f.yaml { #f-yaml }\n\nA file.\n\n"
         "| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
         "| `a` | [Part](#f-yaml-part) | required | A part. |\n"
-        "| `b` | a number from 1 up to 2,000 | `60` | B \\| c. |\n"
+        "| `b` | a number from 1 up to 2,000 | `60` | B &#124; c. |\n"
         "| `c` | `x`, `y` or `null` |  | C. |\n"
     )
     assert second.startswith("### Part { #f-yaml-part }\n\nA part.\n")
@@ -83,7 +83,7 @@ def test_a_schema_is_shown_in_words() -> None:
 
 def test_signs_in_help_texts_mean_themselves() -> None:
     assert markup.text("DIR/<path>/*.json, as `a|b <c>`\nand `d_e`") == (
-        "DIR/\\<path\\>/\\*.json, as <code>a&#124;b &lt;c&gt;</code> and `d_e`"
+        "DIR/&lt;path&gt;/\\*.json, as <code>a&#124;b &lt;c&gt;</code> and `d_e`"
     )
     assert markup.code("") == "" and markup.code("a_b") == "`a_b`"
 
