@@ -227,9 +227,9 @@ def test_a_syntax_error_in_a_neighbour_is_that_files(worker: Worker) -> None:
     assert worker.ask("names") == ["x"]
 
 
-def test_input_has_nobody_to_answer(worker: Worker) -> None:
+def test_input_has_no_one_to_answer(worker: Worker) -> None:
     [error] = worker.load("x = input('your name? ')")["errors"]
-    assert (error["type"], "nobody" in error["message"]) == ("RuntimeError", True)
+    assert (error["type"], "no one is there" in error["message"]) == ("RuntimeError", True)
 
 
 def test_changing_the_directory_does_not_lose_the_next_file(worker: Worker) -> None:
