@@ -77,7 +77,7 @@ def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> 
     with (course / "graders/first_steps/key.py").open("a", encoding="utf-8") as key:
         key.write(added)
 
-    (command,) = re.findall(r"`(viva new-test .*?)`", text)
+    command = re.findall(r"`(viva new-test .*?)`", text)[0]
     assert shell(command).returncode == 0
     skeleton = course / "graders/first_steps/test_1_2.py"
     assert str(skeleton.relative_to(course)) in text

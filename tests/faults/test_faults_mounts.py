@@ -64,7 +64,7 @@ def test_results_on_a_disk_without_room_for_bytes_or_for_files(options: str) -> 
 
 
 def test_records_on_a_disk_that_fills_up(course: Path) -> None:
-    """The sentence says whose score was not kept; its result is there."""
+    """The sentence says whose score was not kept, if it was a score that found no room; its result is whole."""
     full = f"mkdir -p records && mount -t tmpfs -o size=360k none records && cd {Path.cwd()}"
     url = f"sqlite:///{Path.cwd() / 'records/records.db'}"
     for index in range(8):
@@ -72,8 +72,10 @@ def test_records_on_a_disk_that_fills_up(course: Path) -> None:
     ran = grade("class", "-o", "graded", "--records", url, before=own_mounts(full))
     assert ran.status == 1 and "Traceback" not in ran.err
     assert "The records " in ran.err and ("disk is full" in ran.err or "disk I/O error" in ran.err)
-    (name,) = re.findall(r"^viva: (\S+) was graded and not kept", ran.err, re.M)
-    assert result(Path("graded", name, "results.json")).extra_data.complete
+    # Which write finds no room first, that of a score or that of a claim, depends on how the workers take turns.
+    named = re.findall(r"^viva: (\S+) was graded and not kept", ran.err, re.M)
+    assert len(named) == ran.err.count("was graded and not kept") <= 1, ran.err
+    assert all(result(Path("graded", name, "results.json")).extra_data.complete for name in named)
 
 
 def test_a_home_that_cannot_be_written() -> None:

@@ -129,9 +129,9 @@ def test_wheels_are_packed_or_missed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("listed", "said"),
     [
-        ("[missing.txt]", "`missing.txt` is no file"),
-        ("[../outside.txt]", "is no file"),
-        ("[graders]", "is no file"),
+        ("[missing.txt]", "`missing.txt` is not a file"),
+        ("[../outside.txt]", "is not a file"),
+        ("[graders]", "is not a file"),
     ],
 )
 def test_files_that_cannot_be_packed(tmp_path: Path, listed: str, said: str) -> None:
