@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Final
 
 from viva.formats.atomic_write import write_atomically
-from viva.formats.decimal_points import in_decimals, show
+from viva.formats.decimal_points import in_decimals
 from viva.formats.lms.lossless_csv import LosslessCsv
+from viva.formats.lms.matching import plain, position_of, unique_positions
 from viva.formats.lms.returned_grade import ReturnedGrade
+from viva.formats.lms.scaled_points import scaled_points
 from viva.model import Student
 from viva.model.errors import UsageError
 
 _NUMBER: Final = re.compile(r"\s*[0-9]{1,9}(?:([.,])[0-9]{1,6})?\s*")
-
-
-def plain(text: str) -> str:
-    """Return an identifier without surrounding spaces and case."""
-    return text.strip().casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +85,11 @@ def fill(layout: Layout, grades: Sequence[ReturnedGrade], *, rescale: bool = Fal
     Raises:
         UsageError: the platform's maximum differs and `rescale` is False.
     """
-    rows_by_identifier = [_index(layout, identity) for identity in layout.identities]
+    by_kind = [(identity.known_as, _index(layout, identity)) for identity in layout.identities]
     found: dict[int, list[ReturnedGrade]] = {}
     without_row, not_written = [], []
     for grade in grades:
-        row = _row(layout.identities, rows_by_identifier, grade.student)
+        row = position_of(grade.student, by_kind)
         if row is None:
             without_row.append(f"{_name(grade.student)}: no row of {layout.table.name} is certainly theirs")
         else:
@@ -159,28 +156,8 @@ def number(cell: str) -> Fraction | None:
 
 def _index(layout: Layout, identity: Identity) -> dict[str, int]:
     """Map identifiers in a column to rows; identifiers of several rows are left out."""
-    rows: dict[str, list[int]] = {}
-    for row in layout.rows:
-        if called := identity.of_cell(layout.table.value(row, identity.column)):
-            rows.setdefault(called, []).append(row)
-    return {called: fitting[0] for called, fitting in rows.items() if len(fitting) == 1}
-
-
-def _row(
-    identities: Sequence[Identity], rows_by_identifier: Sequence[Mapping[str, int]], student: Student
-) -> int | None:
-    """Find the row of a student by the platform's own identifiers, else by the course's, if exactly one row matches."""
-    known = {**student.also, "id": student.id, "email": student.email}
-    by_platform: set[int] = set()
-    by_course_id: set[int] = set()
-    for identity, rows in zip(identities, rows_by_identifier, strict=True):
-        for key in identity.known_as:
-            called = known.get(key, "")
-            row = rows.get(plain(called)) if called else None
-            if row is not None:
-                (by_course_id if key == "id" else by_platform).add(row)
-    fitting = by_platform or by_course_id
-    return fitting.pop() if len(fitting) == 1 else None
+    cells = ((row, identity.of_cell(layout.table.value(row, identity.column))) for row in layout.rows)
+    return unique_positions(cells)
 
 
 def _put_feedback(layout: Layout, row: int, why: str) -> None:
@@ -192,17 +169,9 @@ def _put_feedback(layout: Layout, row: int, why: str) -> None:
 def _text(layout: Layout, grade: ReturnedGrade, *, rescale: bool) -> str | None:
     if grade.state == "excused":
         return layout.excused
-    if grade.points is None:
+    points = scaled_points(grade, layout.maximum, layout.table.name, rescale=rescale)
+    if points is None:
         return None
-    points = grade.points
-    if layout.maximum is not None and layout.maximum != grade.maximum:
-        if not rescale or not grade.maximum:
-            raise UsageError(
-                f"{layout.table.name} has a maximum of {show(layout.maximum)} points, and the assignment has "
-                f"{show(grade.maximum)}; make them equal, or say --rescale to convert the grades."
-            )
-        exact = points if grade.exact is None else grade.exact
-        points = round(exact * layout.maximum / grade.maximum * 100) / Fraction(100)
     text = in_decimals(points, least=layout.places)
     return text.replace(".", ",") if layout.comma else text
 
