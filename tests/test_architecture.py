@@ -25,6 +25,7 @@ PACKAGES = [
     "pipeline",
     "records",
     "gradebook",
+    "lms",
     "adapters",
     "examiner",
     "replay",

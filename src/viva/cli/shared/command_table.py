@@ -30,6 +30,7 @@ GROUPS: Final[dict[str, dict[str, Command]]] = {
         "pack": Command("pack", "Create the archive to submit, and check it."),
     },
     "Grade": {
+        "pull": Command("pull", "Fetch submissions and roster from Canvas or Moodle."),
         "grade": Command("grade", "Grade submissions and write their results."),
         "submissions": Command("submissions", "Show who submitted what in a platform's export."),
         "regrade": Command("regrade", "Grade a class again after tests or points changed."),
@@ -48,6 +49,7 @@ GROUPS: Final[dict[str, dict[str, Command]]] = {
     },
     "Hand back": {
         "grades": Command("grades", "Turn scores into grades for Canvas, Moodle or a table."),
+        "push": Command("push", "Send grades and feedback to Canvas or Moodle."),
         "export": Command("export", "Write results for CI systems."),
         "student": Command("student", "Export or delete the records of a student."),
     },
