@@ -8,11 +8,11 @@
 import contextlib
 import functools
 import io
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from time import monotonic, sleep
 from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
@@ -71,14 +71,13 @@ class Call:
 class Connection:
     """Sends requests to a site; a context manager."""
 
-    def __init__(self, site: str, *, wait: Callable[[float], None] = time.sleep, slow_s: float = _SLOW_S) -> None:
+    def __init__(self, site: str, *, slow_s: float = _SLOW_S) -> None:
         try:
             import httpx2
         except ImportError as error:
             raise missing_library("Talking to a learning platform needs", error.name, "lms") from None
         self.site = site
         self._httpx = httpx2
-        self._wait = wait
         # A proxy of the environment is for other machines, and gets no unencrypted request.
         encrypted = site.startswith("https://")
         self._client = httpx2.Client(
@@ -174,7 +173,7 @@ class Connection:
                 pause = _asked_pause(answer, pause)
                 if pause > MOST_WAIT_S:
                     raise LmsError(f"{call.what}: the platform asks to wait for {pause:.0f} s; run the command later.")
-            self._wait(pause)
+            sleep(pause)
         raise AssertionError("the last try returns or raises")
 
     def _once(self, call: Call, into: IO[bytes] | None = None, most: int = MOST_ANSWER) -> Answer:
@@ -251,12 +250,12 @@ class Connection:
 
 def _copy(parts: Iterable[bytes], target: IO[bytes], most: int, what: str) -> None:
     """Copy an answer, which may be slow or endless."""
-    size, end = 0, time.monotonic() + _TOTAL_S
+    size, end = 0, monotonic() + _TOTAL_S
     for part in parts:
         size += len(part)
         if size > most:
             raise LmsError(f"{what}: it is larger than {_mib(most)}.")
-        if time.monotonic() > end:
+        if monotonic() > end:
             raise Unreachable(f"{what}: the answer did not end within {_TOTAL_S:.0f} s.")
         target.write(part)
 

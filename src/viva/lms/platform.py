@@ -1,6 +1,6 @@
 """What viva needs of a learning platform, and the values that cross this border."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
@@ -129,6 +129,3 @@ class Platform(Protocol):
 
     def download(self, file: RemoteFile, into: IO[bytes], most: int) -> None:
         """Download a file of at most so many bytes."""
-
-
-Wait = Callable[[float], None]
