@@ -90,7 +90,7 @@ class Server:
                 if reply.cut:
                     self.close_connection = True
 
-            do_GET = do_POST = do_PUT = _serve
+            do_GET = do_POST = do_PUT = _serve  # noqa: N815  # the names that http.server calls
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True

@@ -1,0 +1,271 @@
+"""One connection: where the token goes, what is repeated, and a sentence for whatever is answered."""
+
+import io
+import logging
+import traceback
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from lms_server import TOKEN, Asked, Reply, Server, serving, times
+from rows import Rows
+
+from viva.lms.answers import parse, points
+from viva.lms.connection import TRIES, Call, Connection
+from viva.lms.errors import LmsError, NotAllowed, Unreachable
+
+SIGNED = {"Authorization": f"Bearer {TOKEN}"}
+
+
+class Plain(Server):
+    def answer(self, asked: Asked) -> Reply:
+        return Reply(200, {"path": asked.path})
+
+
+@pytest.fixture
+def server() -> Iterator[Plain]:
+    with serving(Plain()) as made:
+        yield made
+
+
+@pytest.fixture
+def other() -> Iterator[Plain]:
+    with serving(Plain()) as made:
+        yield made
+
+
+@pytest.fixture
+def connection(server: Plain) -> Iterator[Connection]:
+    with Connection(server.url) as made:
+        yield made
+
+
+def get(server: Server, path: str = "/a", *, reads: bool = True) -> Call:
+    return Call("GET", f"{server.url}{path}", "The list", headers=SIGNED, reads=reads)
+
+
+ERRORS = [
+    (Reply(401, {}, {"WWW-Authenticate": "Bearer"}), NotAllowed, "does not accept the token"),
+    (Reply(401, {}), LmsError, "is not allowed to do that"),
+    (Reply(403, {}), LmsError, "is not allowed to do that"),
+    (Reply(404, {}), LmsError, "has no such page"),
+    (Reply(422, {"errors": [{"message": "too\x1b[31m large"}]}), LmsError, "refuses the request (422: too large)"),
+    (Reply(400, b"\xff"), LmsError, "refuses the request (400)"),
+    (Reply(500, {}), Unreachable, "has an error of its own (500)"),
+    (Reply(302, b"", {"Location": "https://elsewhere.org/x"}), LmsError, "redirects to elsewhere.org"),
+    (Reply(302, b"", {"Location": "mailto:x"}), LmsError, "redirects to an address that is not one"),
+]
+
+
+def test_every_refusal_is_a_sentence(server: Plain, connection: Connection, waits: list[float]) -> None:
+    with Rows() as row:
+        for reply, kind, sentence in ERRORS:
+            with row(sentence):
+                server.faults = [times(TRIES, reply)]
+                with pytest.raises(kind) as caught:
+                    connection.send(get(server))
+                assert sentence in str(caught.value) and "\x1b" not in str(caught.value)
+                assert type(caught.value) is kind
+
+
+def test_the_token_is_not_in_a_traceback(server: Plain, connection: Connection, waits: list[float]) -> None:
+    server.stop()
+    server.stop = lambda: None  # type: ignore[method-assign]
+    with pytest.raises(Unreachable, match="no connection") as caught:
+        connection.send(Call("POST", f"{server.url}/a", "The list", (("wstoken", TOKEN),), headers=SIGNED))
+    assert TOKEN not in "".join(traceback.format_exception(caught.value))
+    assert len(waits) == TRIES - 1
+
+
+def test_the_token_is_not_in_a_log(server: Plain, connection: Connection, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    connection.download(Call("POST", f"{server.url}/f", "The file", (("token", TOKEN),)), io.BytesIO(), 100)
+    assert server.asked[0].has_token() and TOKEN not in caplog.text
+
+
+THROTTLED = [
+    Reply(429, {}, {"Retry-After": "7"}),
+    Reply(403, b"403 Forbidden (Rate Limit Exceeded)\n"),
+]
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("reply", THROTTLED, ids=["429", "Canvas's 403"])
+def test_a_platform_that_asks_for_fewer_requests_gets_them(
+    server: Plain, connection: Connection, waits: list[float], reply: Reply, reads: bool
+) -> None:
+    """It says that it did nothing: so even a request that changes something is repeated."""
+    server.faults = [times(2, reply)]
+    assert connection.send(get(server, reads=reads)).status == 200
+    assert waits == ([7.0, 7.0] if reply.headers else [1.0, 2.0])
+
+
+def test_a_pause_may_be_a_date_and_is_bounded(server: Plain, connection: Connection, waits: list[float]) -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60))
+    server.faults = [times(1, Reply(429, {}, {"Retry-After": soon}))]
+    connection.send(get(server))
+    assert 0 < waits[0] <= 60
+    for value in ("9" * 400, "86400"):
+        server.faults = [times(1, Reply(429, {}, {"Retry-After": value}))]
+        with pytest.raises(LmsError, match="run the command later"):
+            connection.send(get(server))
+    for value in ("-1", "soon", "٣", "Mon, 99 Foo 2026"):
+        server.faults = [times(1, Reply(429, {}, {"Retry-After": value}))]
+        assert connection.send(get(server)).status == 200
+
+
+def test_trying_ends(server: Plain, connection: Connection, waits: list[float]) -> None:
+    server.faults = [times(99, THROTTLED[1])]
+    with pytest.raises(Unreachable, match="still asks for fewer requests"):
+        connection.send(get(server))
+    assert len(server.asked) == TRIES and waits == [1, 2, 4, 8]
+
+
+LOST = [Reply(503, {}), Reply(200, b"x" * 1000, cut=True)]
+
+
+@pytest.mark.parametrize("reply", LOST, ids=["503", "cut"])
+def test_only_reading_is_repeated_when_no_answer_came(
+    server: Plain, connection: Connection, waits: list[float], reply: Reply
+) -> None:
+    """A request that changes something may have been carried out: repeating it could comment twice."""
+    server.faults = [times(2, reply)]
+    assert connection.send(get(server)).status == 200
+    server.asked.clear()
+    server.faults = [times(1, reply)]
+    with pytest.raises(Unreachable):
+        connection.send(get(server, reads=False))
+    assert len(server.asked) == 1
+
+
+def test_pages_are_followed_on_the_site_alone(server: Plain, other: Plain, connection: Connection) -> None:
+    server.faults = [
+        times(1, Reply(200, [1], {"Link": '</b?page=2>; rel="next", </z>; rel="last"'})),
+        times(1, Reply(200, [2], {"Link": f'<{other.url}/b>; rel="next"'})),
+    ]
+    pages = (parse(page.data, "") for page in connection.pages(get(server)))
+    found = [next(pages), next(pages)]
+    with pytest.raises(LmsError, match="another site, which gets no token"):
+        next(pages)
+    assert found == [[1], [2]] and [a.path for a in server.asked] == ["/a", "/b"] and other.asked == []
+
+
+def test_pages_in_a_circle_end(server: Plain, connection: Connection) -> None:
+    server.faults = [times(99, Reply(200, [], {"Link": f'<{server.url}/a>; rel="next"'}))]
+    with pytest.raises(LmsError, match="lead in a circle"):
+        list(connection.pages(get(server)))
+
+
+def test_addresses_that_only_look_like_the_site_get_nothing(server: Plain, connection: Connection) -> None:
+    port = server.url.rpartition(":")[2]
+    table = [
+        f"http://127.0.0.1.evil.org:{port}/a", f"http://x@127.0.0.1:{port}/a", f"https://127.0.0.1:{port}/a",
+        f"http://localhost:{port}/a", f"http://127.0.0.1:{int(port) ^ 1}/a", "//127.0.0.1/a", "", "http://[", "/a",
+        f"http://127.0.0.1:{port}x/a",
+    ]  # fmt: skip
+    with Rows() as row:
+        for url in table:
+            with row(url), pytest.raises(LmsError, match="another site"):
+                connection.send(Call("GET", url, "The list", headers=SIGNED))
+    assert server.asked == []
+
+
+def test_a_site_below_a_path_is_not_its_neighbour(server: Plain) -> None:
+    with Connection(f"{server.url}/moodle") as connection:
+        assert connection.is_own(f"{server.url}/moodle/x")
+        assert not connection.is_own(f"{server.url}/moodle2/x")
+        assert not connection.is_own(f"{server.url}/x")
+
+
+def test_a_download_is_followed_without_the_token(server: Plain, other: Plain, connection: Connection) -> None:
+    server.faults = [times(1, Reply(302, b"", {"Location": "/second"}))]
+    server.faults += [times(1, Reply(307, b"", {"Location": f"{other.url}/stored"}), lambda a: a.path == "/second")]
+    other.faults = [times(1, Reply(200, b"content"))]
+    into = io.BytesIO()
+    connection.download(Call("POST", f"{server.url}/f", "The file", (("token", TOKEN),), headers=SIGNED), into, 100)
+    assert into.getvalue() == b"content"
+    assert not other.asked[0].has_token() and server.asked[0].has_token()
+
+
+def test_a_download_that_breaks_begins_again(server: Plain, connection: Connection, waits: list[float]) -> None:
+    server.faults = [times(1, Reply(200, b"abcdef" * 100_000, cut=True)), times(1, Reply(200, b"whole"))]
+    into = io.BytesIO()
+    connection.download(get(server), into, 1 << 20)
+    assert into.getvalue() == b"whole"
+
+
+def test_a_download_is_bounded(server: Plain, connection: Connection) -> None:
+    server.faults = [times(1, Reply(200, b"x" * 101))]
+    with pytest.raises(LmsError, match="larger than 100 bytes"):
+        connection.download(get(server), io.BytesIO(), 100)
+    server.faults = [times(99, Reply(302, b"", {"Location": "/a"}))]
+    with pytest.raises(LmsError, match="redirects more than 5 times"):
+        connection.download(get(server), io.BytesIO(), 100)
+
+
+@pytest.mark.parametrize("where", ["http://files.example.org/x", "ftp://127.0.0.1/x", "file:///etc/passwd", "//["])
+def test_a_download_never_leads_to_an_address_without_encryption(
+    server: Plain, connection: Connection, where: str
+) -> None:
+    server.faults = [times(1, Reply(302, b"", {"Location": where}))]
+    with pytest.raises(LmsError, match="not encrypted"):
+        connection.download(get(server), io.BytesIO(), 100)
+
+
+def test_a_compressed_answer_is_bounded_by_what_it_unpacks_to(server: Plain, connection: Connection) -> None:
+    import gzip
+
+    bomb = gzip.compress(b"\0" * (65 << 20), 1)
+    server.faults = [times(1, Reply(200, bomb, {"Content-Encoding": "gzip"}))]
+    with pytest.raises(LmsError, match="larger than 64 MiB"):
+        connection.send(get(server))
+
+
+def test_a_slow_answer_is_a_sentence(server: Plain, waits: list[float]) -> None:
+    import threading
+
+    done = threading.Event()
+
+    def never(asked: Asked) -> Reply | None:
+        done.wait(60)
+        return None
+
+    server.faults = [never]
+    try:
+        with (
+            Connection(server.url, slow_s=0.05) as connection,
+            pytest.raises(Unreachable, match="no answer in time"),
+        ):
+            connection.send(get(server, reads=False))
+    finally:
+        done.set()
+
+
+NOT_JSON = [
+    (b"<!DOCTYPE html><p>Sign in", "a web page"),
+    (b"", "not JSON"),
+    (b'{"a": NaN}', "not JSON"),
+    (b"[" * 100_000, "not JSON"),
+    (b"1" * 10_000, "not JSON"),
+    (b"\xff\xfe", "not JSON"),
+]
+
+
+def test_what_is_not_json_is_a_sentence() -> None:
+    with Rows() as row:
+        for data, sentence in NOT_JSON:
+            with row(data[:20]), pytest.raises(LmsError, match=sentence):
+                parse(data, "The list")
+
+
+def test_points_are_exact_and_bounded() -> None:
+    from fractions import Fraction
+
+    found = parse(b'{"a": 0.1, "b": "7.50000", "c": null, "d": 1e999999999, "e": "x", "f": true, "g": [1]}', "")
+    assert points(found, "a", "") == Fraction(1, 10)
+    assert points(found, "b", "") == Fraction(15, 2)
+    assert points(found, "c", "") is None and points(found, "z", "") is None
+    for key in "defg":
+        with pytest.raises(LmsError, match="no number of points"):
+            points(found, key, "The grade")
