@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import quote, unquote
 
 from lms_server import TOKEN, Asked, Reply, Server
 
@@ -58,7 +59,7 @@ class MoodleServer(Server):
         })  # fmt: skip
 
     def answer(self, asked: Asked) -> Reply:
-        found = re.fullmatch(r"/moodle/webservice/(\w+)\.php(?:/(.+))?", asked.path)
+        found = re.fullmatch(r"/moodle/webservice/(\w+)\.php(?:/(.+))?", unquote(asked.path))
         if asked.path == "/moodle/webservice/rest/server.php":
             return self._function(asked)
         if found and found[1] in ("pluginfile", "upload") and asked.get("token") != TOKEN:
@@ -115,7 +116,8 @@ class MoodleServer(Server):
             return {"lastattempt": {}, "warnings": []}
         base = f"{self.site}/webservice/pluginfile.php/feedback/{user}"
         files = [
-            {"filename": name, "filepath": "/", "fileurl": f"{base}/{name}"} for name in self.feedback.get(user, {})
+            {"filename": name, "filepath": "/", "fileurl": f"{base}/{quote(name)}"}
+            for name in self.feedback.get(user, {})
         ]
         comment = [{"name": "comments", "text": self.comments.get(user, ""), "format": 1}]
         return {

@@ -129,7 +129,7 @@ def _nothing(grade: ReturnedGrade) -> Action:
 def _row(grade: ReturnedGrade, present: Present, task: Task, rules: Rules, feedback: FeedbackFile | None) -> Row:
     ours = scaled_points(grade, task.maximum, f"`{task.title}` on the platform", rescale=rules.rescale)
     action = _action(grade, ours, present, rules)
-    wanted = feedback if action in _FEEDBACK_WITH else None
+    wanted = feedback if action in _FEEDBACK_WITH and ours is not None else None
     if wanted is not None and present.files is not None and wanted.is_among(present.files):
         wanted = None
     return Row(grade.student, action, ours, present, wanted, grade.why)
