@@ -28,8 +28,6 @@ def command(platform: str, page: str, output: Path) -> int:
         pulled = pull(site, output, lambda name: click.echo(f"fetching {name}", err=True))
     for sentence in pulled.left_out:
         click.echo(f"viva: left out: {line(sentence, characters=600)}", err=True)
-    click.echo(
-        f"{pulled.submissions} submissions ({pulled.files} files) and {pulled.students} students are in {output}."
-    )
+    click.echo(f"{output}: {pulled.submissions} submissions ({pulled.files} files), {pulled.students} students.")
     click.echo(f"viva grade {output / SUBMISSIONS} --roster {output / ROSTER} -o results")
     return 1 if pulled.left_out else 0

@@ -172,7 +172,9 @@ class _Puller:
         shown = line(file.name, characters=100)
         most = min(self._caps.file_mib << 20, left, self._bytes)
         if file.size > most:
-            raise LmsError(f"{shown} has {file.size >> 20} MiB, which is more than a submission may have.")
+            raise LmsError(
+                f"{shown} has {file.size / 2**20:.1f} MiB, and at most {most / 2**20:.1f} MiB are left for it."
+            )
         try:
             with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as target:
                 self._platform.download(file, target, most)
