@@ -9,13 +9,17 @@ from canvas_server import CanvasServer, Storage
 from cli_run import Viva
 from hypothesis import given
 from hypothesis import strategies as st
+from lms_results import score_of_10, write_result
 from lms_server import Reply, times
 from moodle_server import MoodleServer
 
 from viva.lms import pulling
 from viva.lms.platform import Account, RemoteSubmission
 from viva.lms.pulled_names import canvas_name, student_ids, team_names
-from viva.model import Attempt
+from viva.model import Attempt, Isolation
+from viva.records import Records
+from viva.records.conditions import Conditions
+from viva.records.store import Reason
 from viva.submissions.classes import ClassExport, read_class
 from viva.submissions.classes.platforms import canvas as canvas_export
 from viva.submissions.classes.unpacking import Caps
@@ -262,8 +266,6 @@ def test_an_interruption_leaves_nothing(
 
 def test_what_was_pulled_can_be_pushed(viva: Viva, moodle: MoodleServer) -> None:
     """The roster leads from the folder's name to the person on the platform."""
-    from lms_results import write_result
-
     moodle.enrol(5, "Kim Lee", "kim", idnumber="K-1")
     moodle.enrol(6, "Kim Lee", "lee", idnumber="K-2")
     moodle.submit(6, ("/", "hw.py", b"1"))
@@ -274,6 +276,34 @@ def test_what_was_pulled_can_be_pushed(viva: Viva, moodle: MoodleServer) -> None
     arguments = ("--at", moodle.page, "--roster", "out/roster.csv", "--send")
     assert viva("push", "moodle", "results", *arguments).status == 0
     assert moodle.grades == {5: 4.0, 6: 9.0}
+
+
+def test_scores_in_the_records_find_their_way_back_to_canvas(viva: Viva, canvas: CanvasServer, tmp_path: Path) -> None:
+    """As `viva grade` keeps what was pulled; a score's own times count, so the late policy of the course applies."""
+    course = tmp_path / "course"
+    with (course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    with (course / "assignments/words/assignment.yaml").open("a") as file:
+        file.write("due: 2026-10-05 12:00 UTC\npolicy: {late: [{until: 24h, minus: 50%}]}\n")
+    canvas.enrol(101, "Kim Lee", sortable_name="Lee, Kim")
+    canvas.enrol(102, "Kim Lee", sortable_name="Lee, Kim")
+    canvas.attach(101, "hw.py", b"1", 9001)
+    canvas.attach(102, "hw.py", b"2", 9002, late=True, submitted_at="2026-10-05T13:00:00Z")
+    assert viva("pull", "canvas", "--at", canvas.page, "-o", "out").status == 0
+    with Records.open("sqlite:///records.db", course) as records:
+        for attempt in read().attempts:
+            number = records.add_attempts("words", [(attempt, "00")])[0]
+            conditions = Conditions("m", "s", None, False, training=False, gpu=False, isolation=Isolation("T3"))
+            records.add_score(number, score_of_10(8), conditions, Reason("test", "test"))
+    assert viva("push", "canvas", "words", "--at", canvas.page, "--send").status == 0
+    assert canvas.grades() == {101: 8.0, 102: 4.0}
+
+
+def test_an_empty_file_of_moodle_is_not_replaced_by_its_error(viva: Viva, moodle: MoodleServer) -> None:
+    moodle.enrol(7, "Ada", "ada")
+    moodle.submit(7, ("/", "empty.py", b""))
+    moodle.faults = [times(1, Reply(200, {"errorcode": "nopermission"}), lambda a: "pluginfile" in a.path)]
+    assert viva("pull", "moodle", "--at", moodle.page, "-o", "out").status == 1
 
 
 TEXTS = st.text(max_size=12) | st.sampled_from(["anon", "LATE", "1", "12_34", "", "é"])

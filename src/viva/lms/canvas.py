@@ -177,7 +177,7 @@ def _submission(account: Account, found: Record, what: str) -> RemoteSubmission 
             text(file, "display_name") or text(file, "filename"),
             whole(file, "id", what),
             text(file, "url"),
-            whole(file, "size", what) if file.get("size") is not None else 0,
+            whole(file, "size", what) if file.get("size") is not None else None,
         )
         for file in attached
     )

@@ -272,5 +272,5 @@ def _submission(found: Record, known: dict[int, Account], due: int, what: str) -
 def _file(found: Record, what: str) -> RemoteFile:
     folder = text(found, "filepath").strip("/")
     name = text(found, "filename")
-    size = whole(found, "filesize", what) if found.get("filesize") is not None else 0
+    size = whole(found, "filesize", what) if found.get("filesize") is not None else None
     return RemoteFile(f"{folder}/{name}" if folder else name, 0, text(found, "fileurl"), size)

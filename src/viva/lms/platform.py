@@ -76,8 +76,8 @@ class RemoteFile:
     """Untrusted; may hold a path."""
     number: int
     url: str
-    size: int = 0
-    """As the platform says; 0 if it does not."""
+    size: int | None = None
+    """As the platform says; None if it does not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ class _Puller:
         """Download a file and return its size."""
         shown = line(file.name, characters=100)
         most = min(self._caps.file_mib << 20, left, self._bytes)
-        if file.size > most:
+        if file.size is not None and file.size > most:
             raise LmsError(
                 f"{shown} has {file.size / 2**20:.1f} MiB, and at most {most / 2**20:.1f} MiB are left for it."
             )
@@ -183,7 +183,7 @@ class _Puller:
             raise
         except LmsError as error:
             raise LmsError(f"{shown}: {error}") from None
-        if file.size and size != file.size:
+        if file.size is not None and size != file.size:
             raise LmsError(f"{shown}: {size} bytes came, and the platform says that it has {file.size}.")
         self._bytes -= size
         return size
