@@ -1,4 +1,4 @@
-"""Comparison of what the student's code returned with what the key returns: pure functions over plain values."""
+"""Compares what the student's code returned with what the key returns: pure functions over plain values."""
 
 from viva.compare.agree import agree
 from viva.compare.counterexamples.search import agree_on

@@ -1,4 +1,4 @@
-"""`agree`: compares the student's value with the key's, generous about form and strict about value."""
+"""`agree` compares the student's value with the key's: lenient about form, strict about value."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -30,11 +30,11 @@ def agree(
     name: str = "your answer",
     up_to: str | Collection[str] = (),
 ) -> None:
-    """Pass if the two values agree: exists, type, shape, dtype kind, finite, close, in this order.
+    """Pass if the two values agree; checks existence, type, shape, dtype kind, finiteness and closeness, in this order.
 
     Lists, tuples, arrays and tensors of numbers are interchangeable; so are Fraction, Decimal, float, numpy scalars and
-    one-element arrays for a number, bool and 0/1, Counter and dict. Texts of numbers are no numbers, shapes are never
-    broadcast, NaN agrees with NaN only.
+    one-element arrays for a number, bool and 0/1, Counter and dict. A string that spells a number is not a number,
+    shapes are never broadcast, and NaN agrees only with NaN.
 
     Args:
         actual: what the student's code returned, or a name or handle of the student's, whose value is fetched.
@@ -42,15 +42,15 @@ def agree(
         rtol: a tolerance instead of the table's: |actual - expected| <= rtol * |expected| + atol.
         atol: see `rtol`.
         hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
-            computes it, called only when the values disagree). Only a mistake that gives every answer of the test is
-            named: the examiner asks the test once more to see that.
+            computes it, called only when the values disagree). A mistake is named only if it gives every answer of the
+            test; the examiner runs the test a second time to check that.
         name: what the message calls the value.
         up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list),
             "spaces" (between the words of a text).
 
     Raises:
         Disagreement: they do not agree; the message is for the student.
-        ValueError: an argument of the author's is wrong.
+        ValueError: the author passed a wrong argument.
         GraderError: the expected value has no plain form.
         BoxError, StudentRaised, MissingName: fetching the value of a name or handle failed.
     """

@@ -12,7 +12,7 @@ from viva.compare.show import index, number, percent, show, show_two, tolerance_
 from viva.compare.tolerances import COARSE_ADVICE, Tolerance, is_coarse, roundings, tolerance_for
 
 _FEW: Final = 8
-"""Arrays of so few whole numbers are shown as they are."""
+"""Arrays of at most this many whole numbers are shown as they are."""
 
 
 def compare_arrays(actual: Array, expected: Array, context: Context) -> Difference | None:

@@ -60,7 +60,7 @@ def _numbers(actual: Any, expected: Any) -> str:
         for s, candidate in _related(one, other)
         if candidate is not None and math.isclose(one, candidate, rel_tol=1e-6)
     ]
-    # 2 for 4 may be its root or its half, and of small whole numbers many are powers of each other.
+    # 2 for 4 may be its root or its half, and many small whole numbers are powers of each other.
     return fitting[0] if len(fitting) == 1 else ""
 
 

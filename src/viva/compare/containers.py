@@ -1,4 +1,4 @@
-"""Walks through the expected value: which comparison each part gets, and where it is in the answer."""
+"""Walks through the expected value and chooses the comparison for each part."""
 
 from collections.abc import Iterable, Sized
 from typing import Any, Final
@@ -27,7 +27,7 @@ def compare(
     """Return the first difference between two values; None if they agree.
 
     Args:
-        actual: the student's value; only the parts that the expected value has too are read.
+        actual: the student's value; only the parts that the expected value also has are read.
         expected: the key's value, or the author's.
         context: the author's options.
         convention: how the masks of both values are to be read; None if they are not masks.
@@ -98,7 +98,7 @@ def _compare_arrays(
 
 
 def _holds_single_elements(actual: object, given: Array, wanted: Array) -> bool:
-    """Return whether the answer lists one-element arrays where numbers are expected: each stands for its number."""
+    """Return whether the answer lists one-element arrays where numbers are expected: each counts as its number."""
     return wanted.ndim == 1 and given.ndim > 1 and given.size == wanted.size and not _is_array(actual)
 
 

@@ -1,4 +1,4 @@
-"""What a comparison found: `Difference` inside the package, `Disagreement` for its callers."""
+"""The result of a comparison: `Difference` inside the package, `Disagreement` for its callers."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class Disagreement(AssertionError):
     Attributes:
         message: one or two sentences for the student.
         mistakes: the names of the known mistakes that the answer equals.
-        share: the part of the points that is earned nevertheless, None where the comparison cannot tell.
+        share: the share of the points that is earned nevertheless; None where the comparison cannot tell.
         actual: the differing part of the answer, shortened, for staff.
         expected: what was expected there, shortened, for staff.
     """

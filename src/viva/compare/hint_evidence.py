@@ -1,7 +1,7 @@
-"""Decide which mistakes a test may name: only one that gives every answer of the test.
+"""Decides which mistakes a test may name: only those that give every answer of the test.
 
-Comparisons that agreed come first. The first one that does not agree ends the test; then the examiner runs the test a
-second time, in which comparisons raise nothing and only look whether the mistakes that are to be named still fit.
+The first comparison that does not agree ends the test. The examiner then runs the test a second time. In that run,
+comparisons raise nothing and only check whether the suspected mistakes still fit.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -15,7 +15,7 @@ class Evidence:
     """The mistakes that the answers of one test rule out."""
 
     suspected: Collection[str] | None = None
-    """The mistakes that a second look is about; None in the test itself."""
+    """The mistakes that a second run checks; None in the test itself."""
     refuted: set[str] = field(default_factory=set)
     """Mistakes that would have given another answer than the student's."""
 
@@ -28,7 +28,7 @@ def of_one_test(suspected: Collection[str] | None = None) -> Iterator[Evidence]:
     """Begin without evidence; what is found within the block is forgotten after it.
 
     Args:
-        suspected: mistakes to look for once more; `agree` then raises nothing.
+        suspected: mistakes to check in a second run, in which `agree` raises nothing.
     """
     evidence = Evidence(suspected)
     before = _evidence.set(evidence)
@@ -45,13 +45,13 @@ def is_second_look() -> bool:
 
 
 def looked(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> bool:
-    """In a second look, note which suspected mistakes would have given another answer; return whether it is one."""
+    """In a second run, note which suspected mistakes would have given another answer; return whether this is one."""
     evidence = _evidence.get()
     if evidence is None or evidence.suspected is None:
         return False
     for name, hint in (hints or {}).items():
         if name in evidence.suspected:
-            with suppress(Exception):  # the author's slip has been told
+            with suppress(Exception):  # the author's mistake has been reported already
                 if not agrees(hint() if callable(hint) else hint):
                     evidence.refuted.add(name)
     return True
@@ -60,13 +60,13 @@ def looked(hints: Mapping[str, object] | None, agrees: Callable[[object], bool])
 def answer_agreed(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> None:
     """Note the mistakes that would have given another answer than one that agreed.
 
-    A hint that is still to be computed is not asked for: right answers would pay for it.
+    A hint that has not been computed yet is not computed for this: right answers would pay for it.
     """
     evidence = _evidence.get()
     if evidence is None:
         return
     for name, hint in (hints or {}).items():
-        with suppress(Exception):  # the author's slip is told where the hint is needed
+        with suppress(Exception):  # the author's mistake is reported where the hint is needed
             if not callable(hint) and not agrees(hint):
                 evidence.refuted.add(name)
 

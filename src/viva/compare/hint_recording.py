@@ -47,7 +47,7 @@ def begin_case() -> None:
 
 
 def hints_of_answer(hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
-    """Return the hints to try for one answer; called once in each comparison, whether it has hints or not."""
+    """Return the hints to try for one answer; called once in each comparison, with or without hints."""
     hint_recording = _hint_recording.get()
     return hints if hint_recording is None else hint_recording.of_answer(hints)
 

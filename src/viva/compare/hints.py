@@ -33,6 +33,7 @@ def matching_hints(hints: Mapping[str, object] | None, agrees: Callable[[object]
         except (BoxError, GraderError):
             raise
         except Exception as error:
-            # The answer is wrong with or without its hint: the student's result must not depend on the author's slip.
+            # The answer is wrong with or without its hint: the student's result must not depend on the author's
+            # mistake.
             notes.append(f"the hint {name!r} raised {type(error).__name__}: {error}")
     return named, notes

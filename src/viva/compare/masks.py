@@ -135,7 +135,7 @@ def _pairs(actual: object, expected: object, depth: int) -> Iterator[tuple[Array
         return
     if not isinstance(expected, list | tuple | np.ndarray) or not isinstance(actual, list | tuple | np.ndarray):
         return
-    if len(actual) != len(expected):  # nothing else can agree, nor should it cost anything
+    if len(actual) != len(expected):  # nothing else can agree, and checking it should cost nothing
         return
     wanted = as_array(expected)
     given = as_array(actual) if wanted is not None else None

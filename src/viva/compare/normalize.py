@@ -1,8 +1,8 @@
-"""The plain form in which both sides are compared, which values that only look different share.
+"""The plain form in which both sides are compared; values that only look different have the same form.
 
-Plain are the types of VALUE_TYPES that are compared as they are, list, tuple, dict, set, frozenset, numpy arrays of
-numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. All else becomes
-one of these or an `Opaque`, which equals nothing.
+These are plain: the types of VALUE_TYPES that are compared as they are, list, tuple, dict, set, frozenset, numpy arrays
+of numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. Everything
+else becomes one of these or an `Opaque`, which equals nothing.
 """
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView

@@ -52,7 +52,7 @@ def describe(value: object) -> str:
 
 
 def tolerance_note(distance: float, allowed: float) -> str:
-    """Return the tolerance, for errors so small that it matters; else an empty text."""
+    """Return a note on the tolerance if the error is so small that it matters; else an empty text."""
     return f"tolerance {allowed:.2g}" if 0 < allowed < math.inf and distance < _NEAR * allowed else ""
 
 

@@ -31,7 +31,7 @@ def compare_texts(actual: object, expected: Text, context: Context) -> Differenc
 
 
 def _words(actual: Text, expected: Text) -> list[str] | list[bytes] | None:
-    """Return the answer's words; None for a text so much longer that white space cannot be the reason."""
+    """Return the answer's words; None for a text that is too long for white space to be the difference."""
     return actual.split() if len(actual) <= _MUCH_LONGER * len(expected) + 10_000 else None
 
 

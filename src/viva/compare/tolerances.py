@@ -1,8 +1,9 @@
-"""How far apart two numbers may be and still be the same answer.
+"""The tolerances: how far apart two numbers may be and still be the same answer.
 
 The tolerance belongs to the expected value: an answer in a coarser dtype is compared as strictly as any other, so that
 casting buys nothing. It leaves room for a right answer that was computed in float32, or in another order; a wrong one
-is far away. What a coarse dtype cannot hold is no mistake either: `roundings` says which value a right answer becomes.
+is far away. A value that a coarse dtype cannot hold is not a mistake either: `roundings` gives the value that a right
+answer becomes.
 """
 
 import math
@@ -27,11 +28,11 @@ class Tolerance:
     """Two numbers agree when |actual - expected| <= rtol * |expected| + atol."""
 
     rtol: float
-    """Relative to the expected value."""
+    """The part relative to the expected value."""
     atol: float
-    """Absolute, for values of the order of one; shrinks with the largest expected value below one."""
+    """The absolute part, for values of the order of one; shrinks with the largest expected value below one."""
     floor: float
-    """What the absolute tolerance never shrinks below: rounding of sums that cancel."""
+    """The smallest absolute tolerance: the rounding of sums that cancel."""
     fixed: bool = False
     """True when the author chose the absolute tolerance: then it is used as it is."""
     cap: float = math.inf
@@ -53,7 +54,7 @@ NUMBER: Final = Tolerance(rtol=1e-5, atol=1e-7, floor=1e-13)
 ARRAY: Final = Tolerance(rtol=1e-5, atol=5e-6, floor=1e-13)
 """For arrays, in which small values carry the rounding of large ones; float32 uses up to a tenth of it."""
 HALF: Final = Tolerance(rtol=1e-2, atol=1e-3, floor=1e-7)
-"""For expected values in float16: the question itself is asked in half precision."""
+"""For expected values in float16: the question itself uses half precision."""
 
 
 def tolerance_for(

@@ -1,4 +1,4 @@
-"""Compares without regard to order: pairs every expected item with one of the answer's."""
+"""Compares without regard to order: pairs every expected item with an item of the answer."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -14,7 +14,7 @@ from viva.compare.show import count, show
 from viva.model.errors import GraderError
 
 PAIRS_CAP: Final = 200
-"""Items that are compared each with each; numbers and texts have no such limit."""
+"""The most items that are compared pairwise; numbers and texts have no such limit."""
 
 Compare = Callable[[object, object, Context], Difference | None]
 
@@ -58,7 +58,7 @@ def unmatched(
     """Return the missing items and the extra ones; inexact numbers are paired with tolerance.
 
     Raises:
-        GraderError: so many nested items are expected that comparing each with each would take too long.
+        GraderError: so many nested items are expected that comparing all pairs would take too long.
     """
     if len(expected) > PAIRS_CAP and not all(type(plain(v)) in PLAIN_SCALARS for v in expected):
         raise GraderError(f"agree: more than {PAIRS_CAP} nested items are expected in any order; compare them sorted.")

@@ -28,7 +28,7 @@ _LABEL: Final = re.compile(
 )
 _TRUTH_LABEL: Final = re.compile(_LABEL.pattern.replace("|correct|right", ""), re.IGNORECASE)
 _LETTER_LABEL: Final = re.compile(_LABEL.pattern.replace("|i|", "|i(?=\\s+[a-z]{2})|"), re.IGNORECASE)
-"""The label of a choice among letters, of which one is I."""
+"""The label of a choice when the options are letters and one of them is I."""
 _WORD_LABEL: Final = re.compile(r"^(?:my\s+)?(?:answers?|options?|choices?)?\s*(?:is|are)?\s*[:=]?\s*", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"\\(?:text|math|boxed)\w*|\\(?=[{}])|\\[,;: ]|[$`*_\"“”„{}]")
 _BULLET: Final = re.compile(r"^\s*(?:[-+•–—*]\s+|\d{1,2}[.)]\s*(?=\(?[A-Za-z]\b))", re.MULTILINE)
@@ -43,7 +43,7 @@ _REASON: Final = re.compile(
 _WORD_AFTER: Final = re.compile(
     r"\s+(?!(?:and|und|et|or|is|are|as|because|since|only|due|for|with|while|whereas)\b)[a-z]{2}"
 )
-"""What makes the letter before it an article or a name: "A tokenizer", "a model"."""
+"""A word after a letter that makes the letter an article or a name: "A tokenizer", "a model"."""
 _REFUSED: Final = re.compile(
     r"^\W*(?:is|are)\s+(?:not\b|wrong|false|incorrect|n't)|^\W*(?:wrong|false|incorrect|no)\b", re.IGNORECASE
 )
@@ -53,7 +53,7 @@ _NOT_CHOSEN: Final = re.compile(
     rf"{_LIST}(?!\s+(?!but\b)[a-z]{{3}})"
     rf"|{_LIST}\s+(?:is|are)\s+(?:both\s+|all\s+)?(?:wrong|false|incorrect|not\s+\w+)\b"
 )
-"""What is said not to be the answer, and goes before the answer is read."""
+"""Words that the student marks as not being the answer; they are removed before the answer is read."""
 _OTHER: Final = re.compile(
     r"\b(?:[B-J]|A(?!\s+[a-z]{2}))\b(?!')|\b(?:or|also|maybe|perhaps)\s+\(?[a-j]\b(?!\s+[a-z]{2})"
 )
@@ -72,11 +72,11 @@ _TAKEN_BACK: Final = re.compile(
     r"(?:(true|false|yes|no|correct|incorrect)\b(?!\s+(?:that|to|for|when|if|in|only|matter|one))"
     r"|(right|wrong)\b(?!\s+\w))"
 )
-"""What turns an answer round: "or false", "but it is wrong", "the statement is true"; not "but the right order"."""
+"""Words that reverse an answer: "or false", "but it is wrong", "the statement is true"; not "but the right order"."""
 _LENGTH: Final = 500
 _LAST_LETTER: Final = "j"
 _FEW: Final = 3
-"""In so few words, true and false together are two answers, not a reason."""
+"""In an answer this short, true and false together are two answers, not a reason."""
 
 
 def agree_choice(
@@ -92,7 +92,7 @@ def agree_choice(
     Args:
         actual: a text, a bool, a list or set of texts, or a dict from option to bool.
         expected: one option or several: letters, words, or true and false.
-        partial: give the share of common options (those chosen and right, of those chosen or right) instead of nothing.
+        partial: give partial credit: the options chosen and right, divided by the options chosen or right.
         beside: the answers to the other questions of this kind; one answer for all of them earns nothing.
         name: what the message calls the answer.
 
@@ -126,7 +126,7 @@ def read_choice(value: object, like: frozenset[str]) -> frozenset[str]:
         like: the right options; only their kind matters: letters, true and false, or words.
 
     Raises:
-        Unreadable: nothing that looks like a choice.
+        Unreadable: the value does not look like a choice.
     """
     value = one_number(plain(value))
     if like <= {"true", "false"}:

@@ -20,9 +20,9 @@ from viva.compare.show import as_written, number, show
 WHAT: Final = "a formula"
 _RTOL: Final = 1e-9
 _SHORT: Final = 4
-"""Fewer characters in brackets are no words."""
+"""Fewer characters in brackets are not words."""
 _LONGEST: Final = 10 * LENGTH
-"""The most characters of all sides of an equation."""
+"""The most characters that all sides of an equation may have together."""
 _SENTENCE: Final = re.compile(
     r"^(?:the|it|there|my|our|we|i|one|time|space|memory|complexity|cost)\s+"
     r"(?:(?!not\b|never\b|hardly\b|cannot\b)\w+\s+){0,6}?(?:is|are|equals|needs?|has|have|gets?|obtain)\s+"
@@ -36,13 +36,13 @@ _COUNTED: Final = re.compile(
     r"(?:\s+(?:per|in each|for each)\s+(?:layer|head|token|step))?\s*\.?$",
     re.IGNORECASE,
 )
-"""What is counted, behind a formula: "parameters per layer"."""
+"""Words after a formula that say what it counts: "parameters per layer"."""
 _REMARK: Final = re.compile(r"(?<=\S)\s+\(([A-Za-z][A-Za-z ,;.'-]*)\)")
 """Words in brackets: "2d + 2 (with bias)", "2d (weights) + 2 (bias)"."""
 _ANOTHER: Final = frozenset(
     "if when unless or not wrong instead times plus minus twice double half squared cubed".split()  # noqa: SIM905  # it fits on a line
 )
-"""Words in brackets that make another answer of it."""
+"""Words in brackets that turn the formula into a different answer."""
 _EQUALS: Final = re.compile(r"=+|≈|≃|≡")
 
 
@@ -64,15 +64,15 @@ def agree_formula(
         actual: the student's text, or a number.
         expected: the formula, in the same notation.
         variables: the letters that may occur and the range of each, or their names alone (then from 2 to 10).
-        accept: other formulas that are right as well.
-        lower: terms that an expected order may have beside it, each with any factor: with "m*k**2", O(m²k + mk²) is as
+        accept: other right formulas.
+        lower: terms that may be added to an expected order, each with any factor: with "m*k**2", O(m²k + mk²) is as
             right as O(m²k).
         hints: known mistakes: what to call them, and the formula they lead to.
         name: what the message calls the answer.
 
     Raises:
         Disagreement: another formula, with a point at which the values differ, or none that can be read.
-        ValueError: a formula or range of the author's is wrong.
+        ValueError: the author passed a wrong formula or range.
     """
     tried = hints_of_answer(hints)
     ranges = ranges_of(variables)
@@ -97,7 +97,7 @@ def agree_formula(
 @final
 @dataclass(frozen=True, slots=True)
 class _Formula:
-    """A formula of the author's with the points at which it has a value."""
+    """The author's formula with the points at which it has a value."""
 
     text: str
     tree: Tree
@@ -158,7 +158,7 @@ def _with_values(tree: Tree, points: Sequence[Values]) -> tuple[tuple[Values, fl
 
 
 def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
-    """Return the trees that the answer may mean: 1/2d is read both ways, of several sides of an equation the first."""
+    """Return the trees that the answer may mean: 1/2d is read both ways; an equation counts by its first side."""
     actual = plain(actual)
     if is_number(actual) and not isinstance(actual, bool | complex):
         actual = show(actual)

@@ -8,7 +8,7 @@ from typing import Final
 from viva.compare.answers.formula_tree import Tree, rounds_down
 
 RANGE: Final = (2.0, 10.0)
-"""The range of letters for which the author names none."""
+"""The range of letters for which the author gives none."""
 POINTS: Final = 16
 _WHOLE_POINTS: Final = 4
 

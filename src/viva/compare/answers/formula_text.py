@@ -1,4 +1,4 @@
-r"""Parses the text of a formula into its tree, by a grammar of our own: nothing of the text is ever executed.
+r"""Parses the text of a formula into a tree with its own grammar; no part of the text is ever executed.
 
 It accepts + - * / // ^ **, brackets, implicit multiplication (2d, d(d+1), dk), d², ·, ×, √, Greek letters, functions of
 the allowlist, and the LaTeX that students paste: \frac, \cdot, \sqrt, d^{2}, d_{ff}.

@@ -86,7 +86,7 @@ def evaluate(tree: Tree, values: Mapping[str, float]) -> float:
 
 
 def rounds_down(tree: Tree) -> bool:
-    """Return whether the formula divides with `//`, as programs do where they know that nothing is left over."""
+    """Return whether the formula divides with `//`, which programs use where there is no remainder."""
     return isinstance(tree, Operation) and (tree.operator == "//" or any(map(rounds_down, tree.operands)))
 
 

@@ -33,7 +33,7 @@ def without_order(text: str) -> tuple[str, bool]:
 
 
 def _inside(bare: str) -> str | None:
-    """Return what is in the brackets of one order; None if the text is none."""
+    """Return what is in the brackets of one order; None if the text is not one."""
     head, bracket, rest = bare.partition("(" if "(" in bare else "[")
     match = _ORDER_OF.fullmatch(_letter_o(head) + bracket + rest)
     if match is None or not _balanced(match[2]):
@@ -42,7 +42,7 @@ def _inside(bare: str) -> str | None:
 
 
 def _summands(text: str) -> list[str]:
-    """Split a text at each plus that is in no bracket."""
+    """Split a text at each plus outside brackets."""
     depth, parts = 0, [""]
     for character in text:
         depth += (character in "([{") - (character in ")]}")
@@ -105,7 +105,7 @@ def _digits(tree: Tree) -> float:
 
 
 def _letter_o(head: str) -> str:
-    """Return Cyrillic, Greek and calligraphic capitals as the letter O; Θ and Ω are kept."""
+    """Return Cyrillic, Greek and calligraphic capitals as the letter O; Θ and Ω stay as they are."""
     return "".join(c if c in "ΘΩ" else unicodedata.normalize("NFKC", latin(c)) for c in head)
 
 

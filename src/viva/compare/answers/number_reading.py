@@ -27,7 +27,7 @@ _SENTENCE: Final = re.compile(
 """The beginning of a sentence such as "The BLEU score is 0.8265"."""
 _RELATIONS: Final = re.compile(r"[=≈≃≅≐~→:]+")
 _SAID_AGAIN: Final = re.compile(r"(.*\S)\s*\(\s*[=≈~]([^()]*)\)")
-"""A number, and behind it in brackets the same in another form: 1008100 (≈ 1M)."""
+"""A number followed by the same number in another form, in brackets: 1008100 (≈ 1M)."""
 _TWICE: Final = re.compile(r"(.*[\w%])\s+\(([^()]*\d[^()]*)\)")
 """The same without a sign: 0.001 (1e-3). If the two differ, the brackets are a factor."""
 

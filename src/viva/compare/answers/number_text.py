@@ -35,7 +35,7 @@ _WRITTEN_OUT: Final = {
 _CHANGING: Final = frozenset(
     "plus minus times or not but except without more less fewer twice double half squared cubed".split()  # noqa: SIM905  # likewise
 ) | frozenset(_WRITTEN_OUT)
-"""Words behind a number that make another number of it."""
+"""Words after a number that make it another number."""
 _MULTIPLIERS: Final[dict[str, Fraction]] = {
     **dict.fromkeys(("k", "K", "thousand"), Fraction(10**3)),
     **dict.fromkeys(("M", "mio", "million", "millions"), Fraction(10**6)),
@@ -48,7 +48,7 @@ def read_piece(piece: str) -> list[Fraction]:
     """Return the readings of a text that is one number, none if it is something else: a label, a word.
 
     Raises:
-        Unreadable: a word behind the number may make another number of it.
+        Unreadable: a word after the number may make it another number.
     """
     piece = _MINUS.sub("-", _QUALIFIER.sub("", piece, count=1), count=1)
     if match := _REMARK.fullmatch(piece):
@@ -63,7 +63,7 @@ def read_piece(piece: str) -> list[Fraction]:
         return [reading / 1000 for reading in read_piece(piece[:-1].strip())]
     if piece.endswith("%"):
         share = piece[:-1].strip()
-        is_decimal = _DECIMAL_COMMA.fullmatch(share)  # 82,650 % has decimals: nobody writes thousands of per cent
+        is_decimal = _DECIMAL_COMMA.fullmatch(share)  # 82,650 % has decimals: no one writes thousands of per cent
         return _percentage(read_piece(share.replace(",", ".") if is_decimal else share))
     if (match := _WITH_WORDS.fullmatch(piece)) and (readings := _with_words(match[1].strip(), match[2].split())):
         return readings
@@ -71,7 +71,7 @@ def read_piece(piece: str) -> list[Fraction]:
 
 
 def has_digits_of_its_own(piece: str) -> bool:
-    """Return whether a text is the digits of a number, which may be rounded, and no calculation."""
+    """Return whether a text is the digits of a number, which may be rounded, rather than a calculation."""
     return re.search(r"[/*^(+]|sqrt", piece) is None or _POWER_OF_TEN.fullmatch(piece) is not None
 
 

@@ -1,4 +1,4 @@
-"""Answers that were not given to the question: one and the same for all questions of a kind."""
+"""Detects a student who gives the same answer to all questions of a kind."""
 
 from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
@@ -10,7 +10,7 @@ from viva.compare.disagreement import Difference, Disagreement
 def refuse_one_for_all(
     given: Hashable, beside: Iterable[object], read: Callable[[object], Hashable], name: str
 ) -> None:
-    """Raise if all questions of a kind have the same answer, of which some are right by chance.
+    """Raise if all questions of a kind have the same answer, which is right for some of them by chance.
 
     Args:
         given: the answer as it was read.

@@ -28,7 +28,7 @@ def agree_table(
     beside: Iterable[object] = (),
     name: str = "your answer",
 ) -> None:
-    """Pass if every cell is right. Rows and columns with labels may stand in another order than the expected ones.
+    """Pass if every cell is right. Rows and columns with labels may be in another order than the expected ones.
 
     Args:
         actual: Markdown, CSV, rows of text, a list of rows, or a dict from row label to row.
@@ -41,7 +41,7 @@ def agree_table(
 
     Raises:
         Disagreement: wrong cells, with their share and the first of them; another size; or no table.
-        ValueError: an argument of the author's is wrong.
+        ValueError: the author passed a wrong argument.
     """
     flip = _polarity(up_to)
     right = _read_expected(expected)
@@ -75,7 +75,7 @@ def share_of_cells(actual: object, expected: object, *, up_to: str | Collection[
     """Return the share that `agree_table` gives, for `set_score`; 0 for another size or for what is not a table.
 
     Raises:
-        ValueError: an argument of the author's is wrong.
+        ValueError: the author passed a wrong argument.
     """
     try:
         agree_table(actual, expected, up_to=up_to)
@@ -92,10 +92,10 @@ def _polarity(up_to: str | Collection[str]) -> bool:
 
 
 def _read(actual: object, right: Table) -> Table:
-    """Read the answer in any form, or else in one that only its size tells.
+    """Read the answer in any form, or else in one that only its size identifies.
 
     Raises:
-        Unreadable: no table of any size.
+        Unreadable: it is not a table of any size.
     """
     try:
         table = read_table(actual)
@@ -137,7 +137,7 @@ def _aligned(table: Table, right: Table, *, flip: bool) -> tuple[Array, Array]:
 
 
 def _numbers(table: Table, *, flip: bool) -> Array:
-    """Return cells as 0 and 1 (or 0 and -inf); if the diagonal tells them apart, any two marks are accepted."""
+    """Return cells as 0 and 1 (or 0 and -inf); if the diagonal tells them apart, any two symbols are accepted."""
     marks = sorted({cell for row in table.cells for cell in row})
     values: dict[str, float] = {"0": 0.0, "1": 1.0, "-inf": -np.inf if flip else 1.0}
     if not set(marks) <= set(values):

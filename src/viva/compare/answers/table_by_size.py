@@ -1,7 +1,7 @@
-"""Reads a table whose size is known, in forms that the reader of tables does not know: np.array(...), "row 1: 0 1 1".
+"""Reads a table of known size in forms that the table reader does not know: np.array(...), "row 1: 0 1 1".
 
-What surrounds the rows may be anything, a title or a remark; the rows themselves must be exactly as many as are asked
-for, each with as many cells, in at most two marks.
+Anything may surround the rows, such as a title or a remark. The number of rows and the number of cells in each must be
+exactly the expected ones, with at most two different symbols.
 """
 
 import re
@@ -25,7 +25,7 @@ _MARKS: Final = 2
 
 
 def read_by_size(value: object, rows: int, columns: int) -> Table | None:
-    """Return the table if the answer has exactly so many rows and columns in some form, else None."""
+    """Return the table if the answer has exactly this many rows and columns in some form, else None."""
     text = _text(value, columns)
     if text is None or not rows or not columns:
         return None

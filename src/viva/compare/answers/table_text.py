@@ -29,7 +29,7 @@ _SEPARATORS: Final = ("|", "\t", "&", ";", ",")
 _LATEX_ROWS: Final = re.compile(r"\\(?:begin|end)\{[^{}]*\}(?:\{[^{}]*\})?|\\left\S|\\right\S|\$|\\hline")
 _DIGIT, _LARGEST = 9, 10**40
 _TOGETHER: Final = frozenset("01oxmtf._-*#·•✓✗✘✔■□█░▓▒●○◼◻⬛⬜")
-"""Marks that may stand side by side without a space, two of them in one table."""
+"""Symbols that may follow each other without a space, two of them in one table."""
 _TWO: Final = 2
 MARKS: Final = {
     **dict.fromkeys(("0", "o", "false", "visible"), "0"),
@@ -41,7 +41,7 @@ MARKS: Final = {
     **dict.fromkeys(("✓", "✔"), "✓"),
     "": "",
 }
-"""Spellings of the marks in masks; a look-alike letter counts as its digit."""
+"""Spellings of the symbols in masks; a look-alike letter counts as its digit."""
 
 
 @final
@@ -143,7 +143,7 @@ def _lines(text: str) -> list[list[str]]:
 
 
 def _split_marks(lines: Sequence[str]) -> list[list[str]] | None:
-    """Return the marks of lines such as 0111 and .MMM; None if these are no lines of two marks side by side."""
+    """Return the symbols of lines such as 0111 and .MMM; None if these are not lines of two symbols without spaces."""
     rows = [
         list(_BRACKETS.sub("", latin(plain_signs(line)).lower()).replace(",", "").strip("\"'` \t")) for line in lines
     ]
@@ -171,7 +171,7 @@ def _split(line: str, separator: str | None) -> list[str]:
     if separator == "|":
         line = line.strip().removeprefix("|").removesuffix("|")
     cells = [cell.strip() for cell in line.rstrip("\r\n").split(separator)]
-    # "0, 1, 1," and "[0, 1, 1]," end with a comma of Python's, not with an empty cell.
+    # "0, 1, 1," and "[0, 1, 1]," end with a Python comma, not with an empty cell.
     return cells[:-1] if separator == "," and not cells[-1].strip("])") else cells
 
 
@@ -195,7 +195,7 @@ def _labelled(rows: list[list[str]]) -> Table:
 
 
 def _own_marks(rows: Iterable[Sequence[str]]) -> frozenset[str]:
-    """Return the two texts that fill a table which is not written with the usual marks: M and a dot, T and F."""
+    """Return the two texts that fill a table written without the usual symbols: M and a dot, T and F."""
     found = Counter(mark(text) for row in rows for text in row)
     count = found.total()
     if 2 * sum(found[usual] for usual in _USUAL) >= count:

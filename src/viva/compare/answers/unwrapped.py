@@ -17,7 +17,7 @@ _AROUND: Final = re.compile(
 
 
 def unwrapped(text: str) -> str:
-    """Return the text without marks that stand around all of it, LaTeX boxes and the modules of functions."""
+    """Return the text without markup around all of it, without LaTeX boxes and without the modules of functions."""
     for _ in range(_DEEPEST):
         text = _BOXES.sub(r"\1", text)
         if match := _AROUND.fullmatch(text):

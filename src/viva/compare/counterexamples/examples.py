@@ -60,7 +60,7 @@ def examples_for(
 
 
 def forget_examples() -> None:
-    """Draw all examples anew, and ask the key again."""
+    """Forget all examples, so that they are drawn again and the key is asked again."""
     _cached_examples.cache_clear()
 
 

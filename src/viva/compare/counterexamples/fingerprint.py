@@ -1,8 +1,8 @@
 """Recognises equal questions: by value, as far as that is certain.
 
-`agree_on` keeps the examples that it drew for a test, and the key's answers, for the next submission. A test creates
+`agree_on` stores the examples that it drew for a test, and the key's answers, for the next submission. A test creates
 its strategies and small functions again each time it runs, so they are recognised by what they are made of: code,
-closure, arguments. Where that is not certain, nothing is kept; that costs time and is never wrong.
+closure, arguments. Where that is not certain, nothing is stored: this costs time but is never wrong.
 """
 
 import enum
@@ -76,7 +76,7 @@ class _Walk:
         if isinstance(value, types.ModuleType):
             return value.__name__
         if isinstance(value, type):
-            return value.__module__, value.__qualname__, id(value)  # kept alive by the strategies that are kept
+            return value.__module__, value.__qualname__, id(value)  # kept alive by the stored strategies
         if type(value) in (list, tuple):
             return tuple(self.of(v) for v in value)
         if type(value) in (set, frozenset):

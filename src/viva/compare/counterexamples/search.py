@@ -1,4 +1,4 @@
-"""`agree_on`: searches for arguments on which the student's function and the key's disagree, and shows the smallest.
+"""`agree_on` searches for arguments on which the student's function and the key's disagree, and shows the smallest.
 
 A right answer costs one call for each example, all of them drawn once for the class. Only when one of them disagrees
 does hypothesis search and shrink, within a budget of calls and seconds.
@@ -55,7 +55,7 @@ def agree_on(
     """Pass if both functions agree on every example that is drawn from the strategies, one strategy per argument.
 
     Args:
-        student: the student's function, `student.f`, or a function of the author's that calls it.
+        student: the student's function, `student.f`, or the author's function that calls it.
         key: the key's function of the same arguments.
         strategies: hypothesis strategies, `viva.grading.strategies` has some; the same ones give the same examples.
         examples: how many examples are asked at most.
@@ -66,10 +66,11 @@ def agree_on(
 
     Raises:
         Disagreement: with the smallest counter-example that was found.
-        StudentRaised: the student's function ran out of time; any other exception of theirs is a counter-example.
+        StudentRaised: the student's function ran out of time; any other exception in the student's code is a
+            counter-example.
         BoxError: the box ended; the search ends with it.
         GraderError: the key raised, or the strategies give nothing.
-        ValueError: an argument of the author's is wrong.
+        ValueError: the author passed a wrong argument.
     """
     context = Context.of(rtol, atol, up_to)
     if not strategies or examples < 1:
@@ -90,7 +91,7 @@ def agree_on(
             if hints:
                 evidence.gather(known[position + 1 :])
             smallest = _search(student_function, key, strategies, examples, found)
-            if student_function.unanswered:  # by a recorded key, which knows these examples only
+            if student_function.unanswered:  # by a recorded key, which knows only these examples
                 evidence.gather(known[position + 1 :])
                 smallest = min([smallest, *evidence.wrong], key=_size)
             raise _sentence(student_function, smallest, evidence, hints)
@@ -129,7 +130,7 @@ class _StudentFunction:
     def about(self, example: Example) -> CounterExample | None:
         """Return the counter-example, or None if the student's answer agrees with the expected one."""
         self.calls += 1
-        # A box receives a copy; a function of this process could change its arguments, which are kept.
+        # A box receives a copy; a function in this process could change its arguments, which are stored.
         arguments = copy.deepcopy(example.arguments) if self._copies else example.arguments
         try:
             answer = self._student(*arguments)
@@ -154,7 +155,7 @@ class _Wrong(Exception):
 
 
 class _Evidence:
-    """What is known of the student's function, to find which mistake it makes."""
+    """What is known about the student's function, used to find which mistake it makes."""
 
     def __init__(
         self, student_function: _StudentFunction, right: Sequence[Example], wrong: list[CounterExample]
@@ -217,7 +218,7 @@ def _search(
             raise _Enough
         try:
             example = Example(arguments, ask_key(key, copy.deepcopy(arguments)))
-        except GraderError:  # a key that was recorded knows the examples only
+        except GraderError:  # a recorded key knows only the examples
             student_function.unanswered += 1
             return
         try:
@@ -233,8 +234,8 @@ def _search(
         with only_from_strategies():
             ask()
     except (_Enough, Exception):
-        # The last counter-example is the smallest: shrinking only tries smaller ones. Hypothesis itself complains about
-        # functions that are not the same twice; the first counter-example stands whatever it says.
+        # The last counter-example is the smallest: shrinking only tries smaller ones. Hypothesis raises an error of its
+        # own for functions that are not the same twice; the first counter-example is valid in any case.
         if problem is not None:
             raise problem from None
     return best
@@ -275,7 +276,7 @@ def _difference_of_call(call: str, counter: CounterExample) -> Difference:
 
 
 def _where_raised(raised: StudentRaised) -> str:
-    """Return where the student's code raised, and with what library, if that is known."""
+    """Return where the student's code raised, and with which library, if that is known."""
     details = [f"{as_written(frame.file)}, line {frame.line}" for frame in raised.frames[-1:]]
     if (missing := raised.missing_attribute) is not None:
         details.append(f"graded with {as_written(missing.where)}, which has no `{as_written(missing.name)}`")
