@@ -46,7 +46,7 @@ class Box:
         self._asked_at: float | None = None
         """When the current request began."""
         self._end_reason = ""
-        """Why the box ended; empty while nobody has looked, and this process did not kill it."""
+        """Why the box ended; empty until someone checks, unless this process killed it."""
         self._unavailable = ""
         """What of this machine ended the box; empty if the program did."""
         self._closed = False

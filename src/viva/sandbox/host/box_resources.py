@@ -30,7 +30,7 @@ class BoxResources:
         self.killer: Callable[[], None] | None = None
         """Kills the box where there is no pidfd."""
         self.folder: str | None = None
-        """The directory of its files, if the box has no mounts of its own."""
+        """The directory of its files, if the box has no separate mounts."""
         self._kills_before = 0 if cgroup else host_memory.kills()
 
     def kill(self) -> None:

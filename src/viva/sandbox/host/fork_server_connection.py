@@ -23,7 +23,7 @@ from viva.sandbox.host.limits import processes
 from viva.sandbox.host.reactor import Reactor
 
 _START_S: Final = 120.0
-"""Importing torch from a cold disk takes long; a fork server that has used so much time will never start. What it waits
+"""Importing torch from a cold disk takes long; a fork server that uses this much time will never start. What it waits
 for a processor, on a busy machine, hardly counts."""
 _SPAWN_S: Final = 60.0
 _END_S: Final = 20.0

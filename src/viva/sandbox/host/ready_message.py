@@ -1,4 +1,4 @@
-"""What a box reports about itself before it reads a byte of the student's; trusted code writes it."""
+"""The report of a box about itself before it reads a student byte; trusted code writes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,6 +1,6 @@
 """Load the student's modules and the author's helpers.
 
-A file of the student's is loaded in the same way whether the examiner requests it or another file of the student's
+A submitted file is loaded in the same way whether the examiner requests it or another submitted file
 imports it: once, statement by statement after one raises, and definitions only if the assignment says so.
 """
 
@@ -112,7 +112,7 @@ class Loading:
         return []
 
     def execute(self, module: types.ModuleType, filename: str) -> None:
-        """Run a file of the student's as `module`.
+        """Run a submitted file as `module`.
 
         Raises:
             SyntaxError, ValueError, OSError: The file cannot be read or is not Python.
@@ -168,7 +168,7 @@ def _no_input(*_prompt: object) -> str:
 def _module_name(filename: str) -> str:
     """Return the dotted name: packages, then the stem. The work directory itself is never a package.
 
-    A folder is a package if it says so with an `__init__.py`, or if the file imports from beside it (`from .parts`).
+    A folder is a package if it says so with an `__init__.py`, or if the file uses a relative import (`from .parts`).
     """
     folder, base = os.path.split(filename)
     parts = [os.path.splitext(base)[0]]

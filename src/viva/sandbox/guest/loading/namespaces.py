@@ -36,7 +36,7 @@ class Namespaces:
         self._inside: Dict[str, object] = {}
 
     def add(self, path: str, namespace: Dict[str, object]) -> None:
-        """Add a file or notebook of the student's by its path in the submission."""
+        """Add a submitted file or notebook by its path in the submission."""
         self._files[path] = namespace
         sources.remember_namespace(namespace)
 

@@ -22,7 +22,7 @@ class PlaceholderModules:
     def find_spec(
         self, name: str, path: object = None, target: object = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
-        """Find a module of the student's; return None for any other. Part of the import system."""
+        """Find a submitted module; return None for any other. Part of the import system."""
         if name.partition(".")[0] not in self._names:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]  # found by its methods

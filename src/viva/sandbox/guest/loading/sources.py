@@ -52,7 +52,7 @@ def remember_cell(number: int, text: str) -> str:
 
 
 def remember_code(filename: str, name: str) -> None:
-    """Register code of the student's that another program ran, a cell of a live kernel, and its name."""
+    """Register student code that another program ran, a cell of a live kernel, and its name."""
     _CELLS[filename] = name
 
 
@@ -79,12 +79,12 @@ def forget_namespaces() -> None:
 
 
 def remember_namespace(namespace: Dict[str, object]) -> None:
-    """Register the globals of a file or notebook of the student's; they live as long as the box."""
+    """Register the globals of a submitted file or notebook; they live as long as the box."""
     _NAMESPACES.add(id(namespace))
 
 
 def is_namespace(namespace: object) -> bool:
-    """Return whether these are globals of the student's."""
+    """Return whether these are globals of student code."""
     return id(namespace) in _NAMESPACES
 
 

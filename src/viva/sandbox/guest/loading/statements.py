@@ -32,7 +32,7 @@ class Ran(NamedTuple):
     problems: List[Raised]
     """The errors, at most 50, each with the `line` of this source that raised it."""
     skipped: List[str]
-    """What was skipped on purpose, as phrases."""
+    """What was deliberately skipped, as phrases."""
 
 
 class Source:

@@ -1,4 +1,4 @@
-"""Six escape attempts, made by the locked process itself before it reads a byte of the student's.
+"""Six escape attempts, made by the locked process itself before it reads a student byte.
 
 A probe returns "refused: ..." or "open: ..."; the examiner destroys a box of tier T1 or better with an open probe.
 """

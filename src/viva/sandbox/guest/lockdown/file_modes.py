@@ -12,7 +12,7 @@ _SETS = ("supports_fd", "supports_dir_fd", "supports_follow_symlinks")
 
 
 def keep_files_private() -> None:
-    """Give nobody else any right to new files, and let changes of modes leave such rights out.
+    """Give no one else any right to new files, and leave such rights out of changes of modes.
 
     The system call filter ignores calls that would give such a right; without this, mode 755 would make nothing
     executable.

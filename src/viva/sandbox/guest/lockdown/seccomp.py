@@ -45,7 +45,7 @@ _AF_UNIX = 1
 _TERMINAL_REQUESTS = (0x5412, 0x541C)
 """TIOCSTI and TIOCLINUX insert input into a terminal that others read."""
 _FILE_EVENTS = (1024, 1026)
-"""F_SETLEASE and F_NOTIFY tell what others do with a file, as inotify does."""
+"""F_SETLEASE and F_NOTIFY reveal what others do with a file; so does inotify."""
 _SET_ID_BITS = 0o6000
 _BITS_OF_OTHERS = 0o077
 _PRCTL_IGNORED = (kernel_calls.PR_SET_PDEATHSIG, kernel_calls.PR_SET_DUMPABLE)

@@ -1,7 +1,7 @@
 """Run a notebook cell by cell, with an author's tests between or after its cells, in the student's own namespace.
 
 The tools for which such notebooks were written work like this too: a cell that raises ends there, and nothing after the
-failure is run. The result of a cell or a test is an untrusted value of the student's process.
+failure is run. The result of a cell or a test is an untrusted value from the student's process.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class KernelNotebooks:
     def load(self, request: Request) -> Dict[str, object]:
         """Run the cells in order; returns what `Notebooks.load` returns.
 
-        A cell that exceeds `cell_s`, or exceeds `whole_s` with the cells before it, is interrupted as a person
+        A cell that exceeds `cell_s`, or exceeds `whole_s` with the cells before it, is interrupted the way a person
         interrupts a kernel. A cell that cannot be interrupted ends with the box.
 
         Raises:

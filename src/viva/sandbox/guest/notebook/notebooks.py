@@ -35,7 +35,7 @@ _FOR_IPYTHON = re.compile(
     r"|\bdisplayhook\b|\b(exit|quit)\b|\bpyplot\b|\bplt\.|\b(matplotlib|pylab|seaborn)\b",
     re.M,
 )
-"""It matches too much on purpose: a false match costs some milliseconds, a missed one would cost the cell."""
+"""It deliberately matches too much: a false match costs some milliseconds, a missed one would cost the cell."""
 _REST_S = 5.0
 """Counted seconds for the definitions after the failure of a cell; a library may have to be imported."""
 _TRACEBACK_S = 15.0

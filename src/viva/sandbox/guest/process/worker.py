@@ -48,7 +48,7 @@ _get_recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecur
 
 
 class _Stop(Exception):
-    """An iterator of the student's is exhausted."""
+    """An iterator from the student's code is exhausted."""
 
 
 def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy) -> NoReturn:
@@ -56,7 +56,7 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
 
     Args:
         sock: the connection to the examiner.
-        ready_message: the report of the box's trusted code; sent before a byte of the student's is read.
+        ready_message: the report of the box's trusted code; sent before a student byte is read.
         policy: `work`, the work directory; `seed`, the first seed.
     """
     sources.work_in(str(policy.get("work") or os.getcwd()))
@@ -255,7 +255,7 @@ class Worker:
         return getattr(self._suite, operation)(request)
 
     def _of_cells(self, operation: str, request: CellsRequest) -> object:
-        """Run an operation on a notebook that is run cell by cell with tests of the author's."""
+        """Run an operation on a notebook that is run cell by cell with the author's tests."""
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell
 

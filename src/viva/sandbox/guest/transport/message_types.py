@@ -11,7 +11,7 @@ from ..values.raised import Raised
 
 
 class Cell(TypedDict, total=False):
-    """A cell of a notebook that is to be run."""
+    """A cell of a notebook to run."""
 
     number: int
     source: str
@@ -44,7 +44,7 @@ class CellResult(TypedDict, total=False):
 
 
 class Request(TypedDict, total=False):
-    """What the examiner sends to a worker, except for suites and for notebooks with tests of their own."""
+    """What the examiner sends to a worker, except for suites and for notebooks with their own tests."""
 
     op: str
     release: List[int]
@@ -157,7 +157,7 @@ class BoxGpu(TypedDict):
 
 
 class Policy(TypedDict, total=False):
-    """Fields of viva.model.Limits, and what else a box is told about itself."""
+    """Fields of viva.model.Limits, and further facts for a box about itself."""
 
     submission_s: float
     memory_mib: int

@@ -75,7 +75,7 @@ class ValueType(NamedTuple):
     those of a subclass may lie; it returns KEEP where there is no value.
     """
     show: Optional[Callable[[Any, int], str]] = None
-    """Writes a value for a message, in about so many characters; without it the name of the class is shown."""
+    """Writes a value for a message, in about that many characters; without it, the name of the class is shown."""
     describe: Callable[[Any, str], str] = _as_shown
     """Says in a message what kind of thing a value is, given the value and how it is shown."""
     compared: str = AS_EQUAL

@@ -36,7 +36,7 @@ class Caps(NamedTuple):
     """Items of all containers together; 512 x 512 nested lists must fit."""
     int_bits: int = 1 << 20
     fraction_bits: int = 1 << 16
-    """Of each part: reducing a fraction takes quadratic time."""
+    """The most bits of each part: reducing a fraction takes quadratic time."""
     decimal_digits: int = 10_000
     decimal_exponent: int = 100_000
     """In either direction: as an integer, Decimal("1e999999999") would fill the memory and take forever."""
@@ -51,7 +51,7 @@ def listed(content: object, *kinds: object) -> List[Any]:
     """Return what crossed as a list, with items of these exact types if any are named (None: any type).
 
     Raises:
-        WireError: it is no such list.
+        WireError: it is not such a list.
     """
     if type(content) is not list or (kinds and len(content) != len(kinds)):
         raise WireError("content of no valid form")

@@ -1,1 +1,1 @@
-"""Values of the student's program as plain data, and what a call printed or raised."""
+"""Values from the student's program as plain data, and what a call printed or raised."""

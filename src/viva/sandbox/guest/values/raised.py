@@ -1,4 +1,4 @@
-"""Describe an exception of the student's as plain data: its type, its message, and the student's own lines."""
+"""Describes an exception in the student's code as plain data: its type, its message, and the student's own lines."""
 
 from __future__ import annotations
 

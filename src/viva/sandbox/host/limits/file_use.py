@@ -28,7 +28,7 @@ class OpenFiles:
     unnamed_bytes: int = 0
     """The size of files in the folders of the box that have no name any more."""
     hidden: int = 0
-    """How many processes may not be looked into: those of programs that may be executed but not read."""
+    """The number of processes that cannot be inspected: those of programs that may be executed but not read."""
 
 
 def open_files(pids: Iterable[int], user: int | None, places: tuple[str, ...]) -> OpenFiles:

@@ -21,7 +21,7 @@ def container_mib(root: Path = Path("/")) -> int | None:
 
 
 def kills(root: Path = Path("/")) -> int:
-    """Return how many processes the kernel has killed for want of memory, anywhere on this machine; 0 if unknown."""
+    """Return how many processes on this machine the kernel has killed because memory ran out; 0 if unknown."""
     found = re.search(r"^oom_kill (\d{1,18})$", _read(root / "proc/vmstat"), re.M)
     return int(found[1]) if found else 0
 

@@ -23,7 +23,7 @@ _FILES_EVERY: Final = 5
 _FASTEST: Final = 2 << 30
 """The most bytes that a box can fill in a second: a core writes fresh pages more slowly than this."""
 _OWN_PROCESSES: Final = 1
-"""The first process of a box belongs to viva, which closed everything in it and lets nobody look into it."""
+"""The first process of a box belongs to viva, which closed everything in it and lets no one inspect it."""
 _SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108  # only counted
 _TEMPORARY: Final = (f"{_SHARED_MEMORY}/", "/tmp/", "/var/tmp/")  # noqa: S108  # only counted
 _MOST_LOOKS: Final = 3
