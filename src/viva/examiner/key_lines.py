@@ -1,6 +1,6 @@
 """Which statements of the answer key the tests reach: what no test asks for, no wrong answer can fail.
 
-Traced are the key's functions and what they call of the course's own files, in one grading. A statement that is reached
+It traces the key's functions and what they call in the course's own files, in one grading. A statement that is reached
 may still not matter; whether it does, mutants show.
 """
 

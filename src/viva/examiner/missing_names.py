@@ -1,4 +1,4 @@
-"""Say why names are missing: their cell failed, they stand inside a function, or the work is for something else."""
+"""Says why names are missing: their cell failed, they are inside a function, or the work is for another assignment."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -63,8 +63,8 @@ def judge(error: BaseException | None, *, answered: bool, incomplete: bool = Fal
 
     Args:
         error: what the body raised; None if it completed.
-        answered: whether a value of the student's had arrived before; then an unforeseen exception is due to the form
-            of the student's answer, else it is the grader's fault.
+        answered: whether a value from the student's code had arrived before; then an unforeseen exception is due to the
+            form of the student's answer, else it is the grader's fault.
         incomplete: whether a time limit had stopped a part of the load; then a missing name may be in that part.
     """
     match error:
@@ -124,7 +124,7 @@ def with_second_calls(outcome: Outcome, names: Sequence[str]) -> Outcome:
 
 
 def _host_is_short(error: BaseException | None) -> bool:
-    """Return whether this machine lacks disk, descriptors or memory. No value of a student's causes these errors.
+    """Return whether this machine lacks disk, descriptors or memory. Values from a student's code never cause it.
 
     A student's number can ask for more memory than there is; then there is still room for what tests need.
     """

@@ -1,6 +1,6 @@
 """Ask one test while no other test of this user is asked on this machine.
 
-Each test holds a lock that it shares with all others. Who wants to be alone takes a second lock first, which keeps
+Each test holds a lock that it shares with all others. A test that must run alone first takes a second lock, which keeps
 further tests from beginning, and then waits until the running ones have ended. A process that ends gives its locks
 back. Systems without such locks (Windows) ask the test again among the others.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 MOST_WAIT_S: Final = 600.0
-"""After this long, a test is asked although others still run: no test waits for ever."""
+"""After this long, a test is asked although others still run: no test waits forever."""
 _FOLDER: Final = Path("/tmp")  # noqa: S108  # the same for all commands of a user, which TMPDIR is not; see O_NOFOLLOW
 _RETRY_S: Final = 0.02
 _TELL_EVERY_S: Final = 1.0
@@ -96,7 +96,7 @@ class Turns:
 
 
 def _opened(folder: Path | None, name: str) -> int | None:
-    """Open a lock file of this user; return None where there are no such locks, or somebody else's file is there."""
+    """Open a lock file of this user; return None where there are no such locks, or the file belongs to another user."""
     if not hasattr(os, "getuid"):
         return None
     shared = _FOLDER if _FOLDER.is_dir() else Path(tempfile.gettempdir())

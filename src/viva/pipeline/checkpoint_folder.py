@@ -24,7 +24,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
     found = {}
     for path in folder.iterdir() if folder.is_dir() else ():
         if _NAME.fullmatch(path.name):
-            with contextlib.suppress(OSError):  # a training without it begins anew
+            with contextlib.suppress(OSError):  # a training without it starts from the beginning
                 found[path.name] = path.read_bytes()
     return found
 

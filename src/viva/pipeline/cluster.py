@@ -95,7 +95,7 @@ class _Run:
         """The worker that failed."""
         self._addresses: list[str] = []
         self._news = threading.Lock()
-        """Held while an observer is told something, so that nothing is told after a job has come back."""
+        """Held while an observer is notified, so that no notification comes after a job has returned."""
         self._bytes = 0
         self._count = 0
         self._looked = 0.0

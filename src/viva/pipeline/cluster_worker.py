@@ -34,9 +34,9 @@ NAME: Final = "viva-examiners"
 TOPIC: Final = f"viva {viva.__version__}"
 """Under which workers tell clients what happens; each client knows its own tasks."""
 SAME_RUN_S: Final = 1.0
-"""After so long without work a course is read again; until then, tests are collected only once."""
+"""After this long without work, a course is read again; until then, tests are collected only once."""
 IDLE_S: Final = 300.0
-"""After so long without work an examiner ends: the run is over, or its client was killed."""
+"""After this long without work, an examiner ends: the run is over, or its client was killed."""
 
 
 def grade(message: bytes) -> bytes:

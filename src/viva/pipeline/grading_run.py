@@ -1,4 +1,4 @@
-"""One run over a class: grade what has no score yet, keep the scores, write the results, and sum up the run."""
+"""One run over a class: grade what has no score yet, store the scores, write the results, and sum up the run."""
 
 import time
 from collections import Counter

@@ -24,7 +24,7 @@ EXAMINER_MIB: Final = 512
 
 @dataclass(slots=True)
 class LocalPool:
-    """Examiners on the cores of this machine, with default options for submissions that have none of their own."""
+    """Examiners on the cores of this machine, with default options for submissions without options."""
 
     course: Course
     secret: bytes
@@ -148,7 +148,7 @@ class _Queue:
 
 
 class _Stop(threading.Event):
-    """Set when no further submission is to be started; knows every examiner that was started."""
+    """Set when no further submission may start; knows every examiner that was started."""
 
     def __init__(self) -> None:
         super().__init__()

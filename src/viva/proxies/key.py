@@ -80,7 +80,7 @@ def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tupl
     """Return copies of the arguments; numpy scalars become the plain scalars that the student's function gets.
 
     Raises:
-        TypeError: an argument is an object of the student's process.
+        TypeError: an argument is an object in the student's process.
     """
     if any(isinstance(a, Caller) for a in (*args, *kwargs.values())):
         raise TypeError("the key was asked about an object of the student's process; ask it about plain values only")

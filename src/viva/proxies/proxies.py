@@ -35,7 +35,7 @@ class BoxConnection(Protocol):
         ...
 
     def asks_twice(self, name: str) -> bool:
-        """Return whether the next call of a name is to be made twice: the first one in each test is."""
+        """Return whether the next call of a name must be made twice: the first one in each test is."""
         ...
 
     def answered_differently(self, name: str) -> None:
@@ -53,7 +53,7 @@ class BoxConnection(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Everything one call did, as untrusted values of the student's process."""
+    """Everything one call did, as untrusted values from the student's process."""
 
     value: Any
     args_after: tuple[Any, ...]
@@ -116,7 +116,7 @@ class Caller:
         return Handle(self._connection, self._ask_call(args, kwargs, keep=True), f"the result of `{self._label}`")
 
     def call(self, *args: object, **kwargs: object) -> Call:
-        """Call and return everything the call did; an exception of the student's is in `.raised`."""
+        """Call and return everything the call did; an exception in the student's code is in `.raised`."""
         full = self._ask_call(args, kwargs, full=True)
         raised = full.get("raised")
         after = full.get("args_after") or [[], {}]
@@ -141,7 +141,7 @@ class Caller:
 
     @property
     def _is_name(self) -> bool:
-        """Return whether it is a name of the student's, not an object in the box or a helper of the author's."""
+        """Return whether it is a name in the submission, not an object in the box or a helper from the author."""
         return False
 
     def _target(self) -> dict[str, object]:

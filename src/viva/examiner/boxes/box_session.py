@@ -75,7 +75,7 @@ class TestState:
     gpu_mib: int | None = None
     """MiB of a GPU's memory that it needs; None where it needs no GPU."""
     answered: bool = False
-    """True once a value of the student's has arrived in this test."""
+    """True once a value from the student's code has arrived in this test."""
     questions: list[Question] = field(default_factory=list)
     case_id: str = ""
     asked_twice: set[str] = field(default_factory=set)
@@ -358,7 +358,7 @@ class BoxSession:
         if self._box is None or not self._box.alive:
             counted_s = self.counted_s
             self.open()
-            self.test.counted_before_s += self.counted_s - counted_s  # loading has a limit of its own
+            self.test.counted_before_s += self.counted_s - counted_s  # loading has its own limit
         generation = fields.pop("generation", self.generation)
         if generation != self.generation:
             raise BoxDied("the box that held the object had ended")
@@ -383,7 +383,7 @@ class BoxSession:
         return value
 
     def asks_twice(self, name: str) -> bool:
-        """Return whether the next call of a name is to be made twice; see `BoxConnection`."""
+        """Return whether the next call of a name must be made twice; see `BoxConnection`."""
         if name in self.test.asked_twice:
             return False
         self.test.asked_twice.add(name)

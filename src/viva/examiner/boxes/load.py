@@ -28,12 +28,12 @@ LOAD_GRACE_S: Final = 2.0
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_NAME else (errno.EINVAL,)))
 """Errors that the submission causes if a file cannot be stored; any other is due to the environment."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-"""The same, if the file is large: boxes without mounts of their own share a disk with this machine."""
+"""The same, if the file is large: boxes without separate mounts share a disk with this machine."""
 _BLOCK: Final = 4096
 MOST_COMPARED: Final = 50
 """Files out of archives that are compared with the starter."""
 _MOST_FILES: Final = 4096
-"""Of files and folders together in one box."""
+"""The most files and folders together in one box."""
 MODULE_LOADS: Final = 2
 """After the load time of a module, the rest of its definitions get as much again: training may come first."""
 KERNEL_GRACE_S: Final = 30.0
@@ -98,7 +98,7 @@ class Loader:
         """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""
 
     def load(self, ask: Ask) -> LoadReport:
-        """Put, unpack and run the submission in the box behind `ask`.
+        """Put, unpack and run the submission in the box that `ask` reaches.
 
         Raises:
             BoxError: the box ended while loading.
@@ -349,7 +349,7 @@ class Loader:
 
 
 def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
-    """Put a file into the box behind `ask`, in parts that fit into one message.
+    """Put a file into the box that `ask` reaches, in parts that fit into one message.
 
     Raises:
         StudentRaised: it cannot be written there.

@@ -15,7 +15,7 @@ class GpuSource(Protocol):
     """Makes boxes with a GPU, each when it is asked for."""
 
     def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> "tuple[Box, Callable[[], GpuUse]]":
-        """Take a locked box whose GPU has so much memory, and a function that tells how it was used.
+        """Take a locked box whose GPU has this much memory, and a function that returns how it was used.
 
         See GpuBoxes.take.
         """
@@ -35,7 +35,7 @@ class OnGpu:
         """Set when loading ended such a box, twice; boxes without a GPU are asked all the same."""
 
     def take(self, needed_mib: int) -> "Box":
-        """Take a fresh box whose GPU has so much memory.
+        """Take a fresh box whose GPU has this much memory.
 
         Raises:
             GpuUnavailable, BoxUnavailable: as GpuBoxes.take.
@@ -50,7 +50,7 @@ class OnGpu:
 
 
 def serves(has_mib: int | None, needed_mib: int | None) -> bool:
-    """Return whether a box that was made for one kind of test fits another; None stands for no GPU."""
+    """Return whether a box that was made for one kind of test fits another; None means no GPU."""
     if has_mib is None or needed_mib is None:
         return has_mib is needed_mib
     return has_mib >= needed_mib

@@ -23,7 +23,7 @@ _KNOWN: Final = 20
 _MOST_FORMS: Final = 20
 """The forms of one display, and of those named as left out."""
 _MOST_LINES: Final = 10_000
-"""Of a traceback."""
+"""The most lines of a traceback."""
 _MOST_METADATA: Final = 10
 _LONGEST_METADATA: Final = 200
 _DEEPEST: Final = 30

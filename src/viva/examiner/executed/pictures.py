@@ -1,4 +1,4 @@
-"""Check that text is a picture in base64, of the kind that it is said to be, and of a size that can be shown."""
+"""Checks that text is a picture in base64, of the declared kind, and of a size that can be shown."""
 
 import base64
 import binascii

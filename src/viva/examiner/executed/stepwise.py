@@ -55,7 +55,7 @@ class _StepwiseLoader(Loader):
 
 
 class _Steps:
-    """Asks for the cells of a notebook one by one instead of all at once."""
+    """Asks for the cells of a notebook one by one instead of all together."""
 
     def __init__(self, ask: Ask, counted_s: Callable[[], float]) -> None:
         self._ask, self._counted_s = ask, counted_s

@@ -29,8 +29,8 @@ class Memory:
     def give_back(self) -> None:
         """Return unused memory to the system, if there is much of it.
 
-        Memory that could not be returned twice is permanently in use, such as libraries that a test has loaded. Once is
-        no proof, because what is kept until the next submission may still hold the last answers.
+        Memory that could not be returned twice is permanently in use, such as libraries that a test has loaded. Once
+        does not prove it, because what is kept until the next submission may still hold the last answers.
         """
         if _resident_bytes() <= self._rested + MOST_KEPT_BYTES:
             return

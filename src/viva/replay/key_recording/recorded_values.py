@@ -14,7 +14,7 @@ from viva.sandbox.guest.transport.value_types import STAND_INS, VALUE_TYPES
 from viva.sandbox.guest.transport.wire import WireError, dump, load
 
 _TAG: Final = "\0viva"
-"""The first item of a tuple that stands for something that the wire has no form for."""
+"""The first item of a tuple that represents a value without a form on the wire."""
 _AS_THEY_ARE: Final = frozenset(row.kind for row in VALUE_TYPES if row.recorded)
 _NUMBER: Final = struct.Struct(">Q")
 
