@@ -173,7 +173,7 @@ class SharedGrader(ABC):
 
 @dataclass(slots=True)
 class _TwoTries:
-    """Runs the tests; where a busy machine may be the cause of an end, it runs the test once more, alone and anew."""
+    """Runs the tests. If a busy machine may have ended a test, it runs that test again, alone and from the start."""
 
     run: SharedRun
     turns: Turns

@@ -72,7 +72,7 @@ def write_skeleton(assignment: Assignment, root: Path, question: str, function: 
         function: the key's function or class that the test asks; None for the only one that no test asks yet.
 
     Raises:
-        UsageError: the key has no such function, a test asks it already, or which one is meant cannot be told.
+        UsageError: the key has no such function, a test already calls it, or the name is ambiguous.
         CourseError: the key, or what it imports, is missing or is not valid Python.
     """
     key = assignment.graders / "key.py"

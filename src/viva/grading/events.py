@@ -1,6 +1,6 @@
 """Events of a running test besides its outcome: progress for those who wait, curves and notes for the result.
 
-They also say where its trainings are kept, so that a later run can continue them.
+They also say where its trainings are stored, so that a later run can continue them.
 
 The functions of `viva.grading.training` find the events of the test that is running here. A hidden test leaves no
 curve and no note, and its progress names no number that came out of the box.
@@ -37,7 +37,7 @@ class Events:
         self._test_id = ""
         self.hidden = False
         self.checkpoints = checkpoints
-        """Where trainings are kept; None where nothing is."""
+        """Where trainings are stored; None where nothing is."""
 
     def begin_test(self, test_id: str, *, hidden: bool) -> None:
         """Attribute the following events to this test."""

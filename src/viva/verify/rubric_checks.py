@@ -1,4 +1,4 @@
-"""Whether the rubric fits the tests: every written question is graded with it, for the points of its test."""
+"""Checks that the rubric fits the tests: it grades every written question, for the points of its test."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Whether a score agrees with the expected verdict of its submission."""
+"""Checks whether a score agrees with the expected verdict of its submission."""
 
 from fractions import Fraction
 
@@ -105,7 +105,7 @@ def _unless_left_out(score: Score) -> str:
 
 
 def _read_by_student(score: Score) -> list[str]:
-    """Gather the notes and every test's message; what a hidden test says of itself stands in `staff_message`."""
+    """Gather the notes and every test's message; what a hidden test reports is in `staff_message`."""
     return [*score.notes, *(e.message for e in score.entries)]
 
 

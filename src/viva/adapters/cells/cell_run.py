@@ -1,6 +1,6 @@
 """Runs a notebook's cells, and the tests between or after them, once and in order, in one box.
 
-Each is a request of its own, so that only a step that ends its box is lost: the others run again without it.
+Each is a separate request, so that only a step that ends its box is lost: the others run again without it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class StepResults:
 
 
 class NotebookRun:
-    """Runs the notebooks of one submission in boxes of their own."""
+    """Runs each notebook of one submission in its own box."""
 
     def __init__(self, session: BoxSession, loader: CellLoader, limits: Limits, cell_s: float) -> None:
         self._session, self._loader, self._limits = session, loader, limits

@@ -67,7 +67,7 @@ def _is_data(path: str) -> bool:
 
 
 def _students_modules(texts: Iterable[str], beside: set[str]) -> list[str]:
-    """Return modules that tests import and that are neither the author's nor installed, most frequent first."""
+    """Return modules that tests import and that neither belong to the author nor are installed, most frequent first."""
     counted: dict[str, int] = {}
     for text in texts:
         for module in _imported(text):

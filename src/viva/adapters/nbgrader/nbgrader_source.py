@@ -55,7 +55,7 @@ class SourceCell:
 
     @property
     def mark_scheme(self) -> str:
-        """Return what the author tells markers; empty if there is no mark scheme."""
+        """Return the author's notes for markers; empty if there is no mark scheme."""
         return regions(self.source, MARK_SCHEME).strip()
 
     @property

@@ -19,7 +19,7 @@ def without_solutions(source: str) -> str:
     """Return the cell with `...` in place of each solution.
 
     Raises:
-        SolutionError: a region has no beginning or no end.
+        SolutionError: a region lacks its beginning or its end.
     """
     lines = [line for line in source.split("\n") if not line.rstrip().endswith(_LEFT_OUT)]
     left: list[str] = []
@@ -35,7 +35,7 @@ def without_ignored(source: str) -> str:
     """Return the cell without lines that end with `# IGNORE`, and without regions between its `BEGIN` and `END`.
 
     Raises:
-        SolutionError: a region has no beginning or no end.
+        SolutionError: a region lacks its beginning or its end.
     """
     lines = _outside(source.split("\n"), _BEGIN_IGNORE, "IGNORE")
     return "\n".join(line for line, begins in lines if begins is None and not line.rstrip().endswith("# IGNORE"))

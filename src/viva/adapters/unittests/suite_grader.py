@@ -30,7 +30,7 @@ class SuiteGrader(SharedGrader):
 
     @classmethod
     def start(cls, assignment: Assignment, source: BoxSource, secret: bytes) -> "SuiteGrader":
-        """Read the suite in a box of its own.
+        """Read the suite in its own box.
 
         Raises:
             CourseError: the suite cannot be read.
@@ -67,7 +67,7 @@ class SuiteGrader(SharedGrader):
 
 
 def _answer(box: AnyBox, op: str, **fields: Any) -> Any:
-    """Ask a box that holds nothing of a student's."""
+    """Ask a box that holds no student files."""
     reply = box.ask(op, **fields)
     if type(raised := reply.get("raised")) is dict:
         raise StudentRaised.from_wire(raised)

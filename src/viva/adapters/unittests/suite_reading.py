@@ -39,7 +39,7 @@ class Suite:
     tests: tuple[SuiteTest, ...]
     """In the order in which they run: those of modules that run apart come last."""
     apart: frozenset[str]
-    """Modules with only hidden tests: they run in a box of their own, whose output no student reads."""
+    """Modules with only hidden tests: they run in a separate box, whose output no student reads."""
     students: frozenset[str]
     """Top-level names of modules that the student submits."""
 
@@ -54,7 +54,7 @@ class Suite:
 
 
 def read_suite(assignment: Assignment, ask: Ask) -> Suite:
-    """Read the suite in the box behind `ask`, which holds nothing else and is used for nothing else.
+    """Read the suite in the box that `ask` reaches, which holds and does nothing else.
 
     Raises:
         CourseError: the suite cannot be imported, holds no test, or a decorator has an impossible value.

@@ -81,7 +81,7 @@ def _is_old_pickle(data: bytes) -> bool:
         return False
     try:
         seen = [opcode.name for opcode, _, _ in islice(pickletools.genops(data[:4096]), _OPCODES_SEEN)]
-    except Exception:  # genops raises what the bytes lead it to: then they are no pickle
+    except Exception:  # genops may raise anything; then the bytes are not a pickle
         return False
     return len(seen) == _OPCODES_SEEN or seen[-1] == "STOP"
 

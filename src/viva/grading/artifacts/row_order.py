@@ -34,7 +34,7 @@ def is_strict(name: str) -> bool:
 def order_of(column: Sequence[object], ids: Sequence[Hashable] | None, n: int, *, strict: bool) -> list[int] | None:
     """Return the position of each row in the file; None if the column does not determine it.
 
-    Without ids of the author's, a column of 0 … n−1 or of 1 … n gives the order. One that is called an id and repeats
+    Without ids from the author, a column of 0 … n−1 or of 1 … n gives the order. One that is called an id and repeats
     such numbers is refused; others (hashes, the counts of batches) do not determine an order.
     """
     cells = [_id(cell) for cell in column]

@@ -25,7 +25,7 @@ _DTYPES: Final = {
 
 
 def read_safetensors(data: bytes) -> dict[str, Array]:
-    """Return the tensors by name as arrays of their own; half precision (F16, BF16) as float32, exactly.
+    """Return the tensors by name as separate arrays; half precision (F16, BF16) becomes float32, exactly.
 
     Raises:
         Unusable: the header is broken, or declares tensors that the file does not hold.

@@ -19,7 +19,7 @@ from viva.grading.artifacts.unusable import Unusable, unpacked_limit
 from viva.model.errors import MissingName
 
 _PICKLED: Final = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".joblib")
-"""Looked for last, so that a student who submits one reads why it is not opened."""
+"""Tried last, so that a student who submits one reads why it is not opened."""
 TABLES: Final = (".npz", ".npy", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".safetensors", *_PICKLED)
 CHECKPOINTS: Final = (".safetensors", ".npz", *_PICKLED)
 _WRAPPERS: Final = ("module.", "_orig_mod.", "model.")
@@ -49,7 +49,7 @@ def predictions(
     Args:
         submission: the fixture.
         name: the file, such as "predictions.csv"; in another folder or in another of these formats it is found as well.
-        n: how many rows were to be predicted.
+        n: how many rows to predict.
         classes: how many classes there are, or their names in the order of their numbers, which the file may then use.
         ids: the ids of the rows in the examiner's order. Without them, ids 0 … n−1 or 1 … n are understood.
 

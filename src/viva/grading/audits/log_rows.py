@@ -35,7 +35,7 @@ _SPLITS: Final = {
     "test": "test",
 }
 _OTHER: Final = {"size", "per", "time", "seconds"}
-"""A batch size is no step, and steps per second are no steps."""
+"""A batch size is not a step, and steps per second are not steps."""
 
 _NamedValues = list[tuple[list[str], object]]
 """One row: the words that name each value, and the value."""
@@ -53,7 +53,7 @@ class LogRow:
     no_number: str = ""
     """ "nan" or "inf" where the loss is that."""
     accuracies: dict[str, Fraction] = field(default_factory=dict)
-    """By split: "train", "dev", "test", or "" where none is said; between 0 and 1."""
+    """By split: "train", "dev", "test", or "" where none is given; between 0 and 1."""
 
     @property
     def measures(self) -> set[str]:

@@ -49,7 +49,7 @@ def audit_predictions(
 def audit_same_predictions(first: Array, second: Array, names: tuple[str, str] = ("dev", "test")) -> list[Finding]:
     """Return whether the predictions for two splits are the same rows again: "same_predictions".
 
-    Of different lengths, the beginning of the longer is compared. Constant predictions are ignored.
+    If the lengths differ, the beginning of the longer one is compared. Constant predictions are ignored.
     """
     one, other = (predicted_classes(np.asarray(predictions)) for predictions in (first, second))
     n = min(len(one), len(other))

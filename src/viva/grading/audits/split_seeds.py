@@ -1,4 +1,4 @@
-"""Whether data are split and shuffled with a seed, read from the source; none of it is run.
+"""Checks in the source whether data are split and shuffled with a seed; nothing is run.
 
 An unseeded shuffle draws another test split in every run: its accuracies differ by chance and cannot be repeated.
 """
@@ -44,7 +44,7 @@ _DRAWS: Final = {
 """Functions that draw: the seeding arguments, their position, the global generator otherwise, what to write."""
 _FOLDS: Final = ("KFold", "StratifiedKFold", "ShuffleSplit", "StratifiedShuffleSplit")
 _METHODS: Final = {"shuffle": ("seed generator", 0, "`seed=42`"), "sample": ("random_state", None, "`random_state=42`")}
-"""Methods of data sets and of frames, where the receiver is no module."""
+"""Methods of data sets and of frames, where the receiver is not a module."""
 
 
 @dataclass(slots=True)

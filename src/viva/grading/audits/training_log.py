@@ -1,4 +1,4 @@
-"""What a training log says about its run: whether it learns, misses an epoch, and agrees with the report."""
+"""Checks what a training log says about its run: whether it learns, misses an epoch, and agrees with the report."""
 
 import math
 from collections import Counter
@@ -37,7 +37,7 @@ def audit_log(
         reported: the accuracy that is stated for each split, such as {"dev": 0.7104, "test": 0.6931}.
         lr: the learning rate that is stated.
         epochs: the number of epochs that is stated.
-        by: the split in which the best epoch is looked for.
+        by: the split by which the best epoch is chosen.
         name: what the sentences call the log.
 
     Returns:

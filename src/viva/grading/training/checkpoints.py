@@ -33,7 +33,7 @@ _SEAL: Final = hashlib.sha256().digest_size
 
 @dataclass(frozen=True, slots=True)
 class SavedTraining:
-    """The state of a training when it was kept."""
+    """The state of a training when it was saved."""
 
     epochs: int
     """How many are complete."""
@@ -60,7 +60,7 @@ class Checkpoints:
     trained: dict[str, bool] = field(default_factory=dict)
     """Files of the trainings of this run, and whether each was complete in the end."""
     notes: list[str] = field(default_factory=list)
-    """For staff: what was not kept or not used, and why."""
+    """For staff: what was not saved or not used, and why."""
     _begun: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     _run: str = ""
 
@@ -107,7 +107,7 @@ class Checkpoint:
             self.path.unlink()
 
     def read(self) -> SavedTraining | None:
-        """Return what was kept; None if there is nothing usable, which is reported to staff."""
+        """Return what was saved; None if there is nothing usable, which is reported to staff."""
         try:
             if self.path.stat().st_size > MOST_BYTES + _SEAL:
                 raise ValueError("it is too large")
@@ -123,10 +123,10 @@ class Checkpoint:
             return None
 
     def write(self, held: SavedTraining) -> None:
-        """Keep the current state of a training.
+        """Save the current state of a training.
 
         Raises:
-            ValueError: it cannot be kept; the message says why.
+            ValueError: it cannot be saved; the message says why.
         """
         try:
             parts = dump([held.epochs, dict(held.measured), held.rng, held.state])

@@ -11,13 +11,13 @@ from viva.grading.events import current_events
 from viva.grading.training.checkpoints import Checkpoint, SavedTraining
 
 KEEP_EVERY_S: Final = 2.0
-"""Wall seconds of work that may be lost; shorter epochs are not kept one by one."""
+"""Wall seconds of work that may be lost; shorter epochs are not saved one by one."""
 
 
 @final
 @dataclass(slots=True)
 class Resumption:
-    """Keeps a training and continues it; see `training.epochs`."""
+    """Saves a training and continues it; see `training.epochs`."""
 
     save: Callable[[], Any]
     load: Callable[[Any], Any]
@@ -28,7 +28,7 @@ class Resumption:
     _failed: bool = False
 
     def begin(self, name: str, n: int) -> SavedTraining | None:
-        """Restore what an earlier run has kept, if there is any; the state is then as it was after that epoch.
+        """Restore what an earlier run has saved, if anything; the state is then as it was after that epoch.
 
         Raises:
             StudentRaised: the box cannot be restored to its earlier state.
@@ -61,7 +61,7 @@ class Resumption:
         return True
 
     def keep(self, reached: int, measured: Mapping[str, list[float]], *, stopped: bool) -> None:
-        """Keep the state after an epoch if enough time has passed; report to staff what cannot be kept."""
+        """Save the state after an epoch if enough time has passed; report to staff what cannot be saved."""
         due = stopped or monotonic() - self._kept_at >= KEEP_EVERY_S
         if self._place is None or self._failed or not due:
             return
@@ -70,7 +70,7 @@ class Resumption:
             state = self.save()
             rng = self.rng.bit_generator.state if self.rng is not None else None
             self._place.write(SavedTraining(reached, measured, rng, state))
-        except Exception as error:  # no one loses a point because a training cannot be kept
+        except Exception as error:  # no one loses a point because a training cannot be saved
             self._place.note(f"a later run cannot go on after epoch {reached}: {_error_text(error)}.")
             self._failed = True
 

@@ -12,7 +12,7 @@ def draw(name: str, values: Sequence[SupportsFloat], thresholds: Mapping[int, fl
 
     Args:
         name: what is shown, for example "gap"; the same for the whole class, which is shown in one picture.
-        values: one number for each epoch, from the first; computed by the test, never a text of the student's.
+        values: one number for each epoch, from the first; computed by the test, never text from the student.
         thresholds: epoch (from 1) to the value that is asked for after it.
 
     Raises:

@@ -35,7 +35,7 @@ class Unit:
 
 
 class ReachableCode:
-    """The units of a submission, and which of them a name of the student's reaches."""
+    """The units of a submission, and which of them a name in the submission reaches."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._spaces: dict[str, dict[str, list[Unit]]] = {}

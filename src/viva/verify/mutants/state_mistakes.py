@@ -158,7 +158,7 @@ OPERATORS: Final = (
 
 
 def _rebinds(function: Function, names: set[str]) -> bool:
-    """Return whether an inner function or a comprehension has names of its own that are the same."""
+    """Return whether an inner function or a comprehension has local names that are the same."""
     inner = [n for s in function.body for n in ast.walk(s)]
     return any(isinstance(n, ast.arg) and n.arg in names for n in inner)
 
