@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _PASSWORD: Final = "VIVA_REVIEW_PASSWORD"  # noqa: S105  # the name of an environment variable
 _SHOWN: Final = 10
-"""How many of the results that could not be brought up to date are named."""
+"""The most results to list by name among those that could not be updated."""
 
 
 @click.command("review")

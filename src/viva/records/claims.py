@@ -1,7 +1,7 @@
-"""Who grades what at the moment: leases in the records, so that several graders share the submissions of a class.
+"""Leases in the records, which say who grades what, so that several graders share the submissions of a class.
 
-A lease ends by itself, so that a grader that is stopped or cut off holds up the others for a minute; one on the same
-machine that was killed holds up nobody.
+A lease ends by itself, so that a grader that is stopped or cut off holds up the others for a minute; a killed one on
+the same machine holds up no one.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Under which conditions a score was made, and whether it may stand for a run that asks for others."""
+"""The conditions under which a score was made, and whether it is valid for a run that asks for others."""
 
 import dataclasses
 import hashlib
@@ -21,7 +21,7 @@ _NO_PART_OF_THE_QUESTIONS: Final = ("folder", "title", "due", "graders", "starte
 
 @unique
 class Standing(Enum):
-    """Whether a stored score may stand for a run."""
+    """The result of checking a stored score: whether it is valid for a run."""
 
     SAME = auto()
     """It may: the run would grade by the same tests with the same engine."""
@@ -35,7 +35,7 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """All that decides about a score beside the bytes that are graded."""
+    """Everything that determines a score, apart from the bytes that are graded."""
 
     tests: str
     """The result of `made_with`."""

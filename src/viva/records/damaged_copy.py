@@ -1,4 +1,4 @@
-"""Keep a copy of a damaged file of records, before anybody tries to mend it."""
+"""Keeps a copy of a damaged file of records before anyone tries to fix it."""
 
 import contextlib
 import shutil
@@ -10,7 +10,7 @@ FILES: Final = ("", "-wal")
 
 
 def keep_damaged(path: Path) -> Path:
-    """Copy a damaged file beside itself, once, and return the copy."""
+    """Copy a damaged file next to the original, once, and return the copy."""
     copy = path.with_name(f"{path.name}.damaged")
     if not copy.exists():
         for beside in FILES:

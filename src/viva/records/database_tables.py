@@ -9,7 +9,7 @@ from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, Large
 
 METADATA: Final = MetaData()
 _NOT_KEPT: Final = MetaData()
-"""Of tables whose rows last for minutes: no copy has them."""
+"""The tables whose rows last for minutes: no copy has them."""
 
 attempts: Final = Table(
     "attempts",

@@ -21,7 +21,7 @@ from viva.records.row_packing import unpack_score
 _LISTED: Final = 10
 _LARGEST_END: Final = 1 << 33
 _LARGEST_GAP: Final = 10_000
-"""Numbers that are tried behind a damaged place: a damaged number may be of any size."""
+"""Numbers that are tried after a damaged place: a damaged number may be of any size."""
 
 
 @dataclass(slots=True)
@@ -141,7 +141,7 @@ def _rows(connection: sqlite3.Connection, table: Table) -> Iterator[dict[str, An
 
 
 def _numbers(connection: sqlite3.Connection, table: Table) -> Iterator[int]:
-    """Yield the numbers of all rows; behind a place that cannot be read, those that there may be."""
+    """Yield the numbers of all rows; after a place that cannot be read, all possible ones."""
     last = 0
     with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
         for (number,) in connection.execute(f'SELECT id FROM "{table.name}" ORDER BY id'):  # noqa: S608  # our own names

@@ -28,7 +28,7 @@ class Override:
     """The points of one test of one submission, set by a person."""
 
     name: str
-    """Of the submission."""
+    """The name of the submission."""
     test_id: str
     earned: Fraction | None
     """None: the previous override was undone."""

@@ -9,7 +9,7 @@ from viva.model.errors import UsageError
 from viva.replay.call_log import DIGEST, CallLog, Exchange
 
 MOST_BYTES: Final = 256 << 10
-"""Of a stored call log; a larger one is replaced by a line that says so."""
+"""The most bytes of a stored call log; a larger one is replaced by a line that says so."""
 _SHOWN: Final = 1000
 """Characters of a request, and of an answer."""
 

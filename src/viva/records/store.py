@@ -27,7 +27,7 @@ REGRADED: Final = "regraded"
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Who added something, and why; both are stored with it."""
+    """The author of an addition, and the reason; both are stored with it."""
 
     by: str
     why: str = ""
@@ -67,7 +67,7 @@ class NewScore:
 
 
 class Records:
-    """The records of one course; a context manager. Each call is a transaction of its own."""
+    """The records of one course; a context manager. Each call is a separate transaction."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -18,7 +18,7 @@ def without_hints(tree: ast.Module) -> ast.Module:
 
 
 class _Stripper(ast.NodeTransformer):
-    """Removes hints from comparisons, and from calls of the author's functions that pass them on."""
+    """Removes hints from comparisons, and from calls to the author's functions that pass them on."""
 
     def __init__(self, positions: dict[str, int]) -> None:
         self._positions = positions
@@ -83,7 +83,7 @@ def _is_hints(node: ast.expr) -> bool:
 
 
 def _local_names(function: ast.AST) -> set[str]:
-    """Return the names to which the function assigns in statements of their own."""
+    """Return the names to which the function assigns in separate statements."""
     found = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):

@@ -31,7 +31,7 @@ from viva.review.written_answers import Answer, Key, answers_of
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many answers to a question are graded in one round."""
+    """The number of answers to a question that are graded in one round."""
 
     question: Question
     done: int

@@ -13,7 +13,7 @@ _WHY = "the rubric has changed"
 
 @dataclass(frozen=True, slots=True)
 class RubricChange:
-    """How many grades differ from what the present rubric gives for the same items."""
+    """The number of grades that differ from what the present rubric gives for the same items."""
 
     moved: int
     """Grades that get other points or another text."""

@@ -17,7 +17,7 @@ def with_places(
 
     Args:
         entry: as the examiner returned it.
-        called: names of the student's that the test called.
+        called: names in the submission that the test called.
         namespace: where they are looked up.
         cells: the display name of a piece of code, by its file name.
     """

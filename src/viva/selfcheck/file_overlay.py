@@ -1,7 +1,7 @@
 """Files that a test puts next to the student's program, without touching the student's folder.
 
-While no file is put, the program runs in its own folder. With the first file it runs in a temporary one, in which
-everything of its own folder can be reached as before.
+While no file is put, the program runs in its own folder. With the first file it runs in a temporary one, from which
+everything in its own folder can be reached as before.
 """
 
 import contextlib

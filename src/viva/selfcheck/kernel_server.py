@@ -81,7 +81,7 @@ class Kernel:
         wire.transmit(sock, parts)
 
     def _repair_builtins(self) -> None:
-        """Restore at once the builtins that a called function replaced, because the whole kernel needs them."""
+        """Immediately restore the builtins that a called function replaced, because the whole kernel needs them."""
         names = vars(builtins)
         for name, value in self._builtins.items():
             if names.get(name) is not value:

@@ -59,7 +59,7 @@ def check(
         training: whether tests that train a model run as well, which takes minutes.
 
     Returns:
-        An object that displays itself as a table. A wrong answer is no exception.
+        An object that displays itself as a table. A wrong answer does not raise an exception.
 
     Raises:
         CheckRefused: there is no such course, assignment or question.

@@ -59,7 +59,7 @@ def main() -> None:
         message = receive(control)
         if message is not None:
             _serve(control, questions, ExaminerSettings.from_plain(message))
-    os._exit(0)  # threads that wait for ever must not hold the process
+    os._exit(0)  # threads that wait forever must not hold the process
 
 
 def _serve(control: socket.socket, questions: socket.socket, settings: ExaminerSettings) -> None:

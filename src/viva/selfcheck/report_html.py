@@ -1,4 +1,4 @@
-"""A report as HTML for a notebook: a table with headings, no script, no colour of its own, only escaped text.
+"""A report as HTML for a notebook: a table with headings, without scripts or colors, and with escaped text only.
 
 The colours are those of the notebook around it, dark or light. Every status has a word next to its symbol.
 """

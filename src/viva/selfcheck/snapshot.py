@@ -42,8 +42,8 @@ class Snapshot:
         Args:
             namespace: the globals of the student's code.
             others: those of the student's modules.
-            most_bytes: how many bytes are saved; what is beyond is named in `too_large`.
-            most_objects: how many objects are saved; what is beyond is named in `too_large`.
+            most_bytes: how many bytes are saved; anything beyond that is listed in `too_large`.
+            most_objects: how many objects are saved; anything beyond that is listed in `too_large`.
         """
         self.too_large: list[str] = []
         self._bytes, self._objects = most_bytes, most_objects

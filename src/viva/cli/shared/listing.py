@@ -32,7 +32,7 @@ class Listing:
 
     @property
     def exit_status(self) -> int:
-        """Return 1 if something in an export could not be matched: it may be somebody's work."""
+        """Return 1 if something in an export could not be matched: it may be a student's work."""
         return 1 if self.found is not None and self.found.unmatched else 0
 
     def say(self) -> None:
@@ -57,7 +57,7 @@ def list_jobs(
     roster: Path | None,
     place: Path,
 ) -> Listing:
-    """List everything that the paths stand for, with its assignment.
+    """List everything that the paths name, with its assignment.
 
     Args:
         course: the course whose assignments are graded.

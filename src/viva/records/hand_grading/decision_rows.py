@@ -48,7 +48,7 @@ def append(
     *,
     seen: Mapping[Place, int] = {},
 ) -> list[Review]:
-    """Store what a marker did at once, all of it or nothing; if the action is stored already, return its rows.
+    """Store all decisions of one action of a marker, or none; if the action is stored already, return its rows.
 
     Row numbers increase in the order in which transactions end, in PostgreSQL too, so that `since` misses none.
 

@@ -1,8 +1,8 @@
 """What `run_autograder` calls: grades /autograder/submission and always writes /autograder/results/results.json.
 
-`python -I -m viva.release.gradescope.harness`. Students read sentences. Details of our own failures go to standard
-output, which the platform shows only to instructors. The platform ends us without a message when its time or memory
-is used up, so we stay below both limits.
+`python -I -m viva.release.gradescope.harness`. Students read sentences. Details of viva's own failures go to standard
+output, which the platform shows only to instructors. The platform ends us without a message when its time or memory is
+used up, so we stay below both limits.
 """
 
 import argparse
@@ -163,7 +163,7 @@ class Run:
         return max(offered)
 
     def _notes(self, shared: MemoryPlan, wanted_mib: int) -> tuple[str, ...]:
-        """Return what a student should know of the container's memory.
+        """Return what a student should know about the container's memory.
 
         Raises:
             GraderError: it is too small to begin.

@@ -41,7 +41,7 @@ class Measurement:
     """The most that boxes took."""
 
     def seconds_on(self, cpus: float) -> float:
-        """Return about how many seconds the run takes on so many processors."""
+        """Return about how many seconds the run takes on this many processors."""
         return max(self.wall_s, self.cpu_s / cpus)
 
 

@@ -142,7 +142,7 @@ _GRADING: Final = ("graders/", "reference/")
 
 
 def derived_secret(secret: bytes, assignment: str) -> bytes:
-    """Return the zip's secret, which draws this assignment's hidden inputs and reveals nothing of the course's."""
+    """Return the zip's secret, which draws this assignment's hidden inputs without revealing the course's secret."""
     return hmac.new(secret, f"viva gradescope {assignment}".encode(), hashlib.sha256).hexdigest().encode() + b"\n"
 
 

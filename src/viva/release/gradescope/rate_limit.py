@@ -1,6 +1,6 @@
 """The limit on graded submissions in a span of time; submissions above it keep the last results.
 
-The decision uses what the platform knows of earlier submissions, relative to the time of this one, so that a rerun
+The decision uses what the platform knows about earlier submissions, relative to the time of this one, so that a rerun
 months later decides the same. A submission that was not graded does not count: the history is read from its start.
 """
 
@@ -26,10 +26,10 @@ class Refused:
 
 
 def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused | None:
-    """Return why this submission is not graded: there were enough attempts already; None if it is to be graded.
+    """Return why this submission is not graded: there were enough attempts already; None if it can be graded.
 
     Args:
-        metadata: what the platform knows of this submission and the earlier ones.
+        metadata: what the platform knows about this submission and the earlier ones.
         attempts: how many are graded in `per_s`; None for all.
         per_s: the span of time in seconds.
     """

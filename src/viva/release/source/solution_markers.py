@@ -2,7 +2,7 @@
 
 nbgrader: `### BEGIN SOLUTION` … `### END SOLUTION`, and the same with HIDDEN TESTS and MARK SCHEME.
 otter: `# BEGIN SOLUTION` … `# END SOLUTION`, `x = 3 # SOLUTION`, each with `NO PROMPT`, and
-`\"\"\" # BEGIN PROMPT` … `\"\"\" # END PROMPT` for what stands there instead.
+`\"\"\" # BEGIN PROMPT` … `\"\"\" # END PROMPT` for what replaces it.
 """
 
 import re

@@ -25,7 +25,7 @@ def page(
     """Render the page.
 
     Args:
-        marked: all submissions; of a student's several attempts the last one counts.
+        marked: all submissions; if a student has several attempts, the last one counts.
         assignment: the assignment.
         missing: the students without a submission.
         feedback: whether there are feedback pages, to which the list of submissions links.

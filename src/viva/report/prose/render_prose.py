@@ -99,7 +99,7 @@ def _with_formulas(text: str, *, keep: bool) -> "Markup":
 
 
 def _put_back(html: str, word: re.Pattern[str], formulas: list[Formula]) -> str:
-    """Replace the placeholders by drawn formulas; within tags and code by their source, because they are none there.
+    """Replace the placeholders by drawn formulas; within tags and code, by their source.
 
     Args:
         html: sanitised, so that every `<` begins a tag, and attribute values are in double quotes.

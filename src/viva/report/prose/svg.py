@@ -1,4 +1,4 @@
-"""Reduce an SVG output of a student's cell to shapes and text, for a page that shows it as a picture.
+"""Reduces the SVG output of a student's cell to shapes and text, for a page that shows it as a picture.
 
 A browser runs no script of a picture and fetches nothing for it. The result has no active content anywhere else
 either. Elements with a `use` cannot be used themselves, so that a small file cannot expand without limit.

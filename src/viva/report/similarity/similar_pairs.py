@@ -1,8 +1,9 @@
 """Pairs of submissions that share much of their code, found by winnowing; pairs to look at, never a verdict.
 
 Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting", SIGMOD. Every run of K
-tokens is hashed. Of every W consecutive hashes the smallest is kept, the rightmost of equal ones. Any WINDOW_TOKENS
-tokens that two submissions share therefore give them a common fingerprint, and fewer than K tokens never do.
+tokens is hashed. It keeps the smallest of every W consecutive hashes, and the rightmost if several are equal. Any
+WINDOW_TOKENS tokens that two submissions share therefore give them a common fingerprint, and fewer than K tokens never
+do.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Whether what was packed can be graded: is it complete, does it load, is it more than the starter."""
+"""Checks whether what was packed can be graded: it is complete, it loads, and it is more than the starter."""
 
 import re
 from collections.abc import Sequence

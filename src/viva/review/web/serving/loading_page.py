@@ -1,4 +1,4 @@
-"""A page that is shown at once while the app is still being made, and then reloads itself."""
+"""A page that is shown immediately while the app is being built, and then reloads itself."""
 
 import asyncio
 from concurrent.futures import Future
@@ -18,8 +18,8 @@ _FAILED: Final = "The pages could not be made: the terminal in which `viva revie
 class LoadingPage:
     """Takes the place of an app while it is being made, because importing its libraries takes seconds.
 
-    The first page request of a session gets the loading page, which reloads at once. The second one, and every request
-    that is not for a page, waits for the app.
+    The first page request of a session gets the loading page, which reloads immediately. The second one, and every
+    request that is not for a page, waits for the app.
     """
 
     def __init__(self, making: "Future[ASGIApp]") -> None:

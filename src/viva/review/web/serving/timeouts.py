@@ -1,6 +1,6 @@
 """Timeouts for requests, which uvicorn's protocol lacks: it waits for the first request without a limit.
 
-Connections without a request give way to new ones, so that many of them shut nobody out.
+Connections without a request give way to new ones, so that many of them shut no one out.
 """
 
 import asyncio

@@ -1,1 +1,1 @@
-"""Who may see the pages: the address with its token, sessions, the sign-in page, and checks of each request."""
+"""Access to the pages: the address with its token, sessions, the sign-in page, and checks of each request."""

@@ -1,7 +1,7 @@
 """Access control of the pages: the token, the sessions and the form tokens are derived from one key by HMAC.
 
 itsdangerous signs the cookies of sessions, as Starlette's own sessions do; those could not be ended, which a marker who
-signs out on somebody else's machine needs.
+signs out on another person's machine needs.
 """
 
 import base64
@@ -146,7 +146,7 @@ class Access:
         return f"{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}"
 
     def login_csrf(self, nonce: str) -> str:
-        """Return the token that the sign-in form must send; the nonce is in a cookie of its own."""
+        """Return the token that the sign-in form must send; the nonce is in a separate cookie."""
         return _text(self._derived(b"login", nonce.encode("utf-8", "replace")))
 
     def _derived(self, purpose: bytes, of: bytes = b"") -> bytes:
