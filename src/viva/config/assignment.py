@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from viva.config.rubric import Rubric
 
 EXCEPTIONS_YAML: Final = "exceptions.yaml"
-"""Next to assignment.yaml: who is ill, and who has copied. No release contains it."""
+"""The file next to assignment.yaml that says who was ill and who has copied. No release contains it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Assignment:
     due: datetime | None
     """With a time zone."""
     min_tier: Tier | None
-    """The weakest isolation that grading accepts: its own or the course's; None where neither says."""
+    """The weakest isolation that grading accepts, from the assignment or the course; None where neither sets it."""
     python: Path | None
     """The interpreter of the box; None for viva's own."""
     graders: Path
@@ -112,7 +112,7 @@ class Assignment:
     Such a suite runs with the submission, in its box.
     """
     declared: "Policy | None" = None
-    """What `policy:` says; `policy()` for what holds."""
+    """The policy as `policy:` declares it; `policy()` returns the one that applies."""
 
     def policy(self) -> "Policy":
         """Return how points become grades: as declared, or with nothing taken off."""

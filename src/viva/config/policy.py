@@ -144,7 +144,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Who decided on an exception, and why."""
+    """The person who decided on an exception, and the reason."""
 
     by: str
     reason: str
@@ -152,7 +152,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A deadline of a student's own."""
+    """One student's own deadline."""
 
     due: datetime
     decision: Decision

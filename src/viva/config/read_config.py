@@ -86,7 +86,7 @@ class CourseDocument:
             raise self._unlike(at, str(error)) from None
 
     def _either(self, kinds: object, expected: str, at: Place) -> object:
-        """Return a list or a mapping, whichever is written; `expected` is said of anything else."""
+        """Return a list or a mapping, whichever is written; for anything else, the error says `expected`."""
         listed, keyed = get_args(kinds)
         value = self._value(at)
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Which assignment a submission belongs to, told from what it looks like; nothing of it is executed or imported.
+"""Recognizes which assignment a submission belongs to by its content; nothing is executed or imported.
 
 The names that a submission defines are compared with those of each starter, as text: student code is not even parsed.
 """
@@ -27,11 +27,11 @@ _HINT: Final = re.compile(r'"viva"\s{0,20}:\s{0,20}\{[^{}]{0,200}?"assignment"\s
 def recognise(course: Course, submission: Submission) -> Assignment:
     """Return the assignment that fits the submission best.
 
-    Looked at in this order, each only among those that are still as good: the names that only one starter defines,
+    Compares these in this order, each only to break a tie: the names that only one starter defines,
     file names, what the notebook's metadata says, the path.
 
     Raises:
-        UsageError: it cannot be told; lists the assignments and the option.
+        UsageError: the assignment cannot be recognized; lists the assignments and the option.
         CourseError: an assignment.yaml is wrong, or the course has no assignment.
     """
     if not course.assignments:

@@ -81,7 +81,7 @@ class Question:
     evidence: tuple[str, ...] = ()
     """Tests, by id, function or question number, whose results markers see next to the answer."""
     references: tuple[str, ...] = ()
-    """Where it can be read up."""
+    """Where to read more."""
 
     def item(self, identifier: str) -> Item | None:
         """Return the item of that id, None if the question has none."""
@@ -148,7 +148,7 @@ def earned(question: Question, chosen: Iterable[str]) -> Fraction:
 def evidence(question: Question, entries: Sequence[Entry]) -> list[Entry]:
     """Return the results of one submission that markers see next to its prose, in the order of the entries.
 
-    A number names all tests of a question. What a person grades is never evidence, graded or not, and no test
-    stands there twice.
+    A number names all tests of a question. What a person grades is never evidence, graded or not, and no test is listed
+    twice.
     """
     return [e for e in entries if not e.rubric and not e.names.isdisjoint(question.evidence)]

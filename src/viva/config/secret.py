@@ -12,7 +12,7 @@ LEAST: Final = 16
 """Bytes. A shorter secret could be found by trying, and with it every hidden input."""
 
 STRONG: Final = 128
-"""Bits: nobody guesses a secret that was drawn from so many."""
+"""Bits: no one can guess a secret with this much entropy."""
 _FEW: Final = 8
 _KINDS: Final = (
     (frozenset(b"0123456789"), 10),
@@ -22,7 +22,7 @@ _KINDS: Final = (
     (frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789"), 36),
     (frozenset(range(0x20, 0x7F)), 64),
 )
-"""Sets of characters, and among how many of them each was drawn at most; base64 has 64."""
+"""Sets of characters, and the most choices for each character; base64 has 64."""
 
 _MAKE_VARIABLE: Final = "make one with: export {name}=\"$(python3 -c 'import secrets; print(secrets.token_hex(32))')\""
 _MAKE_FILE: Final = "make one with: (umask 077; python3 -c 'import secrets; print(secrets.token_hex(32))' > {path})"
@@ -30,7 +30,7 @@ _KEEP: Final = "keep it for the whole term: a different secret changes the hidde
 
 
 def resolve(source: str, environ: Mapping[str, str], root: Path) -> bytes:
-    """Return the bytes that `env:NAME` or `file:PATH` (relative to `root`) stands for, stripped of white space.
+    """Return the bytes that `env:NAME` or `file:PATH` (relative to `root`) refers to, without surrounding white space.
 
     Raises:
         CourseError: it is missing, too short, or a file that others can read.
@@ -42,7 +42,7 @@ def resolve(source: str, environ: Mapping[str, str], root: Path) -> bytes:
 
 
 def file_of(source: str, root: Path) -> Path:
-    """Return the file that `file:PATH` stands for."""
+    """Return the file that `file:PATH` refers to."""
     return root / Path(source.partition(":")[2]).expanduser()
 
 

@@ -1,9 +1,9 @@
 """YAML read strictly and safely: plain data, duplicate keys refused, every value knows its line.
 
-The same reader serves the course's own files and the answers of students, so it works on the parser's events with a
-stack of its own: no object is ever built from a tag, nothing is repeated by an alias, and depth and size are bounded
-before anything is built. A scalar means what a person expects: `no`, `1:30`, `010` and dates stay text, `1e-3` is a
-number, a key is always the text that was written (`1.10` is not `1.1`).
+The same reader serves the course's own files and the answers of students, so it works on the parser's events with its
+own stack: no object is ever built from a tag, nothing is repeated by an alias, and depth and size are bounded before
+anything is built. A scalar means what a person expects: `no`, `1:30`, `010` and dates stay text, `1e-3` is a number, a
+key is always the text that was written (`1.10` is not `1.1`).
 """
 
 import re
@@ -38,7 +38,7 @@ _DECIMAL: Final = re.compile(r"[-+]?([0-9]{1,40}\.[0-9]{0,40}|\.[0-9]{1,40}|[0-9
 
 
 class YamlProblem(Exception):
-    """The text is no YAML that is read here: `line` (from 1, None if unknown) and `text`, a phrase for a person."""
+    """The reader does not accept the text: `line` (from 1, None if unknown) and `text`, a phrase for a person."""
 
     def __init__(self, text: str, line: int | None = None) -> None:
         super().__init__(f"line {line}: {text}" if line else text)

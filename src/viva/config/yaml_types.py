@@ -1,6 +1,6 @@
 """The kinds of values in course files: how each is read, and the JSON Schema that an editor checks it with.
 
-A kind stands in the `Annotated` type of a field. The reader (`read_config.py`) takes it from there, and so does
+A kind is part of the `Annotated` type of a field. The reader (`read_config.py`) takes it from there, and so does
 pydantic when it makes the JSON Schema. Reading does not import pydantic: every command and every examiner reads the
 course at its start, and the import takes longer than grading a submission.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 STRICT: Final[Mapping[str, object]] = {"extra": "forbid", "strict": True, "use_attribute_docstrings": True}
-"""What pydantic is told about the class of a course file, as its `__pydantic_config__`."""
+"""The pydantic configuration of the class of a course file, as its `__pydantic_config__`."""
 
 
 class Expected(ValueError):

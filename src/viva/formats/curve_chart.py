@@ -24,7 +24,7 @@ Panel = TypeVar("Panel")
 MOST_PANELS: Final = 12
 """Panels of one picture; the table holds all of them."""
 _WIDTH, _HEIGHT = 6.4, 3.2
-"""Of a panel, in inches."""
+"""The size of a panel, in inches."""
 _LINES: Final = ("-", "--", "-.", ":")
 _MARKERS: Final = "os^Dv*"
 

@@ -14,7 +14,7 @@ class About:
     """The submission from which an executed notebook was made."""
 
     content_hash: str = ""
-    """Of the submission; empty where the file does not have it."""
+    """The submission's; empty where the file does not have it."""
     load: str = ""
     """"run", or "definitions" where only statements that define names were run."""
 

@@ -15,7 +15,7 @@ _FILE: Final = re.compile(r"\..+\.[0-9a-f]{12}\.part", re.DOTALL)
 _FOLDER: Final = re.compile(r"\..+\.part", re.DOTALL)
 """As `read_into_stable_folder` names it."""
 _WRITTEN_S: Final = 3600.0
-"""No file takes so long to be written."""
+"""No file takes this long to write."""
 
 
 def leftover_parts(folder: Path) -> Iterator[Path]:

@@ -172,7 +172,7 @@ def _place(test: TestResult) -> tuple[bool, tuple[bool, list[tuple[int, str]]], 
 
 
 def _rank(test: TestResult) -> int:
-    """How much is decided: a mark, what a person marks, what went wrong on our side, what was left out."""
+    """Return how far a result is decided: a grade, graded by hand later, a fault on our side, or left out."""
     return Status(test.extra_data.status).merge_rank
 
 

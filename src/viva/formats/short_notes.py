@@ -1,4 +1,4 @@
-"""What stands above the tests, in at most ten lines: nobody reads the traceback of a sixth cell there."""
+"""The notes above the tests, in at most ten lines: no one reads the traceback of a sixth cell there."""
 
 from collections.abc import Sequence
 from typing import Final

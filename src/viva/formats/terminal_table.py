@@ -36,7 +36,7 @@ _MOST_DIFFERENCES: Final = 8
 _MOST_CHOICES: Final = 20
 """Lines about which file counts below the table of a class."""
 _UNBROKEN: Final = "\ue000"
-"""Stands for a space at which rich must not break a line (it breaks at U+00A0 as well)."""
+"""Replaces a space at which rich must not break a line (it breaks at U+00A0 as well)."""
 
 
 class Bar(Protocol):

@@ -161,7 +161,7 @@ class _Class:
 
 
 def _combined(first: Student, second: Student) -> Student:
-    """Combine what two sources know of one person; the first one has priority."""
+    """Combine what two sources know about one person; the first one has priority."""
     also: Mapping[str, str] = {**second.also, **first.also}
     return replace(
         first,

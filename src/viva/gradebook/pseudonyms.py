@@ -1,7 +1,7 @@
 """Pseudonyms: a student has the same one all term, and only the course's secret connects it with the student.
 
-Text is searched for what the class list knows of a person. What it does not know (a nickname, a name without its
-accents) stays: read free text before you publish it.
+It searches text for everything that the class list says about a person. What it does not know (a nickname, a name
+without its accents) stays: read free text before you publish it.
 """
 
 import base64
@@ -18,7 +18,7 @@ _PURPOSE: Final = b"viva: pseudonym of a student\0"
 _LETTERS: Final = 10
 """Fifty bits: in a class of a thousand, two students share them once in two thousand million classes."""
 _SHORTEST: Final = 3
-"""Letters of a part of a name that is replaced as a word of its own; shorter ones are words of every language."""
+"""The fewest letters of a part of a name that is replaced as a separate word; shorter parts are ordinary words."""
 
 
 def pseudonym(student_id: str, secret: bytes, *, letters: int = _LETTERS) -> str:

@@ -51,7 +51,7 @@ class TimeSpent(BoxTimeout):
 
 
 class NotAskedAgain(BoxTimeout):
-    """What was to be asked had not answered several times before."""
+    """The same question had already gone unanswered several times."""
 
 
 BY_A_LIMIT: Final = frozenset(

@@ -8,7 +8,7 @@ from typing import Final, final
 from viva.model.errors import UsageError
 
 DISTRIBUTION: Final = "viva-grader"
-"""Its name in a package index, where `viva` is somebody else's project."""
+"""Its name in a package index, where `viva` is a different project."""
 
 
 @final
@@ -19,7 +19,7 @@ class Extra:
     name: str
     purpose: str
     modules: tuple[str, ...]
-    """The modules that it needs, in the order in which they are looked for."""
+    """The modules that it needs, in the order in which they are tried."""
 
     def missing(self) -> str | None:
         """Return the first module that is not installed; nothing is imported."""

@@ -38,11 +38,11 @@ class Gpus:
     """What the student reads where there is no device."""
 
     def large_enough(self, needed_mib: int) -> tuple[Gpu, ...]:
-        """List the GPUs with at least so many MiB of memory; those of unknown memory only for `needed_mib` 0."""
+        """List the GPUs with at least this much memory; those of unknown memory only for `needed_mib` 0."""
         return tuple(gpu for gpu in self.devices if not needed_mib or (gpu.memory_mib or 0) >= needed_mib)
 
     def reason_unavailable(self, needed_mib: int) -> str:
-        """Tell the student why a test that needs a GPU with so many MiB does not run; empty where it can run."""
+        """Tell the student why a test that needs a GPU with this much memory does not run; empty where it can run."""
         if not self.devices:
             return self.why_none
         if self.large_enough(needed_mib):

@@ -61,7 +61,7 @@ class GradeOptions:
 
     @property
     def identity(self) -> list[object]:
-        """What two gradings must have in common for one score to stand for both."""
+        """What two gradings must have in common for one score to be valid for both."""
         return [None if self.only is None else list(self.only), self.visible_only, self.training]
 
 
@@ -73,7 +73,7 @@ class GradeRequest:
     submission: Submission
     options: GradeOptions = GradeOptions()
     checkpoints: Path | None = None
-    """The folder in which trainings are kept, and from which they are resumed; None for neither."""
+    """The folder in which trainings are stored, and from which they are resumed; None for neither."""
     replayed: bytes = b""
     """A call log that answers in place of the student's program; empty to run the program."""
 
@@ -101,7 +101,7 @@ class GradeRequest:
 
 @dataclass(slots=True)
 class Graded:
-    """What comes back of a request: the score, and what the options asked for beside it."""
+    """The result of a request: the score, and what the options asked for in addition."""
 
     score: Score
     questions: list[Any] = field(default_factory=list)
@@ -120,7 +120,7 @@ class Graded:
     changed: list[str] = field(default_factory=list)
     """Tests that ask something else than in the call log that was to answer: their entries say nothing."""
     remarks: list[str] = field(default_factory=list)
-    """For staff: which trainings could not be kept or resumed, and why; that it was graded a second time."""
+    """For staff: which trainings could not be saved or resumed, and why; that it was graded a second time."""
     finished: bool = True
     """False if the examiner did not come to the end."""
     ended: bool = False

@@ -12,7 +12,7 @@ class Isolation:
     """The isolation layers around the student's code, as the box reported them before it read a student byte."""
 
     tier: str
-    """The name of a `Tier`; "none" if no program of a student's ran."""
+    """The name of a `Tier`; "none" if no student program ran."""
     layers: Mapping[str, str] = field(default_factory=dict)
     probes: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Isolation:
     def holds(self, asked: "Isolation") -> bool:
         """Return whether it has the level asked for or a higher one, and lacks no optional layer more.
 
-        It does if no program of a student's ran.
+        It does if no student program ran.
         """
         if asked.tier not in Tier.__members__:
             return self.tier not in Tier.__members__

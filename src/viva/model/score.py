@@ -137,5 +137,5 @@ class Score:
 
     @property
     def has_grader_error(self) -> bool:
-        """True when something of ours went wrong: exit status 2, unscored until retried."""
+        """True when something went wrong on the grader's side: exit status 2, unscored until retried."""
         return any(e.status.is_fault for e in self.entries)

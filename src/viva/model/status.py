@@ -39,7 +39,7 @@ class Status(StrEnum):
 
     @classmethod
     def of_points(cls, earned: Fraction, points: Fraction) -> "Status":
-        """Return what a decided test is with so many of its points."""
+        """Return the status of a decided test that earned these points."""
         if earned >= points:
             return cls.PASSED
         return cls.PARTIAL if earned > 0 else cls.FAILED
@@ -55,7 +55,7 @@ class Status(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        """True when the points are neither won nor lost yet: they stand in "still open", never as lost."""
+        """True when the points are neither won nor lost yet: they count in "still open", never as lost."""
         return _MEANINGS[self].is_open
 
     @property
@@ -87,14 +87,14 @@ class Status(StrEnum):
     def merge_rank(self) -> int:
         """How far from decided; merging two results of one submission keeps the lower.
 
-        A test that was not asked, or not to its end, counts as less than what a person will mark: another pass may have
-        had the time.
+        A test that was not asked, or not to its end, counts as less than what a person will grade: another pass may
+        have had the time.
         """
         return _MEANINGS[self].merge_rank
 
     @property
     def symbol(self) -> str:
-        """One character for tables; always shown beside the word, never alone."""
+        """One character for tables; always shown next to the word, never alone."""
         return _MEANINGS[self].symbol
 
     @property
@@ -116,7 +116,7 @@ class Status(StrEnum):
 
     @property
     def junit(self) -> Literal["", "failure", "error", "skipped"]:
-        """The element of JUnit XML in which the message stands; empty where there is none."""
+        """The element of JUnit XML that holds the message; empty where there is none."""
         return _MEANINGS[self].junit
 
     @property

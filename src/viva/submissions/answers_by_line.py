@@ -20,7 +20,7 @@ _ENDS: Final = "\"'`"
 
 
 def read_line_by_line(text: str) -> Document:
-    """Return the answers of a text, each read by itself; one that is not YAML counts as the text behind its name.
+    """Return the answers of a text, each read by itself; one that is not YAML counts as the text after its name.
 
     A name that occurs twice has no answer: which one is meant is not known.
     """
@@ -69,7 +69,7 @@ def _chunks(text: str) -> list[str]:
 
 
 def _is_answered(line: str) -> bool:
-    """Return whether the answer stands in the line of the name, so that an indented line cannot belong to it."""
+    """Return whether the answer is on the line of the name, so that an indented line cannot belong to it."""
     match = _QUESTION.match(line)
     return match is not None and match["rest"].strip()[:1] not in ("", "|", ">", "[", "{")
 

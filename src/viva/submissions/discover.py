@@ -13,9 +13,10 @@ from viva.submissions.open_submission import no_such_path
 def discover(paths: Iterable[Path]) -> list[Path]:
     """List the submissions that the paths mean, each once, in the order given; those of a folder are sorted by name.
 
-    A file, an archive, or a folder that holds code or answers is one submission. A folder without code of its own whose
-    folders and archives are at least two submissions is a class: each folder and archive in it is a submission, even an
-    empty one and one that is a link (its result then says so). Other loose files of a class (a roster) are ignored.
+    A file, an archive, or a folder that holds code or answers is one submission. A folder that holds no code itself and
+    whose folders and archives are at least two submissions is a class: each folder and archive in it is a submission,
+    even an empty one and one that is a link (its result then says so). Other loose files of a class (a roster) are
+    ignored.
 
     Raises:
         UsageError: a path does not exist.

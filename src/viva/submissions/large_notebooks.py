@@ -1,4 +1,4 @@
-"""Read the cells of a large notebook without its outputs, which can hold millions of values that nobody grades."""
+"""Reads the cells of a large notebook without its outputs, which can hold millions of values that are not graded."""
 
 import json
 import threading
@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 MOST_BYTES: Final = 32 << 20
-"""Of what is read, as JSON: six for each character at most."""
+"""The most bytes that are read, as JSON: at most six for each character."""
 MOST_VALUES: Final = 1_000_000
 _NOTHING: Final = msgspec.Raw(b"")
 
@@ -39,7 +39,7 @@ class _Cell(msgspec.Struct):
     metadata: msgspec.Raw = _NOTHING
 
     def __post_init__(self) -> None:
-        """Stop reading at the first cell too many: a list of them has no limit of its own."""
+        """Stop reading at the first cell too many: a list of cells is not limited otherwise."""
         _reading.cells_left -= 1
         if _reading.cells_left < 0:
             raise TooManyCells

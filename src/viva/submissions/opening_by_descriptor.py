@@ -47,13 +47,13 @@ class Opened:
     """An open file or folder; the code that opened it closes it."""
 
     descriptor: int
-    """Of a file."""
+    """The descriptor of an open file."""
     is_folder: bool
     size: int
     identity: tuple[int, int] | None = None
     """Device and inode of a file that has other names (hard links); None if it has no other."""
     folder: Folder = -1
-    """Of a folder, for `opened_at` and `names_in`."""
+    """The descriptor of a folder, for `opened_at` and `names_in`."""
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ def parameters_in(parts: Iterable[ast.Module | str]) -> dict[str, Parameters]:
     """Return the parameters of top-level functions, and of the methods of top-level classes as `Class.method`.
 
     Args:
-        parts: the parts of a file's code; text stands for what is no Python. What is defined last counts.
+        parts: the parts of a file's code; text for what is not Python. What is defined last counts.
     """
     found: dict[str, Parameters] = {}
     for part in parts:

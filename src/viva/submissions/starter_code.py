@@ -83,7 +83,7 @@ def parameters_of(path: str, data: bytes) -> dict[str, Parameters]:
 
 
 def _trees(path: str, data: bytes) -> list[ast.Module | str]:
-    """Return the code of a file in parts: a module is one, each cell of a notebook is one; text if it is no Python."""
+    """Return the code of a file in parts: a module is one, each cell of a notebook is one; text if it is not Python."""
     if path.endswith(".ipynb"):
         try:
             texts = [_NOT_PYTHON.sub("", cell.source) for cell in read_notebook(data).code]

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Final
 
 MOST_TOKENS: Final = 250_000
-"""Of one submission's code: twenty thousand lines. Each costs half a kilobyte of memory, as a syntax tree."""
+"""The size limit of one submission's code: about 20,000 lines, each of which costs half a kilobyte as a syntax tree."""
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 
 def syntax_trees(texts: Sequence[str]) -> list[ast.Module | str]:
-    """Return the syntax tree of each text, or the text if it is no Python; all texts if they are too much together."""
+    """Return the syntax tree of each text, or the text if it is not Python; all texts if the total is too large."""
     tokens = itertools.chain.from_iterable(map(_TOKEN.finditer, texts))
     if next(itertools.islice(tokens, MOST_TOKENS, None), None) is not None:
         return [*texts]

@@ -38,7 +38,7 @@ _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}T([01]\d|2[0-3]):[0-5]\d:[0-5]\d
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Whose result it is; the runner of Classroom 50 sets all of it in environment variables."""
+    """The owner of a result; the runner of Classroom 50 sets all of it in environment variables."""
 
     classroom: str
     assignment: str

@@ -1,6 +1,6 @@
 """JUnit XML in the dialect that GitLab, Jenkins and pytest's `xunit2` share (junit-10.xsd of Jenkins' xUnit plugin).
 
-A submission is a suite with totals and notes; each test function is a suite of its own with its points as properties,
+A submission is a suite with totals and notes; each test function is a separate suite with its points as properties,
 and its cases as test cases. All names in the file are unique: of tests with the same name GitLab reads the first.
 """
 
@@ -18,7 +18,7 @@ from viva.model.errors import UsageError
 MOST_BYTES: Final = 20 << 20
 """GitLab reads files below 30 MB."""
 _CHARACTERS: Final = (MESSAGE["characters"], 1100, 0)
-"""Of each message; fewer where the file would be too large."""
+"""The most characters of each message; fewer where the file would be too large."""
 
 
 def junit(reports: Sequence[Report]) -> bytes:

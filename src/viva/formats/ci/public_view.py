@@ -47,7 +47,7 @@ class ReportedTest:
     earned: Fraction
     points: Fraction
     message: str
-    """What the student reads. It may be text of the student's program: every format escapes it in its own way."""
+    """What the student reads. It may be text from the student's program: every format escapes it in its own way."""
     wall_s: float
     tags: tuple[str, ...]
     cases: tuple[ReportedCase, ...]
@@ -109,7 +109,7 @@ class Report:
 
     @property
     def has_grader_error(self) -> bool:
-        """True when something of ours went wrong: those tests are unscored until they are run again."""
+        """True when something went wrong on the grader's side: those tests are unscored until they are run again."""
         return not self.complete or any(test.status.is_fault for test in self.tests)
 
     @property

@@ -17,7 +17,7 @@ from viva.formats.ci.public_view import Report, ReportedTest
 from viva.model import Status
 
 MOST_ANNOTATIONS: Final = 10
-"""Of each kind in a step; GitHub drops more."""
+"""The most annotations of each kind in a step; GitHub drops more."""
 _CHARACTERS: Final = 2000
 _MOST_LOG: Final = 1_000_000
 """Characters of the messages that are printed below."""

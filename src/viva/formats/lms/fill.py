@@ -44,7 +44,7 @@ class Layout:
     """The platform's maximum; None if unknown."""
     feedback: int | None = None
     excused: str | None = None
-    """What is written for an excused student; None where the platform has no word for it."""
+    """What is written for an excused student; None where the platform has no such word."""
     stays: frozenset[str] = frozenset()
     """Cells that are never replaced: the platform has not assigned the assignment to this student."""
     places: int = 0

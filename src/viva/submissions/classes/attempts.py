@@ -17,7 +17,7 @@ from viva.submissions.classes.submission_names import Names
 _SHOWN: Final = 300
 """Characters of a name that are shown."""
 _NOT_ELSEWHERE: Final = ("id", "email")
-"""Identifiers that have a field of their own."""
+"""Identifiers that have their own field."""
 
 
 def build_class(source: str, reading: Reading, roster: Roster | None, zone: tzinfo | None) -> ClassExport:

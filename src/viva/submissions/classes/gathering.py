@@ -1,4 +1,4 @@
-"""Gather what one student submitted as several files in a folder of its own, under their original names."""
+"""Gathers what one student submitted as several files in one folder, under their original names."""
 
 import os
 from collections.abc import Iterable

@@ -75,7 +75,7 @@ def is_copy(path: Path) -> bool:
 
 
 def remove_copy(path: Path) -> None:
-    """Remove such a submission, and what a run that was killed had unpacked beside it.
+    """Remove such a submission, and what a killed run had unpacked next to it.
 
     Raises:
         UsageError: it cannot be removed.

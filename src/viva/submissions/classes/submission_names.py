@@ -5,7 +5,7 @@ import unicodedata
 from typing import Final
 
 MOST_BYTES: Final = 120
-"""Of a name in UTF-8; names of files below it and suffixes add to that."""
+"""The most bytes of a name in UTF-8; names of files below it and suffixes add to that."""
 _FORBIDDEN: Final = frozenset('<>:"/\\|?*')
 _ENDING: Final = re.compile(r"(\.tar)?\.[A-Za-z0-9]{1,8}\Z")
 _RESERVED: Final = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
@@ -29,7 +29,7 @@ def same_anywhere(name: str) -> str:
 
 
 class Names:
-    """Gives each submission a name of its own."""
+    """Gives each submission a unique name."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()

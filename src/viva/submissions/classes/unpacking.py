@@ -3,7 +3,7 @@
 The platform packed it, but students chose the names and the contents. Archives inside are not opened: each is one
 student's, and the box unpacks it. A refused member is reported and the others are still unpacked. A file that is
 larger than any submission keeps its size, as a hole, but not its contents: so its student reads that it is too large,
-and nobody else is concerned. An archive that grows without end is refused as a whole.
+and no one else is affected. An archive that grows without end is refused as a whole.
 """
 
 import bz2
@@ -33,7 +33,7 @@ from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, open
 
 _COPY: Final = 1 << 18
 _MOST_HEADER: Final = 1 << 20
-"""Bytes that a tar reader asks for at once, for a name or a table of its own."""
+"""Bytes that a tar reader requests in one read, for a name or one of its tables."""
 _MOST_COMPONENT: Final = 200
 _GIT: Final = ".git"
 _MOST_PARTS: Final = 32
@@ -52,11 +52,11 @@ class Caps:
 
     files: int = 200_000
     mib: int = 20_480
-    """Of all files together."""
+    """The limit for all files together."""
     file_mib: int = 128
-    """Of one file: twice what a submission may hold."""
+    """The limit for one file: twice what a submission may hold."""
     student_mib: int = 1024
-    """Of all files of one student."""
+    """The limit for all files of one student."""
 
 
 @dataclass(slots=True)
