@@ -23,7 +23,6 @@ from viva.model.plain import entry_from_plain
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
 from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
-from viva.sandbox.host.leftovers import remove_canaries_of
 
 START_S: Final = 120.0
 GRACE_S: Final = 20.0
@@ -215,6 +214,8 @@ class ExaminerProcess:
                 self._process.kill()
                 self._process.wait()
             if self._process.returncode != 0:
+                from viva.sandbox.host.leftovers import remove_canaries_of  # a live notebook needs no sandbox
+
                 remove_canaries_of(self._process.pid)
             self._process = None
         self.is_asked = False
