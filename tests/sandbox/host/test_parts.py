@@ -224,7 +224,7 @@ def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path)
     assert sorted(path.name for path in temporary.iterdir()) == sorted(names[2:])
 
 
-def test_the_canaries_of_a_killed_examiner_are_removed_at_once(temporary: Path) -> None:
+def test_the_canaries_of_an_examiner_that_ended_are_removed_at_once(temporary: Path) -> None:
     names = [
         "viva-examiner-7-canary-a",
         "viva-examiner-7-canary-held",

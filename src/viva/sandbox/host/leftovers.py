@@ -25,7 +25,7 @@ def sweep_files() -> None:
 
 
 def remove_canaries_of(examiner: int) -> None:
-    """Remove the canaries of an examiner that was killed before the fork server that removes them had started.
+    """Remove the canaries of an examiner that ended before the fork server that removes them had started.
 
     Args:
         examiner: its process number; the process must have ended.
