@@ -5,7 +5,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,6 @@ from cli_run import Process, Ran, below, program, still_there, without_warning
 
 from viva.formats.results_json import Results, load_results
 from viva.sandbox.guest.lockdown import kernel_calls
-from viva.sandbox.host.leftovers import sweep_files
 
 LIMITS = "limits: {load_s: 3, call_s: 1, test_s: 3, submission_s: 30}"
 PATIENT = "limits: {load_s: 60, call_s: 60, test_s: 60, submission_s: 240}"
@@ -154,13 +152,8 @@ def _above(pid: int) -> int:
 
 
 @contextmanager
-def nothing_left(scratch: Path, *, but_for_the_next: bool = False) -> Iterator[None]:
-    """Every process that is begun in this block ends with it, and what was below `scratch` is gone again.
-
-    Args:
-        but_for_the_next: what an examiner left that was killed before it had anybody to tidy up after it may stay, if
-            it is what the next one removes when it is a minute old.
-    """
+def nothing_left(scratch: Path) -> Iterator[None]:
+    """Every process that is begun in this block ends with it, and what was below `scratch` is gone again."""
     kernel_calls.prctl(
         kernel_calls.PR_SET_CHILD_SUBREAPER, 1
     )  # what loses its parent becomes ours, so that it can be seen
@@ -172,24 +165,12 @@ def nothing_left(scratch: Path, *, but_for_the_next: bool = False) -> Iterator[N
         for pid, _ in left:
             os.kill(pid, signal.SIGKILL)
         assert not left, names
-        if but_for_the_next:
-            _tidy_as_the_next(scratch)
         stayed = sorted(path.name for path in scratch.iterdir())
         assert stayed == [], stayed
     finally:
         kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 0)
         for pid, _ in below(os.getpid()) - before:
             os.waitpid(pid, os.WNOHANG)
-
-
-def _tidy_as_the_next(scratch: Path) -> None:
-    for folder in scratch.iterdir():
-        os.utime(folder, (0, 0))
-    place, tempfile.tempdir = tempfile.tempdir, str(scratch)
-    try:
-        sweep_files()
-    finally:
-        tempfile.tempdir = place
 
 
 linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")

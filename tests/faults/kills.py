@@ -73,7 +73,7 @@ def kill(times: int, seed: int) -> int:
         os.environ.update(settings)
         try:
             while killed < times:
-                with nothing_left(scratch, but_for_the_next=True):
+                with nothing_left(scratch):
                     hit, lived_s = kill_one(folder, NEVER_S if life_s == NEVER_S else rng.uniform(0, life_s))
                 life_s = life_s if hit else lived_s  # the first run is left alone, to see how long an examiner lives
                 runs, killed = runs + 1, killed + hit

@@ -31,20 +31,15 @@ def unlock_folder(lock: int) -> None:
         os.close(lock)
 
 
-def is_abandoned(folder: Path, *, young_s: float = _YOUNG_S) -> bool:
-    """Return whether a folder of this user's was locked once and is not any more.
-
-    Args:
-        folder: the folder.
-        young_s: a folder younger than this counts as in use, because it may not be locked yet.
-    """
+def is_abandoned(folder: Path) -> bool:
+    """Return whether a folder of this user's was locked once and is not any more."""
     if not system.LOCKS_FOLDERS:
         return False
     import fcntl
 
     try:
         status = folder.lstat()
-        if status.st_uid != os.getuid() or time.time() - status.st_mtime < young_s:
+        if status.st_uid != os.getuid() or time.time() - status.st_mtime < _YOUNG_S:
             return False
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

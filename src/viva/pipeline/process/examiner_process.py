@@ -29,15 +29,6 @@ GRACE_S: Final = 20.0
 """How long the examiner may be silent beyond the submission's own time before it is ended; counted as that is."""
 
 
-def _tidy_after(examiner: int) -> None:
-    """Remove what an examiner left that ended while it started a fork server, killed or not."""
-    from viva.sandbox.host.leftovers import (
-        remove_canaries_of,
-    )  # not needed by a live notebook, which starts no examiner
-
-    remove_canaries_of(examiner)
-
-
 class ExaminerProcess:
     """One examiner; a new process replaces it after it crashes or hangs."""
 
@@ -222,7 +213,6 @@ class ExaminerProcess:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
-            _tidy_after(self._process.pid)
             self._process = None
         self.is_asked = False
         if self._log is not None:

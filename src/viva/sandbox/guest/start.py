@@ -1,6 +1,6 @@
 """The program that the examiner executes: it loads this folder as the package `viva_box` and runs one role.
 
-Run it as `python -s start.py ROLE NUMBER...` (descriptors, or a port) with a cleared environment. `-I` would also
+Run it as `python -s start.py ROLE ARGUMENT...` (descriptors, a port, a path), its environment cleared. `-I` would also
 ignore PYTHONHASHSEED, but the hash seed must be fixed; so the other effect of `-I`, a clean sys.path, is done by hand.
 """
 
@@ -35,6 +35,6 @@ _ROLES = {
 if __name__ == "__main__":
     _load_package()
     module, function = _ROLES[sys.argv[1]]
-    numbers = [int(text) for text in sys.argv[2:]]
+    arguments = [int(text) if text.isdigit() else text for text in sys.argv[2:]]
     sys.argv = [""]
-    getattr(importlib.import_module(f"viva_box.{module}"), function)(*numbers)
+    getattr(importlib.import_module(f"viva_box.{module}"), function)(*arguments)

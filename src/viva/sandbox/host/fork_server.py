@@ -37,16 +37,15 @@ class ForkServer:
         self._cgroups = CgroupParent.find() if with_fork_server else None
         self._numbers = itertools.count(1)
         self._closed = False
-        settings["canary"] = self._canary.described()
         settings["cgroups"] = self._cgroups.folders if self._cgroups else []
         self.ready: dict[str, object] = {}
         self._server: Server | None = None
         try:
             if with_fork_server:
-                self._server = server = ForkServerConnection(settings, python, self.reactor)
+                self._server = server = ForkServerConnection(settings, python, self.reactor, self._canary)
                 self.ready = server.ready
             else:
-                self._server = StandaloneBoxes(settings, python)
+                self._server = StandaloneBoxes({**settings, "canary": self._canary.make()}, python)
         except BaseException:
             self.close()
             raise

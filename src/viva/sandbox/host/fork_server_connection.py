@@ -19,6 +19,7 @@ from viva.sandbox.guest.process.counted_time import Countdown
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.launch import START, environment
+from viva.sandbox.host.levels.canary import Canary
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.reactor import Reactor
 
@@ -35,17 +36,25 @@ Answer = tuple[dict[str, Any], list[int]]
 class ForkServerConnection:
     """One running fork server; viva/sandbox/guest/process/supervisor.py is the other side."""
 
-    def __init__(self, settings: dict[str, object], python: str, reactor: Reactor) -> None:
+    def __init__(self, settings: dict[str, object], python: str, reactor: Reactor, canary: Canary) -> None:
         """Start the program and wait until its libraries are imported; `ready` then holds its first message.
+
+        Args:
+            settings: the fields of `Settings` in viva/sandbox/guest/transport/message_types.py, but for the canary.
+            python: the interpreter that runs it.
+            reactor: watches the connection.
+            canary: made after the program has started, which removes it if this process is killed.
 
         Raises:
             BoxUnavailable: The interpreter cannot be executed.
+            OSError: The canary cannot be made.
         """
         self._reactor = reactor
         self._lock = threading.Lock()
         self._pending: dict[int, Future[Answer]] = {}
         self._resources: dict[int, BoxResources] = {}
         self._closed = False
+        self.ready: dict[str, Any] = {}
         self.lost = False
         """Whether it ended without being closed."""
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -53,7 +62,7 @@ class ForkServerConnection:
         reading, writing = os.pipe()
         self._output = CapturedOutput(reading, _KEPT_KIB)
         try:
-            self._process = _execute(python, theirs.fileno(), lifeline, writing)
+            self._process = _execute(python, theirs.fileno(), lifeline, writing, canary.folder)
         except OSError as error:
             os.close(self._lifeline)
             self._free()
@@ -63,7 +72,11 @@ class ForkServerConnection:
             os.close(lifeline)
             os.close(writing)
         reactor.watch(self._output, self._output.drain)
-        self.ready = self._send_settings(settings)
+        try:
+            self.ready = self._send_settings({**settings, "canary": canary.make()})
+        except OSError:
+            self.close()
+            raise
 
     def _send_settings(self, settings: dict[str, object]) -> dict[str, Any]:
         try:
@@ -193,10 +206,10 @@ class ForkServerConnection:
             resources.ended.set()
 
 
-def _execute(python: str, channel: int, lifeline: int, output: int) -> subprocess.Popen[bytes]:
+def _execute(python: str, channel: int, lifeline: int, output: int, canary: str) -> subprocess.Popen[bytes]:
     """Start the supervisor of the fork server in its own session, so that Ctrl-C reaches only this process."""
-    return subprocess.Popen(  # noqa: S603  # the operator chose the interpreter; the arguments are numbers and a file of viva
-        [python, "-s", str(START), "serve", str(channel), str(lifeline)],
+    return subprocess.Popen(  # noqa: S603  # the operator chose the interpreter; the arguments are numbers and paths of viva
+        [python, "-s", str(START), "serve", str(channel), str(lifeline), canary],
         env=environment(),
         cwd="/",
         stdin=subprocess.DEVNULL,

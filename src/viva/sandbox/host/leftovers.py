@@ -24,17 +24,6 @@ def sweep_files() -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def remove_canaries_of(examiner: int) -> None:
-    """Remove the canaries of an examiner that ended before the fork server that removes them had started.
-
-    Args:
-        examiner: its process number; the process must have ended.
-    """
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}{examiner}-canary-*"):
-        if is_abandoned(folder, young_s=0.0):  # in another container, a living process may have the same number
-            shutil.rmtree(folder, ignore_errors=True)
-
-
 def sweep_cgroups(parents: Iterable[str]) -> None:
     """Remove abandoned cgroups below the folders in which viva makes them; a cgroup with a process in it stays."""
     for folder in _abandoned(parents):

@@ -27,12 +27,22 @@ if TYPE_CHECKING:
 _END_S = 3.0
 
 
-def supervise(channel_fd: int, lifeline: int) -> NoReturn:
-    """Run a fork server until the examiner closes the channel or ends; never returns."""
+def supervise(channel_fd: int, lifeline: int, canary: str) -> NoReturn:
+    """Run a fork server until the examiner closes the channel or ends; never returns.
+
+    Args:
+        channel_fd: the connection to the examiner.
+        lifeline: closes when the examiner ends.
+        canary: the examiner's folder, which may not exist yet; removed at the end.
+    """
     channel = socket.socket(fileno=channel_fd)
-    settings: Settings
-    settings, _ = control.receive(channel)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settings: Settings
+    try:
+        settings, _ = control.receive(channel)
+    except (EOFError, ConnectionError):  # the examiner has ended
+        shutil.rmtree(canary, ignore_errors=True)
+        os._exit(1)
     base = ""
     try:
         tier = settings["tier"]
@@ -44,11 +54,11 @@ def supervise(channel_fd: int, lifeline: int) -> NoReturn:
         fork_server = _fork_fork_server(settings, channel, lifeline)
     except Exception as error:
         control.send(channel, {"failed": str(error)})
-        _clean(base, settings)
+        _clean(base, canary, settings)
         os._exit(1)
     channel.close()
     _wait(fork_server, lifeline)
-    _clean(base, settings)
+    _clean(base, canary, settings)
     os._exit(0)
 
 
@@ -95,12 +105,12 @@ def _wait(fork_server: int, lifeline: int) -> None:
     os.close(pidfd)
 
 
-def _clean(base: str, settings: Settings) -> None:
+def _clean(base: str, canary: str, settings: Settings) -> None:
     """Remove what an examiner that was killed cannot remove itself."""
     descendants.end_orphans(keep=())
     if base:
         workdirs.remove(base)
-    shutil.rmtree(settings["canary"]["folder"], ignore_errors=True)
+    shutil.rmtree(canary, ignore_errors=True)
     for folder in settings["cgroups"]:
         _remove_cgroup(folder)
 

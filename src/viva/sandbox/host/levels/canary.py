@@ -12,33 +12,44 @@ from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 
 
 class Canary:
-    """A secret file in a private folder, a listening TCP port, an abstract unix socket, and the examiner's own pid."""
+    """A secret file in a private folder, a listening TCP port, an abstract unix socket, and the examiner's own pid.
+
+    The folder has a name before it exists, so that a process that knows the name can be started first: it removes the
+    folder when the examiner is killed, at any moment.
+    """
 
     def __init__(self) -> None:
-        self._folder = os.path.realpath(tempfile.mkdtemp(prefix=f"{FOLDER_PREFIX}{os.getpid()}-canary-"))
-        self._lock_fd = lock_folder(self._folder)
-        self._file = os.path.join(self._folder, "secret")
-        with open(self._file, "wb") as file:
-            file.write(secrets.token_bytes(16))
-        os.chmod(self._file, 0o600)
-        self._tcp = _listen(socket.AF_INET, ("127.0.0.1", 0))
-        self._name = f"viva-canary-{os.getpid()}-{secrets.token_hex(8)}"
-        address: bytes | str
-        address = b"\0" + self._name.encode() if sys.platform == "linux" else os.path.join(self._folder, "socket")
-        self._unix = _listen(socket.AF_UNIX, address) if hasattr(socket, "AF_UNIX") else None
+        name = f"{FOLDER_PREFIX}{os.getpid()}-canary-{secrets.token_hex(8)}"
+        self.folder = os.path.join(os.path.realpath(tempfile.gettempdir()), name)
+        self._lock_fd = -1
+        self._tcp: socket.socket | None = None
+        self._unix: socket.socket | None = None
 
-    def described(self) -> dict[str, object]:
-        """Return what the probes in the box need to know."""
+    def make(self) -> dict[str, object]:
+        """Make the folder, listen, and return what the probes in the box need to know.
+
+        Raises:
+            OSError: the folder or its file cannot be made.
+        """
+        os.mkdir(self.folder, 0o700)
+        self._lock_fd = lock_folder(self.folder)
+        secret = os.path.join(self.folder, "secret")
+        with open(secret, "wb") as file:
+            file.write(secrets.token_bytes(16))
+        os.chmod(secret, 0o600)
+        self._tcp = _listen(socket.AF_INET, ("127.0.0.1", 0))
+        name = f"viva-canary-{os.getpid()}-{secrets.token_hex(8)}" if sys.platform == "linux" else ""
+        address: bytes | str = b"\0" + name.encode() if name else os.path.join(self.folder, "socket")
+        self._unix = _listen(socket.AF_UNIX, address) if hasattr(socket, "AF_UNIX") else None
         port = self._tcp.getsockname()[1] if self._tcp else 9
-        name = self._name if sys.platform == "linux" else ""
-        return {"file": self._file, "folder": self._folder, "tcp": port, "unix": name, "examiner": os.getpid()}
+        return {"file": secret, "folder": self.folder, "tcp": port, "unix": name, "examiner": os.getpid()}
 
     def close(self) -> None:
         """Remove the folder and stop listening."""
         for listener in (self._tcp, self._unix):
             if listener is not None:
                 listener.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
         unlock_folder(self._lock_fd)
 
 
