@@ -1,7 +1,9 @@
 """Tests that train give the same verdict again and again, and two submissions beside each other do not disturb it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,10 @@ ACCEPTED = [
 ]
 
 
+REPEATED = [next(pair for pair in ACCEPTED if pair[0] == assignment) for assignment in SHORT]
+"""One fixture of each assignment for eight repetitions; the whole verdict of every fixture is repeated as well."""
+
+
 @pytest.fixture(scope="module")
 def training_tests() -> dict[str, list[str]]:
     """The tests of each assignment that train and need no GPU."""
@@ -43,6 +49,13 @@ def training_tests() -> dict[str, list[str]]:
             one.open()
             found[assignment] = [entry.test_id for entry in one.tests if entry.needs == ("training",)]
     return found
+
+
+@pytest.fixture(scope="module")
+def three_examiners() -> Iterator[Callable[[str], list[ExaminerProcess]]]:
+    """Return a function that gives three examiners of an assignment, the same ones for all its fixtures."""
+    with ExitStack() as stack:
+        yield cache(lambda assignment: [stack.enter_context(examiner(assignment)) for _ in range(3)])
 
 
 def examiner(assignment: str) -> ExaminerProcess:
@@ -63,7 +76,7 @@ def verdicts(scores: list[Score]) -> Iterator[dict[str, Any]]:
 
 @pytest.mark.training
 @pytest.mark.nightly
-@pytest.mark.parametrize(("assignment", "name"), ACCEPTED)
+@pytest.mark.parametrize(("assignment", "name"), REPEATED)
 def test_a_short_verdict_is_the_same_eight_times(assignment: str, name: str) -> None:
     with examiner(assignment) as one:
         scores = [graded(one, assignment, name, [SHORT[assignment]]) for _ in range(8)]
@@ -75,14 +88,13 @@ def test_a_short_verdict_is_the_same_eight_times(assignment: str, name: str) -> 
 @pytest.mark.training
 @pytest.mark.nightly
 @pytest.mark.parametrize(("assignment", "name"), ACCEPTED)
-def test_the_whole_verdict_is_the_same_three_times(
-    assignment: str, name: str, training_tests: dict[str, list[str]]
+def test_the_whole_verdict_is_the_same_of_three_examiners(
+    assignment: str,
+    name: str,
+    training_tests: dict[str, list[str]],
+    three_examiners: Callable[[str], list[ExaminerProcess]],
 ) -> None:
-    """Each time by another examiner."""
-    scores = []
-    for _ in range(3):
-        with examiner(assignment) as one:
-            scores.append(graded(one, assignment, name, training_tests[assignment]))
+    scores = [graded(one, assignment, name, training_tests[assignment]) for one in three_examiners(assignment)]
     assert all(entry.status is Status.PASSED for score in scores for entry in score.entries)
     first, *others = verdicts(scores)
     assert all(other == first for other in others)
