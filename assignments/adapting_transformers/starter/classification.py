@@ -130,7 +130,7 @@ def pre_process(model_name, batch_size, device, small_subset, type="auto"):
     dataset = load_dataset("boolq").shuffle()
     if small_subset:  # the same ten rows three times, to see whether the program can learn at all
         parts = [dataset["train"][:10]] * 3
-    else:  # the answers of the real test data are not public: the end of the training data stands for it
+    else:  # the answers of the real test data are not public: the end of the training data replaces it
         parts = [dataset["train"][:8000], dataset["validation"], dataset["train"][8000:]]
 
     tokenizer = AutoTokenizer.from_pretrained(model_name)

@@ -50,7 +50,7 @@ def prefix_params(l, d, C):
     raise NotImplementedError
 
 
-# Questions 3.1.1 and 3.2.3: only if you do not hand in base_classification.py and classification.py
+# Questions 3.1.1 and 3.2.3: only if you do not submit base_classification.py and classification.py
 
 
 def accuracy(logits, labels):
