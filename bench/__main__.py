@@ -1,4 +1,4 @@
-"""`make bench`: viva beside what a user would pick instead, interleaved in one run, and what its parts cost.
+"""`make bench`: viva compared with what a user would pick instead, interleaved in one run, and the cost of its parts.
 
 CPU of whole process trees is compared; wall time is shown.
 """

@@ -28,7 +28,7 @@ REACH = {
     ("notebooks", False): {"nbconvert --execute": 20},
     ("notebooks", True): {"nbconvert --execute": 20},
 }
-"""The target for each tool: how many times less CPU viva uses."""
+"""The target for each tool: the factor by which viva uses less CPU."""
 _MORE = 4
 
 

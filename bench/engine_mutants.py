@@ -2,7 +2,7 @@
 
 `python -m bench.engine_mutants sample` draws the sample (seed and shares below) and writes engine_mutants.json: it is
 drawn once and kept, so that two states of the suite meet the same mutants. `python -m bench.engine_mutants run OUT
-[TREE …]` runs it in copies of the repository, each with a virtual environment of its own in `.venv`, because examiners
+[TREE …]` runs it in copies of the repository, each with its own virtual environment in `.venv`, because examiners
 read viva from there; without TREE, it makes one. A tree is changed while it runs.
 
 First, each mutant meets the tests nearest to its module, until one fails (`bench.mutant_server`). Then all survivors
@@ -43,7 +43,7 @@ SHARES: Final = {
     "submissions": 40,
     "sandbox/guest/transport/wire.py": 20,
 }
-"""How many mutants of which packages of src/viva."""
+"""The number of mutants for each package of src/viva."""
 FAMILIES: Final = re.compile(
     r"core/(ReplaceBinaryOperator|ReplaceComparisonOperator|ReplaceUnaryOperator|ReplaceTrue|ReplaceFalse|ReplaceAnd"
     r"|ReplaceOr|AddNot|NumberReplacer|ReplaceBreak|ReplaceContinue|ZeroIteration)"
@@ -160,7 +160,7 @@ class Tree:
                 del self._changed[path]
 
     def _write(self, path: Path, text: str) -> None:
-        # A compiled file is current if seconds and size are: each state gets a second of its own.
+        # A compiled file is current if seconds and size are: each state gets a separate second.
         self._clock += 2
         path.write_text(text, "utf-8")
         os.utime(path, (self._clock, self._clock))
@@ -255,7 +255,7 @@ def run(trees: list[Tree], out: Path) -> None:
     """Run the sample and write the verdicts, as they come, to `out`."""
     mutants = [Mutant(**m) for m in json.loads(SAMPLE.read_text("utf-8"))]
     state = json.loads(out.read_text("utf-8")) if out.exists() else {"seconds": {}, "killed": {}, "near": []}
-    for tree in trees:  # a run that was interrupted leaves mutants behind
+    for tree in trees:  # an interrupted run leaves mutants in the tree
         subprocess.run(["git", "checkout", "--quiet", "--", "src"], cwd=tree.root, check=True)
 
     def save() -> None:

@@ -25,7 +25,7 @@ from viva.submissions import open_submission
 
 FOLDER = Path(__file__).parent
 STEP = 20
-"""A point of the picture is the median of so many."""
+"""The number of measurements whose median is a point of the picture."""
 _DISTINCT = 20
 
 Row = tuple[int, float, float, float]

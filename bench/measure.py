@@ -26,7 +26,7 @@ class Cost:
     cpu_s: float
     wall_s: float
     peak_mib: float
-    """Of the largest process; never below what this one has taken, which the kernel hands on to what it starts."""
+    """The peak of the largest process; never below that of this process, which the kernel passes on to its children."""
     output: str = ""
 
 

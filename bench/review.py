@@ -1,6 +1,6 @@
 """`make bench-review`: how long `viva review` takes to show its first page, and any page, for a class of 2,000.
 
-The command as a user starts it, in a process of its own; pages are asked for as a browser does, one after the other,
+The command runs as a user starts it, in a separate process; pages are requested as by a browser, one after another,
 over loopback. A page is everything that the server sends for an address; parts that a page loads later are rows too.
 """
 

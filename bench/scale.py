@@ -1,7 +1,7 @@
 """`make bench-scale`: a class of 2,000 on this machine: graded and kept, again with nothing to do, regraded, reported.
 
-Each step is a command as a user gives it, timed as a whole: wall, CPU of the process tree (boxes included), memory of
-the largest process. What a submission costs the first hundred and the last is in `make bench-flat`.
+Each step is a command that a user would run, timed as a whole: wall, CPU of the process tree (boxes included), memory
+of the largest process. What a submission costs the first hundred and the last is in `make bench-flat`.
 """
 
 import argparse

@@ -33,7 +33,7 @@ from viva.submissions import open_submission
 HOSTILE_TESTS: Final = Path(__file__).parents[1] / "tests" / "hostile"
 RESULT: Final = Path(__file__).with_name("soak.json")
 EVERY: Final = 10
-"""One submission in so many is hostile, and so often a snapshot is taken."""
+"""One submission in this many is hostile, and a snapshot is taken as often."""
 WARM: Final = 50
 """Submissions before CPU is compared. What is held is compared once each hostile program has been graded: the largest
 answers decide what an allocator keeps for the next."""
@@ -124,7 +124,7 @@ class Soak:
         self._hostile = [_Hostile(p, {**known, "turn": turn}) for p in ALL for turn in range(p.turns)]
         self.snapshots: list[Snapshot] = []
         self.cpu_s: list[tuple[float, float]] = []
-        """Of each honest submission: CPU seconds, and those of a fixed piece of work right after it."""
+        """For each honest submission: CPU seconds, and those of a fixed piece of work right after it."""
         self.left: list[str] = []
         self.wrong: list[str] = []
         """Honest submissions that lost points, hostile ones that won some."""

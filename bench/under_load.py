@@ -1,7 +1,7 @@
 """Grade all accepted submissions of this course while the machine is busy; each must keep every point.
 
 `python -m bench.under_load` starts 24 endless loops per core, all in one session, as a shell does; Linux then gives
-them half of the machine together. With --apart, each has a session of its own, and gets as much as the whole grading.
+them half of the machine together. With --apart, each has its own session, and gets as much as the whole grading.
 --share 0.1 gives the grading, its boxes included, a tenth of a core instead (as root, with control groups).
 """
 
@@ -77,7 +77,7 @@ def graded(course: Course, names: list[str], *, training: bool) -> tuple[int, li
 
 @contextlib.contextmanager
 def loops(count: int, apart: bool) -> Iterator[None]:
-    """Run endless loops beside the block."""
+    """Run endless loops during the block."""
     one = [sys.executable, "-S", "-c", "while True: pass"]
     together = f"import os\nfor _ in range({count - 1}):\n    if os.fork() == 0: break\nwhile True: pass"
     commands = [one] * count if apart else [[sys.executable, "-S", "-c", together]] * bool(count)
@@ -95,7 +95,7 @@ def limited(share: float) -> Iterator[None]:
     """Give this process, and those that it starts in the block, a share of a core."""
     first = (GROUPS / "cpu").is_dir()  # version 1 of control groups
     folder = (GROUPS / "cpu" if first else GROUPS) / "viva-under-load"
-    folder.mkdir(exist_ok=True)  # a run that was killed leaves it behind
+    folder.mkdir(exist_ok=True)  # a killed run leaves it in place
     quota = str(int(share * PERIOD_US))
     for name, text in {"cpu.cfs_period_us": str(PERIOD_US), "cpu.cfs_quota_us": quota}.items() if first else ():
         (folder / name).write_text(text)

@@ -45,7 +45,7 @@ prepend_soft_prompt = add_soft_prompt
 
 
 def accuracy(logits: ArrayLike, labels: ArrayLike) -> float:
-    """The share of rows (n, class) whose largest logit stands at their label (n,)."""
+    """Return the share of rows (n, class) whose largest logit is at their label (n,)."""
     return boolq.accuracy([(logits, labels)])
 
 

@@ -74,7 +74,7 @@ def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random
     agree(flat(student.hard_attention(*far), 1), key.hard_attention(*far), name="the output for 66,000 keys")
     for _ in range(8):
         n, h, d = (int(size) for size in rng.integers((6, 4, 1), 13))
-        twice = np.repeat(rng.integers(-2, 3, (n, h)) * 1.0, 2, axis=0)  # every key stands there twice
+        twice = np.repeat(rng.integers(-2, 3, (n, h)) * 1.0, 2, axis=0)  # every key occurs twice
         tied = (rng.integers(1, 3, h) * 1.0, twice, rng.standard_normal((2 * n, d)))
         for question in [drawn(rng, n, h, d), tied]:
             agree(flat(student.hard_attention(*question), d), key.hard_attention(*question))
@@ -125,7 +125,7 @@ def test_moments_by_hand(submission: Any, key: Any, moment: str) -> None:
 
 
 def drawn(rng: np.random.Generator, n: int, h: int, d: int) -> Question:
-    """A query, keys and values; the best key is neither the first nor the last, and leads by far."""
+    """Return a query, keys and values; the best key is neither the first nor the last, and leads by far."""
     while True:
         q, K, V = rng.standard_normal(h), rng.standard_normal((n, h)), rng.standard_normal((n, d))
         scores = K @ q
@@ -178,7 +178,7 @@ def numbers_of(answer: Any) -> Any:
 
 
 def vector(returned: Any, size: int) -> Array:
-    """The output as finite numbers (size,)."""
+    """Return the output as finite numbers (size,)."""
     output = np.asarray(flat(returned, size))
     assert output.shape == (size,), f"hard_attention has shape {output.shape}; expected ({size},)."
     assert output.dtype.kind in "fiu" and np.isfinite(output).all(), "hard_attention does not return finite numbers."
@@ -186,7 +186,7 @@ def vector(returned: Any, size: int) -> Array:
 
 
 def flat(returned: Any, size: int) -> Any:
-    """A vector of the given size as (size,), also where it came as one row or one column."""
+    """Return a vector of the given size as (size,), also where it came as one row or one column."""
     shape = np.shape(returned) if isinstance(returned, list | tuple | np.ndarray) else ()
     if shape in ((1, size), (size, 1)):
         return np.asarray(returned).reshape(size)

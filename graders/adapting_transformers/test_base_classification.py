@@ -163,7 +163,7 @@ def test_ten_rows_are_learned(submission: Any, key: Any, inside: Any, rng: np.ra
 
 
 def reason(before: Array, after: Array, labels: NDArray[np.int64]) -> str:
-    """What the scores say about training that did not work."""
+    """Return what the scores say about training that did not work."""
     if np.allclose(before, after, atol=1e-5):
         return "the scores did not move; does the optimizer step, and is it this model's parameters that it has?"
     if loss(after, 1 - labels) < loss(before, 1 - labels) / 2:
@@ -210,7 +210,7 @@ def check_rows(dataset: Any, key: Any, inside: Any, rows: Sequence[Row], max_len
 
 
 def ids_mistakes(row: Row, vocabulary: dict[str, int], max_len: int) -> dict[str, Any]:
-    """What goes wrong in encoding a row."""
+    """Return what goes wrong in encoding a row."""
     unknown = vocabulary["[UNK]"]
     question, passage = ([vocabulary.get(word, unknown) for word in text.split()] for text in row[:2])
     cls, sep, pad = (vocabulary[token] for token in ("[CLS]", "[SEP]", "[PAD]"))
@@ -342,12 +342,12 @@ def ask_accuracy(
 
 
 def mean_of(values: Iterable[int]) -> float:
-    """The mean of a few numbers."""
+    """Return the mean of a few numbers."""
     return float(np.mean(list(values)))
 
 
 def number_of(returned: Any) -> Any:
-    """The accuracy alone, or as {"accuracy": x}."""
+    """Return the accuracy alone, or as {"accuracy": x}."""
     if isinstance(returned, dict):
         assert "accuracy" in returned, f"evaluate_model returns {list(returned)[:5]}; expected {{'accuracy': x}}."
         return returned["accuracy"]
@@ -421,7 +421,7 @@ def check_steps(
 
 
 def distance(found: Any) -> float:
-    """How far training has moved a parameter beside the encoder, at most."""
+    """Return how far training has moved a parameter outside the encoder, at most."""
     return float(np.abs(np.asarray(found["own"]) - np.asarray(found["steps"][0]["own"])).max())
 
 
@@ -447,7 +447,7 @@ def check_gathered(gathered: Array, own: Array, before: Array, step: int) -> Non
 
 
 def gradient_mistakes(logits: Array, labels: NDArray[np.int64]) -> dict[str, Callable[[], Array]]:
-    """The gradients of what students compute instead."""
+    """Return the gradients of what students compute instead."""
 
     def twice() -> Array:
         p = softmax(logits)
@@ -473,7 +473,7 @@ def softmax(scores_: Array) -> Array:
 
 
 def loss(logits: Array, labels: NDArray[np.int64]) -> float:
-    """The mean cross entropy."""
+    """Return the mean cross entropy."""
     return float(-np.log(softmax(logits)[np.arange(len(labels)), labels] + 1e-30).mean())
 
 

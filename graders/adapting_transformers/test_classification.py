@@ -1,7 +1,7 @@
 """Questions 3.2.1 to 3.2.3: classification.py, what its model computes and what its training changes.
 
 The encoder's weights are drawn here, and what the student's model computes with them is compared with the reference.
-What training changed is told from the parameters before and after, never from `requires_grad`: the course's file
+What training changed is determined from the parameters before and after, never from `requires_grad`: the course's file
 restricts the optimizer's list alone.
 """
 
@@ -117,7 +117,7 @@ def check_made(found: Mapping[str, Any], kind: str | None) -> None:
 
 
 def check_batches(found: Mapping[str, Any]) -> None:
-    """What a row gets does not hang on the rows beside it."""
+    """The logits of a row do not depend on the other rows."""
     logits, one, thrice = (np.asarray(found[name], dtype=np.float64) for name in ("logits", "one", "thrice"))
     for rows, actual, expected in [("one row", one, logits[:1]), ("nine rows", thrice, np.concatenate([logits] * 3))]:
         assert alike(actual, expected), (
@@ -150,7 +150,7 @@ def compare(
 
 
 def nearest(actual: Array, poolings: Mapping[str, Array]) -> Array:
-    """The logits of the pooling that these come closest to; those of the mean if they have another shape."""
+    """Return the logits of the pooling that these come closest to; those of the mean if they have another shape."""
     if actual.shape != poolings["mean"].shape or actual.dtype.kind not in "fiu":
         return poolings["mean"]
     return min(poolings.values(), key=lambda logits: float(np.abs(actual - logits).max()))
@@ -159,7 +159,7 @@ def nearest(actual: Array, poolings: Mapping[str, Array]) -> Array:
 def mistakes(
     key: Any, weights: Weights, batch: Batch, W: Array, b: Array, prefix: Array | None
 ) -> dict[str, Callable[[], dict[str, Array]]]:
-    """What students compute instead, by every pooling."""
+    """Return what students compute instead, by every pooling."""
     ids, mask = batch["input_ids"], batch["attention_mask"]
     words = key.embed(weights, ids)
     everything = np.ones_like(mask)
@@ -203,7 +203,7 @@ def mistakes(
 
 
 def whole_embeddings(weights: Weights, words: Array) -> Array:
-    """What BERT's embedding layer gives: position and segment added, normalised."""
+    """Return what BERT's embedding layer gives: position and segment added, normalised."""
     summed = words + weights["embeddings.position_embeddings.weight"][: words.shape[1]]
     summed = summed + weights["embeddings.token_type_embeddings.weight"][0]
     centred = summed - summed.mean(axis=-1, keepdims=True)
@@ -290,7 +290,7 @@ def told(kind: str, group: str, should: bool, changed: Mapping[str, int]) -> str
 
 
 def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, int]:
-    """The parameters that training changed, with their sizes."""
+    """Return the parameters that training changed, with their sizes."""
     return {
         name: np.size(value)
         for name, value in before.items()
@@ -316,7 +316,7 @@ def tuned(
 def head_and_prefix(
     groups: Any, kind: str, prefix_length: int, classes: int = CLASSES
 ) -> tuple[Array, Array, Array | None]:
-    """The head's matrix and bias and the prefix, as the student's model shows them."""
+    """Return the head's matrix and bias and the prefix, as the student's model shows them."""
     d = np.shape(groups["base"]["embeddings.word_embeddings.weight"])[1]
     head = [np.asarray(value, dtype=np.float64) for value in groups["head"].values()]
     matrices = [value for value in head if value.shape == (classes, d)]

@@ -97,14 +97,14 @@ def check_packing(answer: Any) -> None:
 
 
 def check_sentences(first: str, second: str) -> None:
-    """The sentences stand in their order, if the answer numbers them."""
+    """The sentences are in order, if the answer numbers them."""
     one, two = ({i for i, pattern in NUMBERED.items() if pattern.search(piece)} for piece in (first, second))
     assert not (one == two and len(one) == 1), "Your answer has the same sentence before and after the first [SEP]."
     assert (one, two) != ({2}, {1}), "In your answer the second sentence stands before the first."
 
 
 def parts_of(text: str) -> list[str]:
-    """The special tokens in capitals, and an ellipsis for each text between two of them."""
+    """Return the special tokens in capitals, and an ellipsis for each text between two of them."""
     pieces = SPECIAL.split(text)
     parts = []
     for position, piece in enumerate(pieces):

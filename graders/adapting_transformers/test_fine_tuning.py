@@ -1,4 +1,4 @@
-"""Questions 3.1 and 3.2: the student's own training of a small pretrained encoder on yes/no questions of our own.
+"""Questions 3.1 and 3.2: the student's own training of a small pretrained encoder on our own yes/no questions.
 
 `fixtures/adapting_transformers/data/make.py` explains the questions and has trained the encoder; the answers to the
 test questions stay here. What right and wrong implementations reach was measured by `thresholds/measure.py`.
@@ -145,7 +145,7 @@ def check_changes(before: Any, after: Any, kind: str) -> None:
 
 
 def own_rows(dataset: Any, inside: Any) -> Batch:
-    """The training rows as the student's own data set encodes them."""
+    """Return the training rows as the student's own data set encodes them."""
     items = inside.items(dataset, questions()["words"], questions()["train"], MAX_LEN)["items"]
     for item in items:
         for name, shape in SHAPES.items():

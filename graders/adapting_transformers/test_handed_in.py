@@ -44,14 +44,14 @@ def test_handed_in_prefix(submission: Any, inside: Any) -> None:
 
 
 def shapes_with(submission: Any, inside: Any, make: Any, length: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of what the student's model of type prefix has beside the encoder, with a prefix of some length."""
+    """The shapes of the student's prefix model outside the encoder, with a prefix of some length."""
     submission.set(prefix_length=length, args=inside.arguments.keep(type=KIND, prefix_length=length))
     shapes = inside.own_shapes(make, KIND, length)
     return {str(name): tuple(int(side) for side in shape) for name, shape in shapes.items()}
 
 
 def matched(given: Mapping[str, Any], wanted: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """What the file holds of the student's own parameters; whatever else is in it is left out."""
+    """Return what the file holds of the student's own parameters; whatever else is in it is left out."""
     bare = dict(given)
     for wrapper in WRAPPERS:
         bare = {name.removeprefix(wrapper): array for name, array in bare.items()}
@@ -66,7 +66,7 @@ def matched(given: Mapping[str, Any], wanted: Mapping[str, Sequence[int]]) -> di
 
 
 def length_of(values: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]) -> int:
-    """The prefix_length of what was trained."""
+    """Return the prefix_length of what was trained."""
     positions, d = encoder()["embeddings.position_embeddings.weight"].shape
     prefixes = [name for name, shape in shapes.items() if math.prod(shape) == ASKED_LENGTH * d]
     assert len(prefixes) == 1, (

@@ -140,14 +140,14 @@ def drawn(rng: np.random.Generator, rows: int, length: int, vocabulary: int) -> 
 
 
 def told_apart(rng: np.random.Generator, words: NDArray[np.int64], rows: int, length: int) -> Rows:
-    """The same, but that each label has words of its own, (label, word)."""
+    """Return the same, but that each label has words of its own, (label, word)."""
     labels = np.arange(rows) % 2
     ids = words[labels[:, None], rng.integers(0, words.shape[1], (rows, length))]
     return {"input_ids": ids, "attention_mask": np.ones_like(ids), "labels": labels}
 
 
 def cross_entropy(logits: Any, labels: NDArray[np.int64]) -> float:
-    """The mean of -log softmax(logits)[label]; 1e9 where it is no number.
+    """Return the mean of -log softmax(logits)[label]; 1e9 where it is not a number.
 
     Raises:
         AssertionError: the logits have another shape.

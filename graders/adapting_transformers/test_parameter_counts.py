@@ -86,7 +86,7 @@ def test_lora_by_hand(submission: Any, key: Any) -> None:
 
 
 def definition(submission: Any, question: str, letters: str) -> str:
-    """Which model the student counts: the letter they state, A if they say nothing."""
+    """Return which model the student counts: the letter they state, A if they say nothing."""
     stated = submission.answers.get(question)
     if stated is None or stated == "":
         return "A"

@@ -73,7 +73,7 @@ def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
 
 
 def check_rate(rates: Sequence[float]) -> None:
-    """The program trains with the learning rate of its arguments; whether it trains is said by its accuracies."""
+    """The program trains with the learning rate of its arguments; its accuracies show whether it trains."""
     assert not rates or any(abs(rate - RATE) < 1e-9 for rate in rates), (
         f"Started with --lr {RATE}, base_classification.py trains with the learning rate {rates[0]:g}: is args.lr "
         "handed on?"
@@ -81,7 +81,7 @@ def check_rate(rates: Sequence[float]) -> None:
 
 
 def check_order(found: dict[str, Any], dataset: Any, inside: Any) -> None:
-    """The question stands before the passage, unless the data set itself turns them round: said there."""
+    """The question comes before the passage, unless the data set itself swaps them, which is reported there."""
     words = [f"word{i}" for i in range(PASSAGE + 3)]
     row = (" ".join(words[PASSAGE:]), " ".join(words[:PASSAGE]), True)
     [item] = inside.items(dataset, words, [row], 2 * len(words))["items"]

@@ -1,6 +1,6 @@
 """Questions 3.1.2 to 3.1.4 and the report of 3.2: what was measured, and choosing the best run.
 
-A person marks the reports. Beside them stand the runs as they were read, and what the arithmetic of accuracies says.
+A person grades the reports. Next to them are the runs as they were read, and what the arithmetic of accuracies says.
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ MAJORITY = Fraction(2033, 3270)
 """The share of "True" in the development set."""
 GRID: dict[str, list[float]] = {"lr": [1e-4, 5e-4, 1e-3], "epochs": [7, 9]}
 OTHER = " of 3.1.3"
-"""What a run of the sweep is called beside the other models."""
+"""The name of a run of the sweep among the other models."""
 LOG = "log"
-"""The key of a run under which its log may stand."""
+"""The key of a run that may hold its log."""
 SHOWN = 20
 """More runs, and more findings, are not read out."""
 
@@ -69,7 +69,7 @@ def test_ways_of_tuning(submission: Any) -> None:
 @number("3.1.3")
 @weight(3)
 def test_select_best(student: Any, key: Any) -> None:
-    """The positions of all runs with the highest accuracy in dev; test has no say."""
+    """The positions of all runs with the highest accuracy in dev; the test accuracy does not count."""
     for name, accuracies in {
         "three runs, the second with the highest dev": [(0.70, 0.74), (0.73, 0.72), (0.62, 0.63)],
         "three runs, two of them with the highest dev": [(0.71, 0.70), (0.64, 0.80), (0.71, 0.72)],
@@ -104,14 +104,14 @@ def test_select_best_of_random_results(student: Any, key: Any, rng: np.random.Ge
 
 
 def reported(submission: Any, question: str) -> dict[str, Run]:
-    """The runs that the student states, by a label; one mapping is one run."""
+    """Return the runs that the student states, by a label; one mapping is one run."""
     stated = submission.answers.get(question)
     rows = [stated] if isinstance(stated, dict) else list(stated) if isinstance(stated, list | tuple) else []
     return {f"run {i}": row for i, row in enumerate(rows[:SHOWN], 1) if isinstance(row, dict)}
 
 
 def unseeded(submission: Any, file: str) -> list[Finding]:
-    """What a program of theirs draws without a seed; nothing where it cannot be read, since no score hangs on it."""
+    """Return what a submitted program draws without a seed; nothing if it cannot be read: no score depends on it."""
     try:
         return audit_seeds({file: submission.source(file)})
     except VivaError:
@@ -131,7 +131,7 @@ def findings_about(runs: Mapping[str, Run], more: list[Finding] | None = None) -
 
 
 def about_logs(runs: Mapping[str, Run]) -> list[Finding]:
-    """What the logs say that some runs come with, and whether they are the logs of these runs."""
+    """Return what the logs say that some runs come with, and whether they are the logs of these runs."""
     return [
         finding
         for label, run in runs.items()
@@ -147,7 +147,7 @@ def about_logs(runs: Mapping[str, Run]) -> list[Finding]:
 
 
 def shown(run: Run) -> list[tuple[Any, Any]]:
-    """The first entries of a run, without its log."""
+    """Return the first entries of a run, without its log."""
     return [(name, value) for name, value in run.items() if name != LOG][:8]
 
 
@@ -164,7 +164,7 @@ def as_text(name: Any, value: Any) -> str:
 
 
 def check_choice(student: Any, key: Any, results: list[dict[str, Any]], name: str) -> None:
-    """The positions of the best of these runs; they are no secret, and a message names known mistakes."""
+    """The positions of the best of these runs; they are not secret, and a message names known mistakes."""
     accuracies = [(run["dev"], run["test"]) for run in results]
     actual = positions(student.select_best(results), results)
     hints: dict[str, list[int]] = mistakes(accuracies)
@@ -183,12 +183,12 @@ def results_with(accuracies: list[tuple[float, float]]) -> list[dict[str, float]
 
 
 def positions(returned: Any, results: list[dict[str, Any]]) -> Any:
-    """A list of positions; one position alone, and the runs themselves, are understood as well."""
+    """Return a list of positions; one position alone, and the runs themselves, are understood as well."""
     if isinstance(returned, dict | int):
         returned = [returned]
     if not isinstance(returned, list | tuple | set | frozenset):
         return returned
-    free = dict(enumerate(results))  # of two equal runs, each stands for a position of its own
+    free = dict(enumerate(results))  # two equal runs have two positions
     found = []
     for one in returned:
         position = position_of(one, free) if isinstance(one, dict) else one
@@ -199,12 +199,12 @@ def positions(returned: Any, results: list[dict[str, Any]]) -> Any:
 
 
 def position_of(run: dict[Any, Any], results: Mapping[int, dict[str, Any]]) -> Any:
-    """Where a run stands that the student returned instead of its position; the run itself if it is none of them."""
+    """Return the position of a run that the student returned instead of it; the run itself if it is not listed."""
     return next((position for position, result in results.items() if run == result), run)
 
 
 def mistakes(accuracies: list[tuple[float, float]]) -> dict[str, list[int]]:
-    """What students get wrong, for the same results, so that a message can name it."""
+    """Return what students get wrong, for the same results, so that a message can name it."""
     dev, test = ([row[split] for row in accuracies] for split in (0, 1))
     both = [sum(row) for row in accuracies]
     return {

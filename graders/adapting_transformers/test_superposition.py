@@ -132,7 +132,7 @@ def judge(asked: list[Asked], key: Any) -> None:
 
 
 def problem_of(asked: Asked, key: Any) -> tuple[float, Disagreement] | None:
-    """What is wrong with a query, after the weight that the wanted values get; None if nothing is."""
+    """Return what is wrong with a query, after the weight that the wanted values get; None if nothing is."""
     q = query_of(asked)
     weights = key.query_weights(q, asked.K)
     wanted = np.zeros(len(weights))
@@ -154,7 +154,7 @@ def problem_of(asked: Asked, key: Any) -> tuple[float, Disagreement] | None:
 
 
 def reason(asked: Asked, weights: Array) -> str:
-    """What the weights say about a query of the wrong direction."""
+    """Return what the weights say about a query of the wrong direction."""
     top = int(weights.argmax())
     if np.ptp(weights) < 1e-9:
         return "All keys get the same weight: the query is orthogonal to each of them, or zero."
@@ -166,7 +166,7 @@ def reason(asked: Asked, weights: Array) -> str:
 
 
 def query_of(asked: Asked) -> Array:
-    """The student's query as finite numbers (h,), also where it came as one row or one column."""
+    """Return the student's query as finite numbers (h,), also where it came as one row or one column."""
     h = asked.K.shape[1]
     q = np.asarray(asked.returned)
     if q.shape in ((1, h), (h, 1)):

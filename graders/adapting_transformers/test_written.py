@@ -1,4 +1,4 @@
-"""The questions about attention that a person marks, with rubric.yaml."""
+"""The questions about attention that a person grades with rubric.yaml."""
 
 from typing import Any
 

@@ -19,13 +19,13 @@ Batch = Mapping[str, NDArray[np.int64]]
 
 
 def our_rows() -> Batch:
-    """The training rows as BoolQADataset should give them."""
+    """Return the training rows as BoolQADataset should give them."""
     rows = questions()["train"]
     return {**encoded(rows), "labels": np.array([int(answer) for _, _, answer in rows])}
 
 
 def asked_rows() -> Batch:
-    """The test rows, which have no labels here."""
+    """Return the test rows, which have no labels here."""
     return encoded(questions()["test"])
 
 
@@ -56,13 +56,13 @@ def questions() -> Any:
 
 @functools.cache
 def right_answers() -> NDArray[np.int64]:
-    """The answers to the test questions, 1 for yes."""
+    """Return the answers to the test questions, 1 for yes."""
     digits = json.loads((HERE / "yes_no_answers.json").read_text("utf-8"))["test"]
     return np.array([int(digit) for digit in digits])
 
 
 @functools.cache
 def encoder() -> Mapping[str, NDArray[np.float32]]:
-    """The pretrained weights, by the names of transformers."""
+    """Return the pretrained weights, by the names of transformers."""
     with np.load(DATA / "encoder.npz") as file:
         return {name: file[name].astype(np.float32) for name in file.files}

@@ -86,7 +86,7 @@ def test_number_of_biases_on_random_sizes(student: Any, key: Any, rng: np.random
 
 
 def distances(T: int, causal: bool, clip: int | None) -> set[int]:
-    """Every i - j that a layer tells apart."""
+    """Return every i - j that a layer tells apart."""
     farthest = T if clip is None else clip
     return {max(-farthest, min(farthest, i - j)) for i in range(T) for j in range(i + 1 if causal else T)}
 

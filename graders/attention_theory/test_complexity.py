@@ -86,7 +86,7 @@ def check_counts(student: Any, sizes: Sequence[tuple[int, ...]]) -> None:
 
 
 def mistake(sizes: Sequence[tuple[int, ...]], counts: Mapping[str, Array], part: str) -> str:
-    """What is wrong with a count, as the end of a sentence."""
+    """Return what is wrong with a count, as the end of a sentence."""
     for other in PARTS:
         if other != part and is_sum(sizes, counts[part], WANTED[other], LOWER[other]):
             return f", which is the cost of {PARTS[other]}; expected encoder, cross, decoder in this order"
@@ -103,7 +103,7 @@ def mistake(sizes: Sequence[tuple[int, ...]], counts: Mapping[str, Array], part:
 
 
 def is_sum(sizes: Sequence[tuple[int, ...]], counts: Array, wanted: Power, lower: Sequence[Power]) -> bool:
-    """Whether the counts are the wanted term, with a positive factor, plus some of the lower ones."""
+    """Return whether the counts are the wanted term, with a positive factor, plus some of the lower ones."""
     grid = np.array(sizes, dtype=float)  # (size, 3)
     terms = np.stack([(grid ** np.array(power)).prod(axis=1) for power in (wanted, *lower)], axis=1)  # (size, term)
     if not np.isfinite(counts).all():

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Mistakes = dict[str, Callable[[], Any]]
 
 SHARPNESS = 60.0
-"""Of the weights that copy: softmax leaves 10⁻¹³ to the other tokens, and exp does not overflow in single precision."""
+"""The scale of the weights that copy: softmax leaves 10⁻¹³ to other tokens, and exp fits into single precision."""
 
 
 @number("1d")
@@ -32,7 +32,7 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
         hints = head_mistakes(key, *matrices, n_heads)
         name = f"multi_head_attention with X of shape {X.shape} and n_heads = {n_heads}"
         agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=name)
-    # Scores from 0.5 to 5,000, exact in float32; the largest ones stand elsewhere in the second head.
+    # Scores from 0.5 to 5,000, exact in float32; the largest ones are elsewhere in the second head.
     X = np.array([[[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [79.9375, 0, 1, 0]]])
     X = np.concatenate([X, X[:, [1, 0, 3, 2]]], axis=2)
     weights = [np.eye(8), np.eye(8), rng.standard_normal((8, 8)) / 64, rng.standard_normal((8, 8))]

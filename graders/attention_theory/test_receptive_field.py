@@ -98,7 +98,7 @@ def test_receptive_field_on_random_pointers(student: Any, key: Any, rng: np.rand
 
 
 def without_remark(answer: Any) -> Any:
-    """ "at most 2^n nodes" as 2^n; the bound that some name beside it is right in any case."""
+    """ "at most 2^n nodes" as 2^n; the bound that some give in addition is right in any case."""
     if not isinstance(answer, str):
         return answer
     unit = r"nodes?|inputs?|positions?|tokens?|elements?|words?|states?"

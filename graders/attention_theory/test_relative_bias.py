@@ -104,7 +104,7 @@ def test_bias_on_random_matrices(submission: Any, student: Any, key: Any, rng: n
 
 
 def scale_is_stated(submission: Any) -> bool:
-    """Whether the student says that the scores are divided by √d, which the question leaves out."""
+    """Return whether the student says that the scores are divided by √d, which the question leaves out."""
     begin = r"(?i)^\s*(?:(?:i|we|keep|kept|use|used|with|the|factor|scale|scaled|scores|are|is|by)\b[\s:,]*)+"
     try:
         said = submission.answers["1c.scale"]
@@ -160,7 +160,7 @@ def output_of(returned: Any) -> Any:
 
 
 def rows_scaled(matrix: Any) -> Array:
-    """Each row divided by its sum: a factor per row, such as a missing normaliser, disappears."""
+    """Return each row divided by its sum: a factor per row, such as a missing normaliser, disappears."""
     values = np.asarray(matrix, dtype=float)
     with np.errstate(all="ignore"):
         scaled: Array = values / values.sum(axis=1, keepdims=True)

@@ -112,7 +112,7 @@ def prefix_probabilities(nodes: Nodes, p_a: Mapping[Prefix, float], max_steps: i
 
 
 def guided_sentences(nodes: Nodes, p_a_given_prefix: Mapping[Prefix, float], max_steps: int) -> dict[Prefix, float]:
-    """The probability of every sentence under FUDGE with a classifier given as a table."""
+    """Return the probability of every sentence under FUDGE with a classifier given as a table."""
     return fudge_distribution(_table(nodes).__getitem__, p_a_given_prefix.__getitem__, max_steps)
 
 

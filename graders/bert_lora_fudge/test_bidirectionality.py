@@ -22,7 +22,7 @@ SENTENCES = [list(sentence) for sentence in itertools.product(WORDS, repeat=LENG
 @number("1a.i")
 @weight(1)
 def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Without the causal mask every token attends to every token, with it to none that stands later."""
+    """Without the causal mask every token attends to every token, with it to no later token."""
     for n, d, d_k, d_v, causal in [(3, 2, 2, 2, False), (3, 2, 2, 2, True), (5, 4, 3, 2, False), (6, 4, 3, 5, True)]:
         weights = layer(rng, n, d, d_k, d_v)
         expected, hints = key.self_attention(*weights, causal), attention_mistakes(key, *weights, causal)
@@ -123,7 +123,7 @@ def layer(rng: np.random.Generator, n: int, d: int, d_k: int, d_v: int) -> tuple
 
 
 def far_apart(rng: np.random.Generator, n: int, d: int, d_k: int) -> tuple[Array, Array, Array, Array]:
-    """A layer whose scores are in the tens of thousands, and of which a causal mask hides far larger ones.
+    """Return a layer whose scores are in the tens of thousands, and of which a causal mask hides far larger ones.
 
     Minus 10,000, in the place of a hidden score or added to it, hides nothing here. The largest visible score of each
     row is clearly the largest, so that rounding to float32 changes nothing.
@@ -141,13 +141,13 @@ def far_apart(rng: np.random.Generator, n: int, d: int, d_k: int) -> tuple[Array
 
 
 def seen_by_all(key: Any, X: Array, other: Array, weights: list[Array]) -> bool:
-    """Whether every token's output in a bidirectional layer clearly tells the two inputs apart."""
+    """Return whether every token's output in a bidirectional layer clearly tells the two inputs apart."""
     difference = key.self_attention(X, *weights) - key.self_attention(other, *weights)
     return bool((np.abs(difference).max(axis=1) > 1e-3).all())
 
 
 def causal_model(rng: np.random.Generator) -> list[tuple[list[str], Distribution]]:
-    """The probabilities of the next token after every prefix."""
+    """Return the probabilities of the next token after every prefix."""
     prefixes = [list(prefix) for size in range(LENGTH) for prefix in itertools.product(WORDS, repeat=size)]
     return list(zip(prefixes, distributions(rng, len(prefixes)), strict=True))
 
@@ -177,7 +177,7 @@ def repeating(token: str, guess: Distribution) -> Distribution:
 
 
 def unlikely_sentence(rng: np.random.Generator) -> tuple[list[str], list[Distribution]]:
-    """A sentence and the probabilities at each of its positions: their product is below the smallest float."""
+    """Return a sentence and the probabilities at each of its positions: their product is below the smallest float."""
     tokens = [str(word) for word in rng.choice(WORDS, 60)]
     small = (10.0 ** rng.uniform(-20, -6, 60)).tolist()
     rest = len(WORDS) - 1

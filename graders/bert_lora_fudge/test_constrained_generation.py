@@ -152,7 +152,7 @@ def test_fudge_decode_on_random_models(student: Any, key: Any, inside: Any, rng:
 
 
 def random_model(rng: np.random.Generator, vocabulary: str, length: int) -> tuple[Nodes, dict[Prefix, float]]:
-    """A random language model, and p(a|x) of each of its sentences."""
+    """Return a random language model, and p(a|x) of each of its sentences."""
     nodes = [
         (list(prefix), dict(zip(vocabulary, rng.dirichlet(2 * np.ones(len(vocabulary))).tolist(), strict=True)))
         for size in range(length)
@@ -215,7 +215,7 @@ def check_decoding(
 
 
 def is_telling(key: Any, nodes: Nodes, p_a: dict[Prefix, float]) -> bool:
-    """Whether no sentence is rare, and every known mistake shows in 400 draws."""
+    """Return whether no sentence is rare, and every known mistake shows in 400 draws."""
     prefixes = key.prefix_probabilities(nodes, p_a, 3)
     expected = np.array(list(key.guided_sentences(nodes, prefixes, 3).values()))
     if expected.min() < 0.02:
@@ -232,7 +232,7 @@ def as_array(distribution: Mapping[Prefix, float]) -> Array:
 
 
 def decoding_mistakes(key: Any, nodes: Nodes, prefixes: dict[Prefix, float], length: int = 3) -> dict[str, Array]:
-    """The distributions that known mistakes lead to."""
+    """Return the distributions that known mistakes lead to."""
     p_lm = key.sentences(nodes, length)
     last_only = key.guided_sentences(nodes, {x: p if len(x) == length else 1.0 for x, p in prefixes.items()}, length)
     squared = key.guided_sentences(nodes, {x: p**2 for x, p in prefixes.items()}, length)

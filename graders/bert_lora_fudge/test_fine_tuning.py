@@ -1,4 +1,4 @@
-"""Question 2a: the layer in a small pretrained encoder, trained on yes/no questions of our own.
+"""Question 2a: the layer in a small pretrained encoder, trained on our own yes/no questions.
 
 `fixtures/adapting_transformers/data/make.py` explains the questions and has trained the encoder. Model and loop are the
 course's (`inside/fine_tuning.py`); the answers to the test questions stay here. What right and wrong layers reach was
@@ -70,7 +70,7 @@ def tuning(make: Any, inside: Any, states: list[tuple[State, State]], epochs: in
 
 
 def accuracy(scores: Any) -> float:
-    """The share of the test questions whose higher score (row, 2) is that of the right answer."""
+    """Return the share of the test questions whose higher score (row, 2) is that of the right answer."""
     right = right_answers()
     found = np.asarray(scores, dtype=np.float64)
     assert found.shape == (len(right), 2), f"The scores of {len(right)} questions have the shape {found.shape}."
@@ -105,7 +105,7 @@ def check_factors(before: State, after: State) -> None:
 
 
 def named(name: str) -> str:
-    """A weight as the student reads it: `encoder.layer.0.attention.self.query.weight`."""
+    """Return a weight as the student reads it: `encoder.layer.0.attention.self.query.weight`."""
     parts = name.split(".")
     return f"the {parts[-2]} weight of layer {int(parts[2]) + 1}"
 
@@ -136,12 +136,12 @@ def questions() -> Any:
 
 @functools.cache
 def right_answers() -> NDArray[np.int64]:
-    """The answers to the test questions, 1 for yes."""
+    """Return the answers to the test questions, 1 for yes."""
     return np.array([int(digit) for digit in json.loads(ANSWERS.read_text("utf-8"))["test"]])
 
 
 @functools.cache
 def encoder() -> Mapping[str, NDArray[np.float32]]:
-    """The pretrained weights, by the names of transformers."""
+    """Return the pretrained weights, by the names of transformers."""
     with np.load(DATA / "encoder.npz") as file:
         return {name: file[name].astype(np.float32) for name in file.files}

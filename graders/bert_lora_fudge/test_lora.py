@@ -13,7 +13,7 @@ Array = NDArray[np.floating[Any]]
 Mistakes = dict[str, Callable[[], Any]]
 
 SHAPES = [(5, 7, 2, 6.0), (6, 4, 3, 1.5), (8, 9, 4, 1.0), (3, 4, 1, 5.0)]
-"""d, k, r, alpha: three different sizes, so that the shape of a factor tells which of the two it is."""
+"""d, k, r, alpha: three different sizes, so that the shape of a factor shows which of the two it is."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Question:
         return cls(W, r, alpha, x, upstream, target, P, Q)
 
     def facts(self, student: Any, inside: Any) -> dict[str, Any]:
-        """What the student's layer does with it."""
+        """Return what the student's layer does with it."""
         factors = [self.P, self.Q]
         facts: dict[str, Any] = inside.lora_facts(
             student.LoRALinear, self.W, self.r, self.alpha, self.x, self.upstream, self.target, factors
@@ -204,7 +204,7 @@ def check_gradients(gradients: Any, outputs: Any, question: Question) -> None:
 
 
 def gradients_of(question: Question, P: Array, Q: Array) -> tuple[Array, Array]:
-    """The gradients of Σ upstream · output with respect to P and Q, without the scale α/r."""
+    """Return the gradients of Σ upstream · output with respect to P and Q, without the scale α/r."""
     with_respect_to_w = question.upstream.T @ question.x  # (d, k)
     return with_respect_to_w @ Q.T, P.T @ with_respect_to_w
 
@@ -217,7 +217,7 @@ def agree_up_to_scale(actual: Array, expected: Array, name: str) -> None:
 
 
 def factors_among(values: list[Any], question: Question) -> tuple[Array, Array]:
-    """The two of shape (d, r) and (r, k), turned round where they are stored transposed."""
+    """Return the two of shape (d, r) and (r, k), turned round where they are stored transposed."""
     (d, k), r = question.W.shape, question.r
     check_shapes(values, question)
     first, second = (np.asarray(value, dtype=float) for value in values)

@@ -37,7 +37,7 @@ def test_pairs_of_random_documents(student: Any, inside: Any, rng: np.random.Gen
 
 
 def documents(*sizes: int) -> Documents:
-    """Documents of so many sentences, each a text that says where it stands."""
+    """Documents of this many sentences, each a text that gives its own position."""
     return [[f"sentence {place} of text {home}" for place in range(size)] for home, size in enumerate(sizes)]
 
 

@@ -78,7 +78,7 @@ def test_a_trained_classifier_raises_the_rate(student: Any, key: Any, inside: An
 
 
 def film_reviews() -> Nodes:
-    """A language model of four words: "good" after "bad" is rarer than after anything else."""
+    """Return a language model of four words: "good" after "bad" is rarer than after anything else."""
     nodes: Nodes = []
     for length in range(4):
         for prefix in itertools.product(("good", "bad", "film"), repeat=length):
@@ -140,5 +140,5 @@ def guided_rate(
 
 
 def rate(distribution: Mapping[Prefix, float], has: Mapping[Prefix, float]) -> float:
-    """The probability of a sentence with the attribute."""
+    """Return the probability of a sentence with the attribute."""
     return sum(p * has[x] for x, p in distribution.items())

@@ -126,7 +126,7 @@ def text(
     special = np.arange(n) % special_every == 0
     special[-1] = True
     ids[special] = 2
-    ids[1] = 2  # the same id once where it is no special token: the argument decides, not the id
+    ids[1] = 2  # the same id once where it is not a special token: the argument decides, not the id
     return ids, special
 
 
@@ -292,7 +292,7 @@ def check_varies(happened: NDArray[np.bool_], among: NDArray[np.bool_], what: st
 
 
 def why_shares(found: list[int], count: int) -> str:
-    """The known mistake that these numbers of [MASK], kept and random tokens show."""
+    """Return the known mistake that these numbers of [MASK], kept and random tokens show."""
     known = {
         "Every selected token becomes [MASK].": (1.0, 0.0, 0.0),
         "The 10 % of random tokens are drawn among the 20 % that are left, so they are 2 % of the selected ones.": (

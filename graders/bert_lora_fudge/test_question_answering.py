@@ -87,7 +87,7 @@ def test_merge_spans(student: Any, key: Any, rng: np.random.Generator) -> None:
     one, two, close = [(0, 3)], [(0, 3), (2, 5)], [(0, 3), (1, 4)]
     for windows, start, end in [
         by_hand(one, [[0, 2, 1]], [[0.5, 0, 3]]),
-        by_hand(one, [[0, 0.5, 4]], [[3, 0, 1]]),  # the best end stands before the best start
+        by_hand(one, [[0, 0.5, 4]], [[3, 0, 1]]),  # the best end is before the best start
         by_hand(two, [[0, 1, 0.5], [3, 0, 1]], [[0.5, 0, 1], [0.5, 2, 0]]),
         by_hand(two, [[3, 0, 0.5], [1, 0, 0.4]], [[0, 0.5, 1], [0.2, 0.1, 4]]),  # best start and best end are apart
         by_hand(two, [[0, 0, 5], [0.5, 0, 0]], [[0, 0, 4], [1, 0.5, 0]]),  # the second window is less sure of the best

@@ -136,7 +136,7 @@ def test_memory_of_random_shapes(student: Any, key: Any, rng: np.random.Generato
 @pytest.mark.parametrize("quantity", ["inference", "per_task"])
 def test_decoding_by_hand(submission: Any, key: Any, quantity: str) -> None:
     """Floats for decoding with one weight, and for each further task, as formulas."""
-    accept = {"inference": ["d*k + r*(d + k)"], "per_task": []}  # the update merged, or beside the weight
+    accept = {"inference": ["d*k + r*(d + k)"], "per_task": []}  # the update merged, or stored separately
     mistakes = {
         "inference": {
             "W is needed as well": "r*(d + k)",
@@ -281,7 +281,7 @@ def test_adapters_save_storage_below_the_break_even_rank(student: Any, key: Any,
 
 
 def bound(answer: Any) -> Any:
-    """Of "r < dk/(d+k)" or "dk/(d+k) > rank" the side that is not the rank alone; anything else as it is."""
+    """Return the side of "r < dk/(d+k)" or "dk/(d+k) > rank" that is not just the rank; anything else as it is."""
     if not isinstance(answer, str):
         return answer
     parts = re.split(r"((?:<|>|≤|≥|\\[lg](?:eq?|t)(?![a-z]))=?)", answer)

@@ -51,7 +51,7 @@ def test_revert_is_exact(student: Any, inside: Any, rng: np.random.Generator) ->
         "aaarrr",
         "aarar",
         "aaaaaaaarrrrrrrr",
-    ):  # the first leaves an adapter behind: the next registry is a new one
+    ):  # the first leaves an adapter in place: the next registry is a new one
         check_history(student, inside, *history(rng, order), order)
     W, steps = history(rng, "aaarar")
     actual = inside.versions(student.AdapterRegistry, W, steps, False)[-1]
@@ -73,7 +73,7 @@ def test_random_histories(student: Any, inside: Any, rng: np.random.Generator) -
 
 
 def history(rng: np.random.Generator, order: str) -> tuple[Array, list[Step]]:
-    """A weight, and steps: an adapter of rank 2 or 3 for each "a", a revert for each "r"."""
+    """Return a weight, and steps: an adapter of rank 2 or 3 for each "a", a revert for each "r"."""
     W = rng.standard_normal((6, 5))
     steps: list[Step] = []
     for letter in order:
@@ -89,7 +89,7 @@ def update(A: Array, B: Array, alpha: float) -> Array:
 
 
 def expected_versions(W: Array, steps: Sequence[Step]) -> list[Array]:
-    """The weight at the start and after each step."""
+    """Return the weight at the start and after each step."""
     stack = [W]
     versions = [W]
     for name, *adapter in steps:

@@ -1,4 +1,4 @@
-"""The written parts of question 1, which a person marks with rubric.yaml."""
+"""The written parts of question 1, which a person grades with rubric.yaml."""
 
 from typing import Any
 

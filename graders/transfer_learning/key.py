@@ -74,7 +74,7 @@ answers: dict[str, Any] = {
 
 
 def generate_square_subsequent_mask(sz: int) -> NDArray[np.float64]:
-    """The lab's own name for the causal mask."""
+    """Return the lab's own name for the causal mask."""
     return causal_mask(sz)
 
 
@@ -102,7 +102,7 @@ class Dataset:
 
 
 def MyCollator(batch: Sequence[Mapping[str, Any]], token2ind: Mapping[str, int]) -> Any:  # noqa: N802
-    """A list of items to (source, target)."""
+    """Return a list of items to (source, target)."""
     return collate([(list(item["source_sequence"]), list(item["target"])) for item in batch], token2ind["<pad>"])
 
 
@@ -113,7 +113,7 @@ def items(
     max_len: int,
     task: str,
 ) -> list[tuple[list[int], list[int]]]:
-    """What a dataset of either task holds: pairs (source, target)."""
+    """Return what a dataset of either task holds: pairs (source, target)."""
     if task == "classification":
         return [
             classification_item(tokens, label, token2ind, max_len)
@@ -123,12 +123,12 @@ def items(
 
 
 def next_tokens(model: PrefixMean, prompt: Sequence[int], end: int, max_len: int) -> list[int]:
-    """The new ids after a prompt."""
+    """Return the new ids after a prompt."""
     return greedy_continuation(lambda ids: logits(model, np.asarray(ids)[:, None])[-1, 0], prompt, end, max_len)
 
 
 def accuracy(model: PrefixMean, batches: Sequence[tuple[Any, Any]], positions: Sequence[Sequence[int]]) -> float:
-    """The share of examples that get their label when batch b reads its sequences at `positions[b]`."""
+    """Return the share of examples that get their label when batch b reads its sequences at `positions[b]`."""
     right: list[bool] = []
     for (source, labels), read in zip(batches, positions, strict=True):
         scores = logits(model, source)[np.asarray(read), np.arange(len(labels))]  # (N, n_out)

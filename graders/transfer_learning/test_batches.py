@@ -14,7 +14,7 @@ SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "
 
 
 AS_THEY_ARE = ["Le", "été", "ete", "▁bien", ",", "d'art", "<sep>", "l'", "bien.", "١"]
-"""Tokens are looked up as they stand: with capitals, accents, marks of pieces and punctuation."""
+"""Tokens are looked up unchanged: with capitals, accents, marks of pieces and punctuation."""
 LARGE = SHUFFLED | {"noir": 300, "dort": 40_000, "le": 50_000, "<oov>": 33_211}
 """Ids of a real dictionary do not fit into 8 or 16 bits."""
 
@@ -141,7 +141,7 @@ def check_whole(ids: Any, what: str) -> None:
 
 
 def collated(student: Any, submission: Any, inside: Any, pairs: Items, token2ind: dict[str, int]) -> tuple[Any, Any]:
-    """The student's batch as (source, target in one row); the lab's collator finds `<pad>` in a global."""
+    """Return the student's batch as (source, target in one row); the lab's collator finds `<pad>` in a global."""
     submission.set(token2ind=token2ind, ind2token={i: token for token, i in token2ind.items()})
     calls = (
         inside.ask.call(student.MyCollator, (items.keep(pairs),), {"token2ind": token2ind})
@@ -168,7 +168,7 @@ def drawn(rng: np.random.Generator, size: int) -> tuple[list[list[str]], list[in
 
 
 def with_end(items: Items) -> Items:
-    """The mistake to put `<eos>` behind every source."""
+    """Return the mistake to put `<eos>` behind every source."""
     return [([*source, TOKEN2IND["<eos>"]], target) for source, target in items]
 
 

@@ -1,4 +1,4 @@
-"""Question 4 on data of our own: the student's model, loading and training run on a language of two topics.
+"""Question 4 on our own data: the student's model, loading and training run on a language of two topics.
 
 `fixtures/transfer_learning/data/make.py` explains the language and has made the documents and the pretrained weights;
 the labels of the test documents stay here. `thresholds/measure.py` measured what right and wrong implementations reach.
@@ -60,7 +60,7 @@ class Trainings:
         self.run = functools.cache(self._run)
 
     def gap(self, seed: int, epoch: int) -> float:
-        """The median gap of three pairs of trainings, after an epoch counted from 0.
+        """Return the median gap of three pairs of trainings, after an epoch counted from 0.
 
         One pair in twenty starts badly: its new head looks the wrong way, and sixteen steps do not turn it round.
         """
@@ -192,7 +192,7 @@ def classified(
 
 
 def pretrained(student: Any, inside: Any, seed: int) -> Any:
-    """The student's own language model with the weights that the course has trained."""
+    """Return the student's own language model with the weights that the course has trained."""
     parts = np.split(documents()["unlabelled"][: ADAPTING_STEPS // 2 * LM_BATCH], ADAPTING_STEPS // 2) * 2
     batches = [(source_of(part), target_of(part)) for part in parts]
     sizes = [NTOKEN, NHEAD, NHID, NLAYERS, NTOKEN, 0.0]
@@ -200,7 +200,7 @@ def pretrained(student: Any, inside: Any, seed: int) -> Any:
 
 
 def loaded(student: Any, submission: Any, inside: Any, classifier: Any, language_model: Any) -> Any:
-    """The classifier after the student's `load_pretrained` has loaded the language model."""
+    """Return the classifier after the student's `load_pretrained` has loaded the language model."""
     inside.save(language_model, "language_model.pt")
     known = {"model": classifier, "device": inside.cpu.keep()}
     submission.set(**known, ntokens=NTOKEN, nhead=NHEAD, nhid=NHID, nlayers=NLAYERS, dropout=DROPOUT)
@@ -208,7 +208,7 @@ def loaded(student: Any, submission: Any, inside: Any, classifier: Any, language
 
 
 def share_that_changes(student: Any, submission: Any, inside: Any, seed: int) -> float:
-    """Train through the student's data set and collator; the share of predictions that change with the labels beside.
+    """Train through the student's data set and collator; return the share of predictions that change with the labels.
 
     The labels of the test documents are all 0 the first time and all 1 the second: no label enters the box.
     """
@@ -234,7 +234,7 @@ def share_that_changes(student: Any, submission: Any, inside: Any, seed: int) ->
 
 
 def dataset(student: Any, submission: Any, inside: Any, ids: Ids, labels: str) -> Any:
-    """The student's data set of these documents, with a label for each."""
+    """Return the student's data set of these documents, with a label for each."""
     lines = [" ".join(IND2TOKEN[index] for index in row) for row in ids.tolist()]
     submission.put("documents.txt", "".join(f"{line}\n" for line in lines).encode())
     submission.put("labels.txt", "".join(f"{label}\n" for label in labels).encode())
@@ -273,7 +273,7 @@ def share_of_topics(student: Any, inside: Any, language_model: Any) -> float:
 
 
 def loss_of(student: Any, inside: Any, language_model: Any) -> float:
-    """The mean cross entropy of the word that follows the beginnings of the test documents."""
+    """Return the mean cross entropy of the word that follows the beginnings of the test documents."""
     ids = documents()["test"]
     losses = []
     for length in (8, 16, 23):
@@ -283,7 +283,7 @@ def loss_of(student: Any, inside: Any, language_model: Any) -> float:
 
 
 def next_words(student: Any, inside: Any, language_model: Any, length: int) -> NDArray[np.float64]:
-    """The probabilities of what follows the beginnings of the test documents, (n, token).
+    """Return the probabilities of what follows the beginnings of the test documents, (n, token).
 
     The box gets the beginnings alone and returns scores: nothing that follows is there to be seen.
     """
@@ -294,7 +294,7 @@ def next_words(student: Any, inside: Any, language_model: Any, length: int) -> N
         f"For {len(ids)} documents the language model gives scores of shape {rows.shape} at the last position; "
         f"expected {(len(ids), NTOKEN)}."
     )
-    with np.errstate(all="ignore"):  # what is no number stays none, and misses every threshold
+    with np.errstate(all="ignore"):  # what is not a number stays so, and misses every threshold
         p = np.exp(rows - rows.max(axis=1, keepdims=True))
         return np.asarray(np.maximum(p / p.sum(axis=1, keepdims=True), 1e-12))
 
@@ -328,7 +328,7 @@ def documents() -> dict[str, Ids]:
 
 @functools.cache
 def weights() -> dict[str, NDArray[np.float32]]:
-    """Of the language model, by the names of the lab's `Model`."""
+    """Return the weights of the language model, by the names of the lab's `Model`."""
     with np.load(DATA / "language_model.npz") as file:
         return {name: file[name].astype(np.float32) for name in file.files}
 
@@ -339,7 +339,7 @@ def source_of(ids: Ids) -> Ids:
 
 
 def target_of(ids: Ids) -> Ids:
-    """The words and `<eos>`, time first, in one row."""
+    """Return the words and `<eos>`, time first, in one row."""
     return np.vstack([ids.T, np.full((1, len(ids)), TOKEN2IND["<eos>"])]).reshape(-1)
 
 
@@ -355,10 +355,10 @@ def as_labels(text: str) -> Ids:
 
 
 def own_mask(student: Any) -> Any:
-    """The student's function for the mask, where it is no method."""
+    """Return the student's function for the mask, where it is not a method."""
     return student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
 
 
 def head_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters outside `.base`."""
+    """Return the parameters outside `.base`."""
     return {name: np.asarray(value) for name, value in parameters.items() if not name.startswith("base.")}

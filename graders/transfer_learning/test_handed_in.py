@@ -1,6 +1,6 @@
 """Question 4, as an artifact: the topics of the test documents, predicted at home.
 
-What a file says is compared with labels that only the examiner holds; who or what made it, nobody can tell from it.
+What a file says is compared with labels that only the examiner holds; the file does not show who or what made it.
 `thresholds/handed_in.py` measured what right implementations reach, `fixtures/transfer_learning/data/hand_in.py` made
 the files of the accepted submissions.
 """

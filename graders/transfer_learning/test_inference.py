@@ -124,7 +124,7 @@ def test_accuracy_on_random_batches(
 def asked(
     student: Any, name: str, submission: Any, inside: Any, model: Any, question: Sequence[Any], spoiled: bool = False
 ) -> list[Any]:
-    """What a function of the lab says to a question, with the known model in the place of the trained one.
+    """Return what a function of the lab says to a question, with the known model in the place of the trained one.
 
     Where it cuts the sentence with SentencePiece (the lab's `s`), it is asked a second time with a dictionary of
     pieces, whose words begin with `▁`, and says two things: the lab's code may rely on that mark.
@@ -164,7 +164,7 @@ def evaluated(
 def world(
     student: Any, submission: Any, inside: Any, model: Any, spoiled: bool, with_mark: bool = False
 ) -> dict[str, Any]:
-    """The globals of the lab, set and returned; the model is left in training mode, as after an epoch."""
+    """Return the globals of the lab, set and returned; the model is left in training mode, as after an epoch."""
     tokens = [f"▁{word}" if with_mark and index in COMMON else word for index, word in enumerate(WORDS)]
     pieces = inside.Pieces.keep("▁" if with_mark else "")
     known = {
@@ -187,7 +187,7 @@ def printed_words(printed: str) -> str:
 
 
 def word_of(found: Any) -> Any:
-    """A token, from an id, a token, or one of them beside the scores (as the lab returns them)."""
+    """Return a token, from an id, a token, or one of them with the scores (as the lab returns them)."""
     while isinstance(found, list | tuple) and found:
         found = found[0]
     if isinstance(found, np.ndarray):
@@ -199,7 +199,7 @@ def word_of(found: Any) -> Any:
 
 
 def new_words(found: Any, prompt: str) -> list[str]:
-    """The new tokens: without the prompt, `<sos>` and a final `<eos>`, from a text, tokens or ids."""
+    """Return the new tokens: without the prompt, `<sos>` and a final `<eos>`, from a text, tokens or ids."""
     if isinstance(found, tuple) and found and not isinstance(found[0], int):
         found = found[0]
     parts = [found] if isinstance(found, str) else list(np.asarray(found).reshape(-1)) if found is not None else []
@@ -234,7 +234,7 @@ def check_many(
 
 
 def is_right(found: list[str], expected: list[str], prompt: str, max_len: int, ends: bool) -> bool:
-    """Whether the tokens are those of greedy decoding.
+    """Return whether the tokens are those of greedy decoding.
 
     Where the text does not end by itself, `max_len` may also count the prompt, or the prompt and `<sos>`.
     """
@@ -265,17 +265,17 @@ def check_continuation(
 
 
 def best(key: Any, model: Any, ids: Sequence[int]) -> int:
-    """The id of the best next token."""
+    """Return the id of the best next token."""
     return int(np.argmax(scores_after(key, model, ids)))
 
 
 def scores_after(key: Any, model: Any, ids: Sequence[int]) -> NDArray[np.float64]:
-    """The scores of the next token, (V,)."""
+    """Return the scores of the next token, (V,)."""
     return np.asarray(key.logits(model, np.asarray(ids)[:, None])[-1, 0])
 
 
 def endless(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[str]:
-    """What decoding gives when nothing stops it, up to a little more than `max_len`."""
+    """Return what decoding gives when nothing stops it, up to a little more than `max_len`."""
     return [WORDS[i] for i in key.next_tokens(model, ids, -1, max_len + 20)]
 
 
@@ -293,7 +293,7 @@ def drawn_words(rng: np.random.Generator, length: int) -> list[str]:
 
 
 def drawn(key: Any, rng: np.random.Generator, n_out: int) -> Any:
-    """A model; as a language model it does not say special tokens by itself."""
+    """Return a model; as a language model it does not say special tokens by itself."""
     embedding, weight = 2 * rng.standard_normal((V, D)), 2 * rng.standard_normal((n_out, D))
     bias = rng.standard_normal(n_out)
     if n_out == V:  # a third of the probability at most, so that a token that is drawn is another one
@@ -303,7 +303,7 @@ def drawn(key: Any, rng: np.random.Generator, n_out: int) -> Any:
 
 
 def is_clear(scores: NDArray[np.float64]) -> bool:
-    """Whether the best score leads."""
+    """Return whether the best score leads."""
     second, first = np.sort(scores)[-2:]
     return bool(first - second > CLEAR)
 
@@ -320,7 +320,7 @@ def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tupl
 def drawn_for_many(
     key: Any, rng: np.random.Generator, prompt: str, max_len: int, *, ends: bool
 ) -> tuple[Any, list[int]]:
-    """A model that says two different tokens at least, and ends before `max_len` or never."""
+    """Return a model that says two different tokens at least, and ends before `max_len` or never."""
     ids = prompt_ids(prompt)
     while True:
         model = drawn(key, rng, V)
@@ -340,14 +340,14 @@ def drawn_for_many(
 
 
 def drawn_for_nothing(key: Any, rng: np.random.Generator, prompt: str, first: int = END) -> tuple[Any, list[int]]:
-    """A model that says `<eos>` at once, or another special token."""
+    """Return a model that says `<eos>` at once, or another special token."""
     model, ids = drawn(key, rng, V), prompt_ids(prompt)
     model.bias[first] = 30.0
     return model, ids
 
 
 def by_habit(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[list[int]]:
-    """What decoding gives where <sos> has the id 0, or <eos> the id 2, whatever the dictionary says."""
+    """Return what decoding gives where <sos> has the id 0, or <eos> the id 2, whatever the dictionary says."""
     other_end = key.next_tokens(model, ids, 2, max_len)
     return [
         key.next_tokens(model, [0, *ids[1:]], END, max_len),
@@ -356,7 +356,7 @@ def by_habit(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[lis
 
 
 def from_last_token(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[int]:
-    """What decoding gives where each token sees itself alone."""
+    """Return what decoding gives where each token sees itself alone."""
     new: list[int] = []
     while len(new) < max_len and (found := best(key, model, [*ids, *new][-1:])) != END:
         new.append(found)
@@ -366,7 +366,7 @@ def from_last_token(key: Any, model: Any, ids: Sequence[int], max_len: int) -> l
 def drawn_for_accuracy(
     key: Any, rng: np.random.Generator, *, sizes: list[int], lengths: list[int], padded: bool = False
 ) -> tuple[Any, list[tuple[Any, Any]], float]:
-    """A model, batches and their accuracy, which the known mistakes do not give."""
+    """Return a model, batches and their accuracy, which the known mistakes do not give."""
     while True:
         model, batches = drawn(key, rng, 2), []
         for size, length in zip(sizes, lengths, strict=True):
@@ -395,7 +395,7 @@ def last_positions(batches: Sequence[Any]) -> list[list[int]]:
 
 
 def last_tokens(batches: Sequence[Any], pad: int = TOKEN2IND["<pad>"]) -> list[list[int]]:
-    """The last position of each sequence that is no pad."""
+    """Return the last position of each sequence that is not a pad."""
     return [((np.asarray(source) != pad).sum(axis=0) - 1).tolist() for source, _ in batches]
 
 
@@ -419,7 +419,7 @@ def next_mistakes(key: Any, model: Any, ids: Sequence[int]) -> dict[str, int]:
 
 
 def window_mistakes(key: Any, model: Any, ids: Sequence[int]) -> dict[str, int]:
-    """What comes after the end of a long sentence alone."""
+    """Return what comes after the end of a long sentence alone."""
     return {
         f"the model sees {first}the last {n} tokens only": best(key, model, [*before, *ids[-n:]])
         for n in WINDOWS
@@ -461,6 +461,6 @@ def accuracy_mistakes(key: Any, model: Any, batches: Sequence[Any]) -> dict[str,
 
 
 def share_of_last_tokens(key: Any, model: Any, batches: Sequence[Any]) -> float:
-    """The accuracy where each sequence is its last token."""
+    """Return the accuracy where each sequence is its last token."""
     alone = [(np.asarray(source)[-1:], labels) for source, labels in batches]
     return float(key.accuracy(model, alone, last_positions(alone)))

@@ -1,4 +1,4 @@
-"""Question 1: who may look at whom, and where each token stands."""
+"""Question 1: which token sees which, and the position of each token."""
 
 from collections.abc import Callable
 from typing import Any
@@ -123,7 +123,7 @@ def leaks_of(student: Any, inside: Any, source: NDArray[np.int64], t: int) -> tu
 
 
 def mask_function(student: Any, inside: Any) -> Any:
-    """The function for masks, or the method of the base."""
+    """Return the function for masks, or the method of the base."""
     if "generate_square_subsequent_mask" in student:
         return student.generate_square_subsequent_mask
     base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 1, 0.0)
@@ -131,12 +131,12 @@ def mask_function(student: Any, inside: Any) -> Any:
 
 
 def own_mask(student: Any) -> Any:
-    """The student's function for masks, which their own attention may need."""
+    """Return the student's function for masks, which their own attention may need."""
     return student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
 
 
 def table(student: Any, inside: Any, max_len: int, d: int) -> Any:
-    """The encoding as the function gives it, or as the module adds it to zeros."""
+    """Return the encoding as the function gives it, or as the module adds it to zeros."""
     if "positional_encoding" in student:
         found = np.asarray(student.positional_encoding(max_len, d))
         return found.reshape(max_len, d) if found.shape in {(max_len, 1, d), (1, max_len, d)} else found
@@ -156,7 +156,7 @@ def check_shape(output: Array, shape: tuple[int, ...], name: str) -> None:
 
 
 def not_equivariant(pairs: Any, order: NDArray[np.int64]) -> list[float]:
-    """How far shuffling before is from shuffling after, for each kind of mask."""
+    """Return how far shuffling before is from shuffling after, for each kind of mask."""
     return [float(np.abs(np.asarray(shuffled) - np.asarray(plain)[order]).max()) for plain, shuffled in pairs]
 
 

@@ -10,7 +10,7 @@ from viva.grading import agree, number, weight
 Array = NDArray[np.float64]
 NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES = 13, 2, 8, 2, 3
 WIDTH = 12
-"""Of a layer that is taken apart: two and three heads, and no vectors that could be taken for a head's matrix."""
+"""The sizes of a layer that is taken apart: two and three heads, and no vectors of the size of a head's matrix."""
 SAME = 1e-6
 
 
@@ -212,7 +212,7 @@ def check_rates(
     if "PositionalEncoding" in student:
         entering.append(np.asarray(inside.added_to(student.PositionalEncoding, embedding)))
     resting, training = ([np.asarray(value) for value in found[mode]] for mode in ("resting", "training"))
-    entering = [x for x in entering if passes(resting, x)]  # whether it enters at all is asked by a test of its own
+    entering = [x for x in entering if passes(resting, x)]  # whether it enters at all has its own test
     assert not entering or any(drops(value, x, rate) for value in training for x in entering), (
         f"With dropout that {given}, what enters the first layer in training is not dropout(E[x]·√nhid + PE): is "
         "`dropout` handed on to the positional encoding?"
@@ -220,7 +220,7 @@ def check_rates(
 
 
 def drops(found: Array, x: Array, rate: float) -> bool:
-    """Whether found is x with a share of its numbers set to 0 and the others divided by what is left."""
+    """Return whether found is x with a share of its numbers set to 0 and the others divided by what is left."""
     if found.shape != x.shape:
         return False
     kept = found != 0
@@ -263,7 +263,7 @@ def check_layer(student: Any, key: Any, inside: Any, rng: np.random.Generator, n
 
 
 def entering(student: Any, key: Any, inside: Any, embedding: Array, source: NDArray[np.int64]) -> list[Array]:
-    """E[x]·√nhid + PE, and what else may enter a layer: scale and positions are asked by tests of their own."""
+    """E[x]·√nhid + PE, and what else may enter a layer: scale and positions have their own tests."""
     e = embedding[source]  # (L, N, d)
     length, n = source.shape
     positions = np.asarray(key.positional_encoding(64, WIDTH))
@@ -282,27 +282,27 @@ def check_shape(found: Array, shape: tuple[int, ...]) -> None:
 
 
 def model_of(student: Any, n_out: int) -> Any:
-    """A small model without dropout."""
+    """Return a small model without dropout."""
     return student.Model.keep(NTOKEN, NHEAD, NHID, NLAYERS, n_out, 0.0)
 
 
 def base_of(student: Any) -> Any:
-    """A small base without dropout."""
+    """Return a small base without dropout."""
     return student.TransformerModel.keep(NTOKEN, NHEAD, NHID, NLAYERS, 0.0)
 
 
 def own_mask(student: Any) -> Any:
-    """The student's function for masks, which their own attention may need."""
+    """Return the student's function for masks, which their own attention may need."""
     return student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
 
 
 def passes(seen: list[Array], expected: Array) -> bool:
-    """Whether a value is among those that were seen."""
+    """Return whether a value is among those that were seen."""
     return any(value.shape == expected.shape and np.abs(value - expected).max() < 1e-3 for value in seen)
 
 
 def count_mistakes(key: Any, n_layers: int, n_out: int) -> dict[str, int]:
-    """What a wrong number of parameters tells."""
+    """Return what a wrong number of parameters tells."""
 
     def counted(layers: int = n_layers, d_ff: int = NHID, out: int = n_out) -> int:
         return int(key.count_parameters(NTOKEN, NHID, layers, NHEAD, d_ff, out))

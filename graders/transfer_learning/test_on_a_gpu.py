@@ -23,7 +23,7 @@ float64, and 9e-5 after the step: the norm to which it clips is a sum of ten mil
 least."""
 COMPARED, COMPARED_LENGTH, COMPARED_RATE = 4, 128, 0.1
 WORDS = 64
-"""So many of the vocabulary's words occur, each as often as the others. A language model that knows nothing has a loss
+"""The words of the vocabulary that occur, all equally often. A language model that knows nothing has a loss
 of log 50001 = 10.82, one that has seen which words there are log 64 = 4.16, and less is not to be had."""
 EPOCHS, STEPS, BATCH, LENGTH, RATE = 3, 50, 4, 32, 1e-3
 ASKED = 64
@@ -42,7 +42,7 @@ class Sizes(NamedTuple):
     nlayers: int
 
     def language_model(self) -> list[Any]:
-        """The arguments of `Model`."""
+        """Return the arguments of `Model`."""
         return [*self, self.ntoken, 0.0]
 
 
@@ -104,7 +104,7 @@ def test_language_model_learns_on_a_gpu(student: Any, submission: Any, inside: A
 
 
 def compared(student: Any, submission: Any, inside: Any, sizes: Sizes, device: str) -> Apart:
-    """How far the scores of the same model on the CPU and on the device are apart; inf where one is no number."""
+    """How far the scores of the same model on the CPU and on the device are apart; inf where one is not a number."""
     rng = np.random.default_rng(1)
     read = rng.integers(len(SPECIAL), sizes.ntoken, (COMPARED_LENGTH + 1, COMPARED))
     on_cpu = inside.placed.keep(student.Model, 1, sizes.language_model(), "cpu")
@@ -162,7 +162,7 @@ def train_on(
     batches: Sequence[tuple[Ids, Ids]],
     ntoken: int,
 ) -> float:
-    """A step for each batch, by `train_step` or by the lab's `train`; returns the seconds that they took."""
+    """Take a step for each batch with `train_step` or the lab's `train`; return the seconds that they took."""
     token2ind = inside.vocabulary.keep(ntoken, SPECIAL)
     world = {
         "model": model,
@@ -203,12 +203,12 @@ def last_scores(student: Any, inside: Any, device: str, model: Any, source: Ids)
 
 
 def shifted(ids: Ids) -> tuple[Ids, Ids]:
-    """All words but the last (length, n), and what follows each of them in one row (length · n,)."""
+    """Return all words but the last (length, n), and what follows each of them in one row (length · n,)."""
     return ids[:-1], ids[1:].reshape(-1)
 
 
 def cross_entropy(scores: NDArray[np.float64], targets: Ids) -> float:
-    """The mean of -log softmax(scores)[target]; as large as floats are where a score is no number."""
+    """Return the mean of -log softmax(scores)[target]; as large as floats are where a score is not a number."""
     with np.errstate(all="ignore"):
         shifted_scores = scores - scores.max(axis=1, keepdims=True)
         log_p = shifted_scores[np.arange(len(targets)), targets] - np.log(np.exp(shifted_scores).sum(axis=1))

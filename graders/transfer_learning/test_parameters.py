@@ -122,18 +122,18 @@ def check_number(submission: Any, key: Any, name: str, n_out: Callable[[int], in
 
 
 def count(key: Any, V: int, n_out: int, *, bias: bool = True) -> int:
-    """The lab's model: four layers, d_ff = d = 200."""
+    """Return the lab's model: four layers, d_ff = d = 200."""
     return int(key.count_parameters(V, D, N_LAYERS, N_HEADS, D, n_out, bias))
 
 
 def other(submission: Any, key: Any, n_out: Callable[[int], int]) -> int:
-    """The count for the vocabulary that was not stated."""
+    """Return the count for the vocabulary that was not stated."""
     [V] = set(VOCABULARIES) - set(vocabularies(submission))
     return count(key, V, n_out(V))
 
 
 def vocabularies(submission: Any) -> tuple[int, ...]:
-    """The V that is stated; both if none is.
+    """Return the V that is stated; both if none is.
 
     Raises:
         AssertionError: another V.
@@ -151,7 +151,7 @@ def vocabularies(submission: Any) -> tuple[int, ...]:
 
 
 def weights_only(submission: Any) -> bool:
-    """Whether the student says that biases are left out, and nothing against it."""
+    """Return whether the student says that biases are left out, and nothing against it."""
     stated = str(submission.answers.get("3.convention") or "").lower()
     says_so = r"weights?[\s_-]*only|only[\s_-]*(the[\s_-]*)?weights|(no|without|excluding)\b.*\bbias"
     against = (

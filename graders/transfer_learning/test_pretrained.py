@@ -153,22 +153,22 @@ def load(student: Any, submission: Any, inside: Any, n_classes: int = NCLASSES) 
 
 
 def outside_the_base(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters beside `.base`."""
+    """Return the parameters outside `.base`."""
     return {name: np.asarray(value) for name, value in parameters.items() if not name.startswith("base.")}
 
 
 def base_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of `.base`."""
+    """Return the parameters of `.base`."""
     found = {name: np.asarray(value) for name, value in parameters.items() if name.startswith("base.")}
     assert found, "Model has no part called `base`."
     return found
 
 
 def reported(submission: Any, name: str) -> list[Fraction]:
-    """The accuracies of one run, by epoch.
+    """Return the accuracies of one run, by epoch.
 
     Raises:
-        AssertionError: they are no list of shares.
+        AssertionError: they are not a list of shares.
     """
     answer = submission.answers[f"4.{name}"]
     if isinstance(answer, str):
@@ -193,7 +193,7 @@ def examples(submission: Any) -> int:
 
 
 def beside_the_curves(submission: Any) -> list[str]:
-    """What the marker should know about the reported numbers, against three public runs of this lab."""
+    """Return what the marker should know about the reported numbers, against three public runs of this lab."""
     try:
         scratch, pretrained = reported(submission, "scratch"), reported(submission, "pretrained")
     except (AssertionError, MissingName):

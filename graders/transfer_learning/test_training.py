@@ -159,7 +159,7 @@ def test_steps_on_random_batches(
 
 
 def step_on(key: Any, parts: Parts, batches: Sequence[Batch]) -> Parts:
-    """The language model after a step on each batch."""
+    """Return the language model after a step on each batch."""
     for source, target in batches:
         parts = key.training_step(parts, source, target, ignored=1, learning_rate=RATE)
     return parts
@@ -175,7 +175,7 @@ def stepped(
     token2ind: dict[str, int] = TOKEN2IND,
     factor: float = 1,
 ) -> list[Array]:
-    """The parameters of the known model after the student has trained it on these batches.
+    """Return the parameters of the known model after the student has trained it on these batches.
 
     The criterion is so many times the cross entropy.
     """
@@ -291,7 +291,7 @@ def drawn(
 
 
 def lengths_mistakes(before: Parts, after: Parts) -> dict[str, Callable[[], Any]]:
-    """What a gradient gives that is right up to a factor, which clipping hides as long as it is long."""
+    """Return what a gradient gives that is right up to a factor, which clipping hides as long as it is long."""
 
     def times(factor: float) -> Callable[[], Any]:
         return lambda: tuple(old + factor * (new - old) for old, new in zip(before, after, strict=True))
@@ -308,7 +308,7 @@ def lengths_mistakes(before: Parts, after: Parts) -> dict[str, Callable[[], Any]
 
 
 def norm_of(before: Parts, after: Parts) -> float:
-    """The length of the gradient that a step without clipping has followed."""
+    """Return the length of the gradient that a step without clipping has followed."""
     return float(np.sqrt(sum(float(np.square(o - n).sum()) for o, n in zip(before, after, strict=True)))) / RATE
 
 
@@ -382,7 +382,7 @@ def classification_mistakes(
 def language_gradient(
     key: Any, parts: Parts, source: NDArray[np.int64], target: NDArray[np.int64], *, twice: bool = False
 ) -> Any:
-    """The gradient of the language model's loss, with softmax taken once or twice."""
+    """Return the gradient of the language model's loss, with softmax taken once or twice."""
     scores = key.logits(parts, source)
     rows = scores.reshape(-1, V)
     upstream = through_softmax(key, rows, target, 1) if twice else key.cross_entropy(rows, target, 1)[1]
@@ -390,7 +390,7 @@ def language_gradient(
 
 
 def through_softmax(key: Any, scores: Array, target: NDArray[np.int64], ignored: int | None) -> Array:
-    """The gradient of the cross entropy of probabilities that are taken for scores."""
+    """Return the gradient of the cross entropy of probabilities that are taken for scores."""
     p = np.exp(scores - scores.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
     _, g = key.cross_entropy(p, target, ignored)
@@ -398,7 +398,7 @@ def through_softmax(key: Any, scores: Array, target: NDArray[np.int64], ignored:
 
 
 def turned(key: Any, parts: Parts) -> Parts:
-    """The same model with all scores turned round."""
+    """Return the same model with all scores turned round."""
     embedding, weight, bias = parts
     return key.PrefixMean(embedding, -weight, -bias)
 

@@ -1,4 +1,4 @@
-"""The questions that a person marks, with rubric.yaml; question 4 is in test_pretrained.py, beside its numbers."""
+"""The questions that a person grades with rubric.yaml; question 4 is in test_pretrained.py, with its numbers."""
 
 from typing import Any
 

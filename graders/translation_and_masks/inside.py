@@ -39,15 +39,15 @@ def squared_plus_one(x: Any) -> Any:
 
 
 def generator(seed: int) -> np.random.Generator:
-    """The source of randomness that the student's samplers are given."""
+    """Return the source of randomness that the student's samplers are given."""
     return np.random.default_rng(seed)
 
 
 def each(function: Callable[..., Any], questions: Sequence[Sequence[Any]]) -> list[Any]:
-    """Call a function on each list of arguments, all in one crossing of the door."""
+    """Call a function on each list of arguments, all in one request to the box."""
     return [function(*arguments) for arguments in questions]
 
 
 def repeat(function: Callable[..., Any], times: int, *arguments: Any) -> list[Any]:
-    """Call a function many times in one crossing of the door."""
+    """Call a function many times in one request to the box."""
     return [function(*arguments) for _ in range(times)]

@@ -90,12 +90,12 @@ answers: dict[str, Any] = {
 
 
 def mask_for_unidirectional_lm(source_seg: Sequence[str], target_seg: Sequence[str]) -> Any:
-    """The course's own name for the mask that hides the future; 0 = visible, 1 = masked."""
+    """Return the course's own name for the mask that hides the future; 0 = visible, 1 = masked."""
     return _mask("unidirectional", source_seg, target_seg)
 
 
 def mask_for_bidirectional_lm(source_seg: Sequence[str], target_seg: Sequence[str]) -> Any:
-    """The course's own name for the mask that hides nothing."""
+    """Return the course's own name for the mask that hides nothing."""
     return _mask("bidirectional", source_seg, target_seg)
 
 

@@ -1,4 +1,4 @@
-"""Questions 2.1 and 2.2: scaled dot-product attention, its scale, and matrices of their own for queries and keys."""
+"""Questions 2.1 and 2.2: scaled dot-product attention, its scale, and separate matrices for queries and keys."""
 
 from collections.abc import Callable
 from typing import Any
@@ -61,7 +61,7 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
     agree(actual, expected, name="attention whose masked scores are 12,000 above the others")
-    # Each row sees two keys, whose scores of about -18,000 are below many a number that stands for -infinity.
+    # Each row sees two keys, whose scores of about -18,000 are below many a number that is used for -infinity.
     Q, K = np.diag([300.0, 300.0, 300.0, 0.0]), np.repeat([[-120.0], [-120.03125], [-120.0]], 4, axis=1)
     mask = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     expected = key.scaled_dot_product_attention(Q, K, V, mask)

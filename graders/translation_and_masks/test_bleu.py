@@ -158,12 +158,12 @@ def agree_ratio(actual: Any, matches_and_total: tuple[int, int], hints: dict[str
 
 
 def brief(candidate: Tokens) -> str:
-    """A candidate as the message shows it."""
+    """Return a candidate as the message shows it."""
     return f'"{" ".join(candidate)}"' if len(candidate) < 8 else f'"{" ".join(candidate[:4])} …"'
 
 
 def damaged_copies(rng: np.random.Generator, size: int) -> tuple[list[str], list[list[str]]]:
-    """A candidate and references like it on which every known mistake shows.
+    """Return a candidate and references like it on which every known mistake shows.
 
     The candidate repeats a token more often than any reference does; of the references, the closest in length is longer
     than the candidate and another is shorter; no two are equally close, so there is no tie to break.

@@ -144,7 +144,7 @@ def agree_shape(actual: Any, expected: Array, name: str) -> None:
 
 
 def rows_scaled(matrix: Any) -> Any:
-    """Each row divided by its sum: a factor per row, such as a missing normaliser, disappears."""
+    """Return each row divided by its sum: a factor per row, such as a missing normaliser, disappears."""
     values = np.asarray(matrix)
     with np.errstate(all="ignore"):
         return values / values.sum(axis=1, keepdims=True)

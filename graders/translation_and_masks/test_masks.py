@@ -119,10 +119,10 @@ def segments(n_source: int, n_target: int) -> tuple[list[str], list[str]]:
 
 
 def agree_with_the_others(student: Any, key: Any, mask: Any, name: str) -> None:
-    """Complain if a mask marks what is visible in another way than the unidirectional one does.
+    """Raise if a mask marks what is visible in another way than the unidirectional one does.
 
     A mask that hides nothing equals one that hides everything up to polarity: only the other masks tell the two apart.
-    Nothing is asked where the unidirectional mask, which has a test of its own, is not right.
+    Nothing is tested where the unidirectional mask, which has its own test, is not right.
     """
     if "mask_for_unidirectional_lm" not in student:
         return
@@ -152,7 +152,7 @@ def mask_of(function: Any, source: list[str], target: list[str]) -> Any:
 
 
 def asked(kind: str, n_source: int, n_target: int) -> str:
-    """The call as the message shows it."""
+    """Return the call as the message shows it."""
     return f"mask_for_{kind}_lm of {n_source} source and {n_target} target tokens"
 
 
@@ -194,7 +194,7 @@ def sequence_to_sequence_mistakes(key: Any, right: Mask, source: list[str], targ
 
 
 def blocks(source: list[str], target: list[str], to_target: int, to_source: int, within_target: int | Mask) -> Mask:
-    """A mask whose source sees itself, by what hides source → target, target → source and target → target."""
+    """Return a mask whose source sees itself, by what hides source → target, target → source and target → target."""
     s, n = len(source), len(source) + len(target)
     mask = np.zeros((n, n), dtype=np.int64)
     mask[:s, s:], mask[s:, :s], mask[s:, s:] = to_target, to_source, within_target
@@ -202,7 +202,7 @@ def blocks(source: list[str], target: list[str], to_target: int, to_source: int,
 
 
 def mask_tokens_hidden(right: Mask, tokens: list[str]) -> Mask:
-    """The tokens [MASK] are treated as something that must not be attended to."""
+    """Return the mask that also hides [MASK] tokens from attention."""
     hidden = right.copy()
     hidden[:, [index for index, token in enumerate(tokens) if token == "[MASK]"]] = 1
     return hidden

@@ -35,7 +35,7 @@ def test_pad_batch(student: Any, key: Any) -> None:
         (ROWS, -1, "right"),
         ([[7, 7, 7], [7, 7, 7]], 0, "right"),
         ([[], [3]], 0, "right"),
-        ([[0, 31], [0], [4, 0, 6]], 9, "left"),  # 0 may be a token's id: pads are told by where they stand
+        ([[0, 31], [0], [4, 0, 6]], 9, "left"),  # 0 may be a token's id: pads are recognized by their position
         ([[50_256, 199_997, 3], [70_001]], 100_257, "right"),  # vocabularies of today's models
         ([[2**31 - 1, 2**24 + 1], [3]], 0, "left"),  # float32 has 24 binary digits
     ]:
@@ -128,7 +128,7 @@ def zeros_padded(key: Any, sequences: list[list[int]], pad: int, side: str) -> A
 
 
 def rows_of(answer: Any) -> Any:
-    """A matrix written as one text, or row by row, becomes rows of numbers; anything else stays as it is."""
+    """Return a matrix written as one text, or row by row, becomes rows of numbers; anything else stays as it is."""
     if isinstance(answer, Mapping):
         answer = list(answer.values())
     if isinstance(answer, list | tuple) and all(isinstance(row, str) for row in answer):

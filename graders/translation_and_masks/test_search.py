@@ -128,7 +128,7 @@ def random_tree(rng: np.random.Generator, vocabulary: str, depth: int) -> Nodes:
 
 
 def forgetful(beam_size: int, steps: int) -> list[str]:
-    """The mistake to rank hypotheses by the probability of their last token alone."""
+    """Return the mistake to rank hypotheses by the probability of their last token alone."""
     table = {"".join(prefix): probabilities for prefix, probabilities in TREE}
     beam = [""]
     for _ in range(steps):

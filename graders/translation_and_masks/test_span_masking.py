@@ -14,7 +14,7 @@ Spans = list[tuple[int, int]]
 SUBWORDS = (1, 2, 1, 3, 1, 1, 2, 1, 4, 1) * 6
 """How many subword tokens each of the 60 words has: 102 tokens."""
 UNEVEN = (1,) * 30 + (6,) * 30
-"""Words of which half have six tokens: a share of the words is no share of the tokens."""
+"""Words of which half have six tokens: a share of the words is not a share of the tokens."""
 
 
 @number("4.2")
@@ -111,7 +111,7 @@ def check_distribution(lengths: NDArray[np.int64], probabilities: Array, p: floa
 def check_independence(lengths: Array, what: str) -> None:
     """Neighbouring draws are not correlated: |r| stays below six standard errors (two in a thousand million)."""
     if lengths.std() == 0:
-        return  # the distribution has been looked at
+        return  # the distribution has been checked
     correlation = float(np.corrcoef(lengths[:-1], lengths[1:])[0, 1])
     assert abs(correlation) < 6 / math.sqrt(len(lengths)), (
         f"{what} gave lengths that depend on the one before: neighbours have the correlation {correlation:.2f}."

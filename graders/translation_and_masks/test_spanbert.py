@@ -144,7 +144,7 @@ def boundary_mistakes(key: Any, X: Array, start: int, end: int, P: Array, W_1: A
 
 
 def mistaken_inputs(X: Array, start: int, end: int, P: Array) -> list[tuple[Array, Array]]:
-    """X and P: as they are, with the span's ends beside it, with both sides swapped, with positions one too far."""
+    """X and P: as they are, with the span's ends next to it, with both sides swapped, with positions one too far."""
     inner, swapped = X.copy(), X.copy()
     inner[[start - 1, end + 1]] = X[[start, end]]
     swapped[[start - 1, end + 1]] = X[[end + 1, start - 1]]

@@ -17,7 +17,7 @@ TOKENS = np.array([[2.0, 1.0], [0.5, 4.0], [3.0, 0.2], [1.0, 1.5]])
 AS_THE_SCRIPT_DOES: list[tuple[str, list[str]]] = [
     ("well-known", ["well known", "a wellknown"]),  # a hyphen goes without leaving a space
     ("well-known", ["well known"]),
-    ("the-cat", ["cat"]),  # punctuation goes first, and what is left is no article
+    ("the-cat", ["cat"]),  # punctuation goes first, and what is left is not an article
     ("A.M.", ["am"]),
     ("“cat”", ["cat"]),  # punctuation beyond ASCII stays
     ("5 €", ["5"]),
@@ -33,7 +33,7 @@ AS_THE_SCRIPT_DOES: list[tuple[str, list[str]]] = [
     ("5.0", ["50"]),
     ("the boy's", ["boy"]),
     ("salt and pepper", ["salt pepper"]),  # only articles go
-    ("cat the sat", ["cat sat"]),  # wherever they stand
+    ("cat the sat", ["cat sat"]),  # wherever they are
     ("The.", []),
     ("", ["a", "The!"]),
     ("cat", ["the", "an"]),
@@ -46,7 +46,7 @@ AS_THE_SCRIPT_DOES: list[tuple[str, list[str]]] = [
 def test_best_span(student: Any, key: Any) -> None:
     """The best span ends where it starts or later, and is answered if it beats the null score by more than τ."""
     below_zero = np.array([[-5.0, -3.0], [-4.0, -6.0], [-2.0, -9.0]])
-    last_first = np.array([[0.0, 5.0], [1.0, 0.0], [5.0, 1.0]])  # the best end stands before the best start
+    last_first = np.array([[0.0, 5.0], [1.0, 0.0], [5.0, 1.0]])  # the best end is before the best start
     one_token = np.array([[0.0, 0.0], [4.0, 4.0], [0.0, 0.0]])
     short = np.array([[2.0, 1.5]])
     for T, C, tau in [
@@ -113,7 +113,7 @@ def test_best_span_on_random_vectors(student: Any, key: Any, rng: np.random.Gene
     for _ in range(4):
         n, d = (int(size) for size in rng.integers(2, 14, 2))
         start, end, C, T = (rng.standard_normal(shape) for shape in (d, d, d, (n, d)))
-        while (T @ start).argmax() <= (T @ end).argmax():  # the best end is to stand before the best start
+        while (T @ start).argmax() <= (T @ end).argmax():  # the best end must be before the best start
             T = rng.standard_normal((n, d))
         margin, max_len = margin_of(start, end, T, C), int(rng.integers(1, n + 1))
         for question in [(margin - 1,), (margin + 1,), (-50.0, max_len)]:
@@ -127,7 +127,7 @@ def test_best_span_on_random_vectors(student: Any, key: Any, rng: np.random.Gene
         questions.append((S, E, long, np.zeros(2), -500.0, max_len))
         expected.append(key.best_span(*questions[-1]))
     falling = np.array([[9.0, -50.0], [1.0, -50.0], [5.0, -50.0], [0.0, 10.0], [3.0, -50.0], [0.0, 9.0]])
-    for max_len in (2, 3, 4):  # once the best start is too far away, the next ones stand in no order
+    for max_len in (2, 3, 4):  # once the best start is too far away, the next ones are in no order
         questions.append((S, E, falling, np.zeros(2), -500.0, max_len))
         expected.append(key.best_span(*questions[-1]))
     agree(student.best_span.each(questions), expected)

@@ -16,7 +16,7 @@ WARM_UP: Final = 50
 """Steps until the learning rate has its full size. The first step has rate 0."""
 
 TRAIN_ROWS: Final = 8000
-"""Of BoolQ's 9,427 training rows; the others are the test data, because the answers to BoolQ's own are not public."""
+"""The rows of BoolQ's 9,427 that train; the others are the test data, because BoolQ's own answers are not public."""
 SMALL, MAX_LEN = 10, 128
 
 Batch = Mapping[str, Tensor]

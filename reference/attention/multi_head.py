@@ -42,7 +42,7 @@ def multi_head_attention(
         Shape (batch, token, d).
 
     Raises:
-        ValueError: d is no multiple of `n_heads`.
+        ValueError: d is not a multiple of `n_heads`.
     """
     x = np.asarray(X, dtype=np.float64)
     batch, tokens, d = x.shape

@@ -41,7 +41,7 @@ def attention_with_bias(Q: ArrayLike, K: ArrayLike, V: ArrayLike, Pi: ArrayLike,
 def unnormalised_attention_with_bias(Q: ArrayLike, K: ArrayLike, V: ArrayLike, Pi: ArrayLike) -> Array:
     """Return exp(Q Kᵀ + Π) V, as the source prints it.
 
-    The denominator of softmax is missing, so it is no weighted mean of values.
+    The denominator of softmax is missing, so it is not a weighted mean of values.
     """
     q, k, v, pi = (np.asarray(matrix, dtype=np.float64) for matrix in (Q, K, V, Pi))
     output: Array = np.exp(q @ k.T + pi) @ v  # (query, d_v)

@@ -2,7 +2,7 @@
 
     o = W h_[CLS] + b      W (class, d) and b (class,) are the only new parameters: C d + C, so 2 d + 2 for two classes
 
-The final hidden state of [CLS], the first token, stands for the text. Google's BERT puts a pre-trained layer with tanh,
+The final hidden state of [CLS], the first token, represents the text. Google's BERT puts a pre-trained layer with tanh,
 the pooler, in between; it is a part of BERT and not of the classifier.
 """
 

@@ -1,6 +1,6 @@
 """Greedy decoding with an end: Sutskever et al. (2014), "Sequence to Sequence Learning", section 3.2, with a beam of 1.
 
-x_{t+1} = argmax_v P(v | x_1 … x_t)            until `<eos>`, which is no part of the text, or `max_len` new tokens
+x_{t+1} = argmax_v P(v | x_1 … x_t)            until `<eos>`, which is not part of the text, or `max_len` new tokens
 """
 
 from collections.abc import Callable, Sequence

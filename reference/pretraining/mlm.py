@@ -4,7 +4,7 @@
     a selected token becomes [MASK] with probability 0.8, a random token with 0.1, and stays as it is with 0.1
     labels: the original token where selected, -100 (no loss) elsewhere
 
-Of all tokens 12 % become [MASK], 1.5 % random and 1.5 % stay, and the loss counts all three kinds: the model cannot
+Of all tokens, 12 % become [MASK], 1.5 % random and 1.5 % stay, and the loss counts all three kinds: the model cannot
 tell from its input which of the tokens it sees are right.
 """
 

@@ -4,7 +4,7 @@ r"""Scoring a sentence with a masked language model: Wang and Cho (2019), "BERT 
     masked    log p̃(x) = Σ_t log p(x_t | x_\t)     one pass per position; these need not sum to 1
 
 The pseudo-log-likelihood (Besag, 1975; Salazar et al., 2020, "Masked Language Model Scoring") ranks sentences well, but
-it is no probability: each factor has already seen the tokens that the other factors predict.
+it is not a probability: each factor has already seen the tokens that the other factors predict.
 """
 
 import math

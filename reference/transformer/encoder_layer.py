@@ -28,7 +28,7 @@ _erf: Callable[[Array], Array] = np.vectorize(math.erf, otypes=[np.float64])
 
 
 class Block(NamedTuple):
-    """What stands around attention and feed-forward network."""
+    """The residual connection and norm around attention and feed-forward network."""
 
     norm: str = "post"
     """post, pre, or none."""
@@ -128,7 +128,7 @@ def _without_scores(
 def _has_weights(
     four: Sequence[Array], rest: Sequence[Array], together: tuple[Array, Array], block: Block, scores: Scores
 ) -> bool:
-    """Whether some order of the last two matrices gives the outputs of whole sequences."""
+    """Return whether some order of the last two matrices gives the outputs of whole sequences."""
     W_V, W_O, W_1, W_2 = four
     x, z = together
     entering = layer_norm(x, block.ddof) if block.norm == "pre" else x
@@ -214,7 +214,7 @@ def _joined(x: Array, *, in_turns: bool) -> Array:
 
 
 def _near(found: Array, wanted: Array) -> NDArray[np.bool_]:
-    """Which of many outputs are the one that was seen, however large its numbers are."""
+    """Return which of many outputs are the one that was seen, however large its numbers are."""
     far = np.abs(found - wanted).reshape(len(found), -1).max(axis=1)
     near: NDArray[np.bool_] = far < TOLERANCE * max(1.0, float(np.abs(wanted).max()))
     return near

@@ -48,7 +48,7 @@ def count_parameters(V: int, d: int, n_layers: int, n_heads: int, d_ff: int, n_o
         bias: False counts the linear layers without their biases (layer norms keep theirs).
 
     Raises:
-        ValueError: d is no multiple of n_heads.
+        ValueError: d is not a multiple of n_heads.
     """
     if d % n_heads:
         raise ValueError(f"d = {d} is no multiple of the {n_heads} heads")

@@ -1,8 +1,8 @@
-"""The author's helpers that live in the box: stand-ins for what the course downloads, tiny models, loaders, trainings.
+"""The author's helpers in the box: stand-ins for what the course downloads, tiny models, loaders, trainings.
 
-Hold no answers. Run in the course's interpreter: torch, transformers 4 or 5 with what comes with them, Python 3.9 or
-later. They are loaded before any file of the student's, which then imports `evaluate` and `datasets` as if they were
-installed and finds a tiny model and a tiny tokenizer under whatever name it asks the hub for.
+They hold no answers. They run in the course's interpreter: torch, transformers 4 or 5 with what comes with them, Python
+3.9 or later. They are loaded before any submitted file, which then imports `evaluate` and `datasets` as if they
+were installed and finds a tiny model and a tiny tokenizer under whatever name it asks the hub for.
 """
 
 from .fine_tuning import fine_tuned

@@ -1,4 +1,4 @@
-"""What stands for `evaluate` and `datasets`: accuracy, and rows of yes/no questions in place of BoolQ."""
+"""Stand-ins for `evaluate` and `datasets`: accuracy, and rows of yes/no questions in place of BoolQ."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .hub import WORDS
 from .splits import Split, Splits, concatenated
 
 ROWS = {"train": (40, 9427), "validation": (12, 3270)}
-"""How many stand for BoolQ, and how many BoolQ has."""
+"""The number of rows that replace BoolQ's, and the number that BoolQ has."""
 
 QUESTION = 5
-"""How many words a question has."""
+"""The number of words in a question."""
 
 
 class Accuracy:
@@ -39,7 +39,7 @@ class Accuracy:
         self.add_batch(predictions=[int(found)], references=[int(wanted)])
 
     def compute(self, *, predictions: Any = None, references: Any = None, **_: Any) -> dict[str, float]:
-        """What was counted, which is forgotten then."""
+        """Return what was counted, which is forgotten then."""
         if predictions is not None:
             self.add_batch(predictions=predictions, references=references)
         right, rows = self._right, self._rows
@@ -71,17 +71,17 @@ def load_dataset(*_names: Any, split: Any = None, **_given: Any) -> Any:
 
 
 def _named(splits: Splits, split: str) -> Split:
-    """What `split="train"`, `"train[:8000]"` or `"train+validation"` asks for."""
+    """Return what `split="train"`, `"train[:8000]"` or `"train+validation"` asks for."""
     parts = [part.strip().partition("[") for part in split.split("+")]
     found = [splits[name].part(wanted) if wanted else splits[name] for name, _, wanted in parts]
     return found[0] if len(found) == 1 else concatenated(found)
 
 
 def is_true(passage: str) -> bool:
-    """The answer to any question about a passage: its first word tells."""
+    """Return the answer to any question about a passage: its first word decides."""
     return passage < "i"
 
 
 def sizes() -> dict[str, int]:
-    """How many rows the stand-in has, by split."""
+    """Return how many rows the stand-in has, by split."""
     return {name: rows for name, (rows, _) in ROWS.items()}

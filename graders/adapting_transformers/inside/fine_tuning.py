@@ -1,4 +1,4 @@
-"""Training on questions of the course's making, epoch by epoch and on a budget."""
+"""Training on the course's own questions, epoch by epoch and on a budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .trainings import after_training
 
 
 class _OutOfTime(BaseException):
-    """Ends a training that has used up its time; no `except Exception` of the student's holds it up."""
+    """Ends a training that has used up its time; no `except Exception` in the student's code stops it."""
 
 
 class Epochs(Batches):
@@ -32,7 +32,7 @@ class Epochs(Batches):
         self.finished: list[list[int]] = []
         """The classes of the rows that are asked about, after each epoch that is complete."""
         self.taken: list[int] = []
-        """How many batches were taken in each epoch."""
+        """The number of batches taken in each epoch."""
 
     def watch(self, model: Any, budget_s: float) -> None:
         """From now on, the processor time of this process counts."""
@@ -78,7 +78,7 @@ def fine_tuned(
     with torch.no_grad():
         for _, parameter in own_parameters(model):
             if parameter.shape in ((2,), (2, config().hidden_size)):
-                parameter.zero_()  # who does not train it answers 0 to everything, whatever the seed
+                parameter.zero_()  # without training it answers 0 to everything, whatever the seed
     before, loader = groups(model, run["prefix_length"]), Epochs(rows, run["batch_size"], run["seed"], asked)
     loader.watch(model, run["budget_s"])
     stopped = False

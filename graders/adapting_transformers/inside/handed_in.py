@@ -11,7 +11,7 @@ from .models import custom, logits_of, own_parameters
 
 
 def own_shapes(make: Callable[..., Any], kind: str, prefix_length: int) -> dict[str, list[int]]:
-    """The shapes of what a new model of the student's has beside the pretrained encoder, by name."""
+    """Return the shapes of the parameters of a new student model outside the pretrained encoder, by name."""
     return {name: list(parameter.shape) for name, parameter in own_parameters(custom(make, kind, prefix_length))}
 
 
@@ -19,7 +19,7 @@ def own_shapes(make: Callable[..., Any], kind: str, prefix_length: int) -> dict[
 def answered(
     make: Callable[..., Any], kind: str, prefix_length: int, values: Mapping[str, Any], asked: Mapping[str, Any]
 ) -> torch.Tensor:
-    """What a new model answers (rows, 2) once these values are put into it, by name and of the same shapes."""
+    """Return what a new model answers (rows, 2) once these values are put into it, by name and of the same shapes."""
     model = custom(make, kind, prefix_length)
     for name, parameter in own_parameters(model):
         parameter.copy_(torch.as_tensor(values[name]))

@@ -1,4 +1,4 @@
-"""What stands for the model hub: a tiny BERT and a tiny tokenizer under whatever name a program asks for."""
+"""A stand-in for the model hub: a tiny BERT and a tiny tokenizer under any name that a program asks for."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def serve_at_random(sizes: Mapping[str, int], seed: int) -> None:
 
 
 def config(**given: Any) -> Any:
-    """The configuration of the weights that are served, of the sizes that are, or of a tiny model."""
+    """Return the configuration of the weights that are served, of the sizes that are, or of a tiny model."""
     sizes: dict[str, Any] = {"vocab_size": len(SPECIAL) + len(WORDS), "hidden_size": 16, "max_position_embeddings": 512}
     intermediate, layers = 32, 2
     if Hub.weights is not None:
@@ -82,7 +82,7 @@ def from_hub(cls: type, *names: Any, **given: Any) -> Any:
 
 
 def tokenizer(words: Sequence[str] = WORDS, first_id: int = 0) -> Any:
-    """A tokenizer in BERT's format: a word is a token; ids count over the special tokens, then the words."""
+    """Return a tokenizer in BERT's format: a word is a token; ids count over the special tokens, then the words."""
     ids = {token: index for index, token in enumerate([*SPECIAL, *words], first_id)}
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token="[UNK]"))
     made.normalizer = tokenizers.normalizers.Lowercase()
@@ -109,12 +109,12 @@ def tokenizer_from_hub(_cls: type, *names: Any, **given: Any) -> Any:
 
 
 def encode_plus(self: Any, text: Any, text_pair: Any = None, **given: Any) -> Any:
-    """What transformers 5 no longer has."""
+    """Encode one text, as in transformers 4; version 5 no longer has this method."""
     return self(text, text_pair, **given)
 
 
 def batch_encode_plus(self: Any, texts: Sequence[Any], **given: Any) -> Any:
-    """Nor this."""
+    """Encode several texts, as in transformers 4; version 5 no longer has this method."""
     pairs = [text for text in texts if isinstance(text, (list, tuple)) and len(text) == 2]
     if len(pairs) == len(texts) and texts:
         return self([a for a, _ in pairs], [b for _, b in pairs], **given)
@@ -122,7 +122,7 @@ def batch_encode_plus(self: Any, texts: Sequence[Any], **given: Any) -> Any:
 
 
 def padding(encode: Callable[..., Any]) -> Callable[..., Any]:
-    """An encoding function that still takes `pad_to_max_length`, which version 4 took for long."""
+    """Return an encoding function that still takes `pad_to_max_length`, which version 4 took for long."""
 
     @functools.wraps(encode)
     def encoding(*texts: Any, **given: Any) -> Any:
@@ -143,7 +143,7 @@ class AdamW(torch.optim.AdamW):
 
 
 def pretrained_classifier() -> Any:
-    """A classifier of the library's on what is served."""
+    """Return a classifier of the library's on what is served."""
     model = transformers.AutoModelForSequenceClassification.from_pretrained("tiny", num_labels=2)
     model.type = "full"
     return model

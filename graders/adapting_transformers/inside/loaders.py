@@ -31,7 +31,7 @@ class Batches:
 
 
 def arguments(**given: Any) -> types.SimpleNamespace:
-    """What the command line sets as `args`."""
+    """Return what the command line sets as `args`."""
     usual = {"small_subset": True, "num_epochs": 1, "lr": 1e-2, "batch_size": 8, "device": "cpu", "model": "tiny"}
     return types.SimpleNamespace(**{**usual, "type": "full", "prefix_length": 4, **given})
 

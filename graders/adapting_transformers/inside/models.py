@@ -13,7 +13,7 @@ from .hub import Hub, config
 
 
 def groups(model: nn.Module, prefix_length: int) -> dict[str, dict[str, torch.Tensor]]:
-    """The values of the backbone ("base"), of what has the prefix's size ("prefix") and of all else ("head")."""
+    """Return the values of the backbone ("base"), of what has the prefix's size ("prefix") and of all else ("head")."""
     found: dict[str, dict[str, torch.Tensor]] = {"base": {}, "head": {}, "prefix": {}}
     for name, parameter in walk(model):
         if id(parameter) in Hub.base:
@@ -30,12 +30,12 @@ def _is_prefix(parameter: torch.Tensor, prefix_length: int) -> bool:
 
 
 def own_parameters(model: nn.Module) -> list[tuple[str, nn.Parameter]]:
-    """Those that are no part of a pretrained backbone."""
+    """Return the parameters that are not part of a pretrained backbone."""
     return [(name, parameter) for name, parameter in walk(model) if id(parameter) not in Hub.base]
 
 
 def walk(module: nn.Module, before: str = "") -> list[tuple[str, nn.Parameter]]:
-    """Every parameter by name, whatever the student's class answers when it is asked for them."""
+    """Return every parameter by name, whatever the student's class answers when it is asked for them."""
     state = vars(module)
     found = [(before + name, p) for name, p in state["_parameters"].items() if p is not None]
     for name, child in state["_modules"].items():
@@ -47,7 +47,7 @@ def walk(module: nn.Module, before: str = "") -> list[tuple[str, nn.Parameter]]:
 def custom(
     make: Callable[..., Any], kind: str | None, prefix_length: int, device: str = "cpu", classes: int = 2
 ) -> Any:
-    """The student's model; the prefix's length is a global of the course's file, or an argument.
+    """Return the student's model; the prefix's length is a global of the course's file, or an argument.
 
     Without a kind, number of classes and type are left to the student's defaults.
     """
@@ -66,7 +66,7 @@ def logits_of(model: Any, batch: Mapping[str, Any], device: str = "cpu") -> torc
 
 
 def logits_in(output: Any) -> torch.Tensor:
-    """The scores in what a model returns."""
+    """Return the scores in what a model returns."""
     if isinstance(output, torch.Tensor):
         return output
     logits: torch.Tensor = output["logits"] if isinstance(output, Mapping) else output.logits
@@ -74,7 +74,7 @@ def logits_in(output: Any) -> torch.Tensor:
 
 
 def names_of(function: Callable[..., Any]) -> list[str]:
-    """The names of its arguments; empty if they cannot be seen."""
+    """Return the names of its arguments; empty if they cannot be seen."""
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):

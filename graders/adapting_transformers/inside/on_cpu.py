@@ -12,7 +12,7 @@ class OnCpu(TorchFunctionMode):
     """The course's own files say `.to("cuda")` in their forward pass; here that means the CPU."""
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """The call, with the device in it exchanged."""
+        """Return the call, with the device in it exchanged."""
         named = dict(kwargs or {})
         if function is torch.Tensor.cuda:
             return args[0]

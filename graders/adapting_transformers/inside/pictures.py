@@ -39,7 +39,7 @@ def _subplots(nrows: int = 1, ncols: int = 1, **_: Any) -> tuple[_Nothing, _Noth
 
 @contextlib.contextmanager
 def no_pictures() -> Iterator[None]:
-    """Curves of ten rows are not looked at, and drawing them takes longer than training."""
+    """Draw nothing: no one looks at curves of ten rows, and drawing them takes longer than training."""
     pyplot = vars(sys.modules.get("matplotlib.pyplot", types.ModuleType("none")))
     drawing = {name: f for name, f in pyplot.items() if isinstance(f, types.FunctionType) and name[0] != "_"}
     pyplot.update({**dict.fromkeys(drawing, _Nothing()), "subplots": _subplots} if drawing else {})

@@ -21,7 +21,7 @@ def loaded(pre_process: Callable[..., Any], small_subset: bool, kind: str | None
 
     Returns:
         "rows": for training, dev and test data, one text for each row; "scores": the shape of the logits of a batch;
-        "type": what the model says it is, None if nobody asked; "of_the_library": whether it is none of the student's
+        "type": what the model says it is, None if it was not asked; "of_the_library": whether it is not the student's
         own; "mislabelled": how many rows have another label than their passage in the stand-in for BoolQ; "first": how
         many rows the first batch of each loader has; "names": what the hub was asked for; "train", "validation": how
         many rows these have in all.
@@ -55,7 +55,7 @@ def answer_of(ids: Sequence[int], otherwise: int) -> int:
 
 
 def started(path: str, source: str, arguments: Sequence[str]) -> list[float]:
-    """Run the text of a file of the student's as the program that it is, in this process, which has the stand-ins.
+    """Run the text of a submitted file as a program, in this process, which has the stand-ins.
 
     Returns:
         The learning rates that optimizers took steps with, before any schedule.

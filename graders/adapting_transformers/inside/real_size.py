@@ -17,7 +17,7 @@ from .trainings import after_training
 
 @torch.no_grad()
 def on_both(make: Callable[..., Any], kind: str, prefix_length: int, batch: Mapping[str, Any], device: str) -> Any:
-    """The logits (rows, 2) of a new model of the student's on the CPU, and on the device with the same weights."""
+    """The logits (rows, 2) of a new student model on the CPU, and on the device with the same weights."""
     torch.set_float32_matmul_precision("highest")
     with OnCpu():
         here = custom(make, kind, prefix_length)
@@ -62,7 +62,7 @@ class Rounds(Batches):
 
 
 def finish(device: str) -> None:
-    """Wait until the device has done all that it was told to do: what is timed is work, not a queue."""
+    """Wait until the device has finished its work, so that the time measures work and not a queue."""
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize()
 
@@ -76,7 +76,7 @@ def rounds(
     asked: Mapping[str, Any],
     run: Mapping[str, Any],
 ) -> Any:
-    """What the student's `train` makes of a new model of some type, whose head is zero at first.
+    """Return what the student's `train` makes of a new model of some type, whose head is zero at first.
 
     Args:
         run: seed, epochs, lr, device.

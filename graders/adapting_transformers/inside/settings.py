@@ -1,4 +1,4 @@
-"""What `datasets` and `evaluate` say while they work: the stand-ins say nothing, and take every setting."""
+"""Settings for what `datasets` and `evaluate` print: the stand-ins print nothing, and accept every setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands for `datasets.Dataset` and `DatasetDict`: what programs of this course may do with rows and columns."""
+"""Stand-ins for `datasets.Dataset` and `DatasetDict`: what programs of this course may do with rows and columns."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Split:
 
     @classmethod
     def from_dict(cls, columns: Columns) -> Split:
-        """A data set of columns."""
+        """Return a data set of columns."""
         return cls(columns)
 
     @classmethod
     def from_list(cls, rows: Sequence[Row]) -> Split:
-        """A data set of rows."""
+        """Return a data set of rows."""
         return cls({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
 
     @property
@@ -73,7 +73,7 @@ class Split:
         return {name: _tensor(value) for name, value in values.items() if name in self._tensors}
 
     def _here(self, position: int | None) -> Any:
-        """A position in the real data, such as 8000, as one in these."""
+        """Return a position in the real data, such as 8000, as one in these."""
         if position is None or abs(position) <= len(self) or not self._real_rows:
             return position
         return int(position * len(self) / self._real_rows)
@@ -92,7 +92,7 @@ class Split:
         return self._rows(index for index in map(int, indices) if index < len(self))
 
     def sort(self, column: str, reverse: bool = False, **_: Any) -> Split:
-        """The rows in the order of a column."""
+        """Return the rows in the order of a column."""
         values = self._columns[column]
         return self._rows(sorted(range(len(self)), key=values.__getitem__, reverse=reverse), self._real_rows)
 
@@ -101,17 +101,17 @@ class Split:
         return (self[range(start, min(start + batch_size, len(self)))] for start in range(0, len(self), batch_size))
 
     def flatten_indices(self, **_: Any) -> Split:
-        """The same rows; the package stores them in their order."""
+        """Return the same rows; the package stores them in their order."""
         return self
 
     def to_pandas(self) -> Any:
-        """The columns as a data frame."""
+        """Return the columns as a data frame."""
         import pandas
 
         return pandas.DataFrame(self.to_dict())
 
     def part(self, wanted: str) -> Split:
-        """The rows that a name such as `train[:8000]` or `train[10%:]` has in its brackets."""
+        """Return the rows that a name such as `train[:8000]` or `train[10%:]` has in its brackets."""
         first, last = map(self._row, wanted.strip("[] ").split(":"))
         return self._rows(range(len(self))[first:last])
 
@@ -121,15 +121,15 @@ class Split:
         return self._here(int(text)) if text else None
 
     def take(self, count: int) -> Split:
-        """The first rows."""
+        """Return the first rows."""
         return self.select(range(count))
 
     def skip(self, count: int) -> Split:
-        """All but the first rows."""
+        """Return all but the first rows."""
         return self._rows(range(min(self._here(count), len(self)), len(self)))
 
     def shuffle(self, seed: int | None = None, **_: Any) -> Split:
-        """The rows in another order."""
+        """Return the rows in another order."""
         return self._rows(_order(len(self), seed), self._real_rows)
 
     def train_test_split(
@@ -140,7 +140,7 @@ class Split:
         seed: int | None = None,
         **_: Any,
     ) -> Splits:
-        """The rows in two parts: a share is a float, a number of rows an int."""
+        """Return the rows in two parts: a share is a float, a number of rows an int."""
         rows = len(self)
         if test_size is None:
             test_size = 0.25 if train_size is None else (rows if isinstance(train_size, int) else 1.0) - train_size
@@ -160,7 +160,7 @@ class Split:
         fn_kwargs: Mapping[str, Any] | None = None,
         **_: Any,
     ) -> Split:
-        """The rows with what a function returns for each of them, or for each batch of them."""
+        """Return the rows with what a function returns for each of them, or for each batch of them."""
         step = batch_size if batched else 1
         made: dict[str, list[Any]] = {}
         for start in range(0, len(self), step):
@@ -183,7 +183,7 @@ class Split:
         input_columns: str | Sequence[str] | None = None,
         **_: Any,
     ) -> Split:
-        """The rows for which a function is true."""
+        """Return the rows for which a function is true."""
         rows = [{name: values[row] for name, values in self._columns.items()} for row in range(len(self))]
         return self._rows(
             number
@@ -192,7 +192,7 @@ class Split:
         )
 
     def rename_column(self, old: str, new: str) -> Split:
-        """A column under another name."""
+        """Return a column under another name."""
         return self.rename_columns({old: new})
 
     def rename_columns(self, names: Mapping[str, str]) -> Split:
@@ -200,7 +200,7 @@ class Split:
         return self._with({names.get(name, name): values for name, values in self._columns.items()}, self._real_rows)
 
     def remove_columns(self, names: str | Sequence[str]) -> Split:
-        """The other columns."""
+        """Return the other columns."""
         left = {name: values for name, values in self._columns.items() if name not in _listed(names)}
         return self._with(left, self._real_rows)
 
@@ -217,21 +217,21 @@ class Split:
         self._tensors = (list(columns) if columns else self.column_names) if type == "torch" else None
 
     def with_format(self, type: str | None = None, columns: Sequence[str] | None = None, **_: Any) -> Split:
-        """The same rows as `set_format` gives them."""
+        """Return the same rows as `set_format` gives them."""
         made = self._rows(range(len(self)), self._real_rows)
         made.set_format(type, columns)
         return made
 
     def unique(self, column: str) -> list[Any]:
-        """The different values of a column, in the order in which they come."""
+        """Return the different values of a column, in the order in which they come."""
         return list(dict.fromkeys(self._columns[column]))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns."""
+        """Return the columns."""
         return {name: list(values) for name, values in self._columns.items()}
 
     def to_list(self) -> list[Row]:
-        """The rows."""
+        """Return the rows."""
         return [{name: values[row] for name, values in self._columns.items()} for row in range(len(self))]
 
 
@@ -257,7 +257,7 @@ class Splits(dict[str, Split]):
         return Splits({name: getattr(split, method)(*given, **named) for name, split in self.items()})
 
     def shuffle(self, seed: int | None = None, **_: Any) -> Splits:
-        """Each split in another order."""
+        """Return each split in another order."""
         return self._each("shuffle", seed)
 
     def map(self, *given: Any, **named: Any) -> Splits:
@@ -306,7 +306,7 @@ def _listed(names: str | Sequence[str]) -> list[str]:
 
 
 def _arguments(row: Row, columns: str | Sequence[str] | None) -> list[Any]:
-    """What a function of rows is given: the row, or the columns that it names."""
+    """Return what a function of rows is given: the row, or the columns that it names."""
     return [row] if columns is None else [row[name] for name in _listed(columns)]
 
 

@@ -1,4 +1,4 @@
-"""Puts the stand-ins where `import` and `from_pretrained` find them; loaded before any file of the student's."""
+"""Puts the stand-ins where `import` and `from_pretrained` find them; loaded before any submitted file."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Scores(nn.Module):
 def evaluated(
     evaluate_model: Callable[..., Any], table: Any, read: Any, first_id: int, batches: Sequence[Mapping[str, Any]]
 ) -> Any:
-    """What `evaluate_model` returns for known scores, twice, and whether they are what they were.
+    """Return what `evaluate_model` returns for known scores, twice, and whether they are what they were.
 
     The model comes in training mode each time.
     """
@@ -65,7 +65,7 @@ def noted(
     lr: float,
     kind: str = "full",
 ) -> Any:
-    """What happens while a model is trained: the student's own of some type, or a pretrained classifier.
+    """Return what happens while a model is trained: the student's own of some type, or a pretrained classifier.
 
     Returns:
         "steps": for each forward pass with gradients, the ids and the mask that came in, the logits, the gradient that
@@ -92,12 +92,12 @@ def noted(
 
 
 def own_values(model: Any) -> torch.Tensor:
-    """The parameters beside the encoder, one after the other."""
+    """Return the parameters outside the encoder, one after the other."""
     return torch.cat([parameter.detach().flatten() for _, parameter in own_parameters(model)]).clone()
 
 
 def stages_of(model: Any) -> dict[str, torch.Tensor]:
-    """The values of the encoder's stages: its word embeddings and the first matrix of each layer."""
+    """Return the values of the encoder's stages: its word embeddings and the first matrix of each layer."""
     wanted = ("word_embeddings.weight", "attention.self.value.weight")
     named = {Hub.base[id(p)][0]: p for _, p in walk(model) if id(p) in Hub.base}
     return {name: p.detach().clone() for name, p in named.items() if name.endswith(wanted)}
@@ -172,7 +172,7 @@ def _counted_steps(forward_passes: Sequence[Any]) -> Iterator[collections.Counte
 
 
 def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int, lr: float) -> Any:
-    """The logits of a tiny pretrained classifier for a batch, before and after training on it."""
+    """Return the logits of a tiny pretrained classifier for a batch, before and after training on it."""
     model = pretrained_classifier()
     before = logits_of(model, batch)
     trained = after_training(train, model, epochs, Batches([batch]), lr)
@@ -182,7 +182,7 @@ def overfitted(train: Callable[..., Any], batch: Mapping[str, Any], epochs: int,
 def computed(
     make: Callable[..., Any], kind: str | None, prefix_length: int, batch: Mapping[str, Any], classes: int = 2
 ) -> Any:
-    """What a new model of the student's computes for a batch, with a random head and a random prefix.
+    """Return what a new student model computes for a batch, with a random head and a random prefix.
 
     Returns:
         "logits": of the batch, after a batch of the same shape; "one", "thrice": of its first row alone, and of all
@@ -219,7 +219,7 @@ def tuned(
     epochs: int,
     lr: float,
 ) -> Any:
-    """A model of the student's before and after training: its parameters by group, and its logits."""
+    """Return a student model before and after training: its parameters by group, and its logits."""
     model = custom(make, kind, prefix_length)
     before = {"groups": groups(model, prefix_length), "logits": logits_of(model, batch)}
     trained = after_training(train, model, epochs, Batches([batch]), lr)

@@ -1,8 +1,8 @@
 """Measures the thresholds of `test_fine_tuning.py`: `python -m graders.adapting_transformers.thresholds.measure`.
 
-Takes ten minutes of one core. The right programs pool, initialise and schedule in ways of their own, so that their runs
-differ by more than the seed. A mistake stands below the thresholds that it must miss. What accuracy cannot tell is told
-by tests of properties, and beside these thresholds:
+Takes ten minutes of one core. The right programs pool, initialise and schedule in different ways, so that their runs
+differ by more than the seed. A mistake is listed below the thresholds that it must miss. Tests of properties find what
+accuracy cannot show, next to these thresholds:
 
 - an encoder trained with the head or the prefix reaches more than it should: compared before and after, here too;
 - a prefix that is not trained says as well as a trained one that an answer is wanted: compared before and after;

@@ -12,12 +12,12 @@ from .layers import as_array
 
 
 def generator(seed: int) -> np.random.Generator:
-    """The source of randomness that the student's samplers are given."""
+    """Return the source of randomness that the student's samplers are given."""
     return np.random.default_rng(seed)
 
 
 def repeat(function: Callable[..., Any], times: int, *arguments: Any) -> list[Any]:
-    """Call a function many times in one crossing of the door."""
+    """Call a function many times in one request to the box."""
     return [function(*arguments) for _ in range(times)]
 
 

@@ -12,11 +12,11 @@ from torch.nn import functional
 
 Weights = Mapping[str, torch.Tensor]
 EPSILON = 1e-12
-"""Of the layer norms, as in BERT."""
+"""The epsilon of the layer norms, as in BERT."""
 
 
 def encode(weights: Weights, ids: torch.Tensor, heads: int = 2) -> torch.Tensor:
-    """The hidden states of the last layer, (row, token, d), without dropout.
+    """Return the hidden states of the last layer, (row, token, d), without dropout.
 
     Args:
         weights: by the names that transformers gives them; matrices act as in `torch.nn.Linear`.

@@ -44,7 +44,7 @@ class Adam:
 
 
 class LoRATuning:
-    """An encoder with one of the student's layers for each query and each value weight, and a new linear head."""
+    """An encoder with a layer of the student's class for each query and each value weight, and a new linear head."""
 
     def __init__(
         self, make: Callable[..., Any], weights: Mapping[str, Array], rows: Mapping[str, Array], run: Mapping[str, Any]
@@ -69,12 +69,12 @@ class LoRATuning:
         self._adam = {name: Adam(run["lr"]) for name in ("head", *names)}
 
     def epoch(self) -> float:
-        """Train on every row once, in an order of our own; returns the mean of the batches' losses."""
+        """Train on every row once, in a random order; returns the mean of the batches' losses."""
         batches = torch.split(torch.randperm(len(self._ids), generator=self._order), self._batch_size)
         return sum(self._step(self._ids[some], self._labels[some]) for some in batches) / len(batches)
 
     def scores(self, input_ids: Array) -> Array:
-        """The logits of rows (row, token): (row, 2)."""
+        """Return the logits of rows (row, token): (row, 2)."""
         with torch.no_grad():
             return self._logits(torch.as_tensor(input_ids), self._tuned()).numpy()
 
@@ -102,21 +102,21 @@ class LoRATuning:
         return loss.item()
 
     def _tuned(self) -> dict[str, torch.Tensor]:
-        """W' (d, k) of each layer, by the name of the weight that it stands for."""
+        """W' (d, k) of each layer, by the name of the weight that it replaces."""
         return {
             name: torch.tensor(as_array(forward(layer, np.eye(self._frozen[name].shape[1]))).T, dtype=torch.float32)
             for name, layer in self._layers.items()
         }
 
     def _logits(self, ids: torch.Tensor, tuned: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """The head reads the mean of the states: what [CLS] holds of the answer would do without any tuning."""
+        """Return the head reads the mean of the states: what [CLS] holds of the answer would do without any tuning."""
         states = encode({**self._frozen, **tuned}, ids)
         return functional.linear(states.mean(dim=1), *self._head)
 
 
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """What is drawn in here depends on the seed alone, also by numpy's generators that are made without one."""
+    """Yield what is drawn in here depends on the seed alone, also by numpy's generators that are made without one."""
     torch.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed)

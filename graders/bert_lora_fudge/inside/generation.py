@@ -7,7 +7,7 @@ from typing import Any
 
 
 def fill_function(rows: list[tuple[list[str], list[dict[str, float]]]]) -> Callable[[Sequence[str]], Any]:
-    """A masked language model as a table: from a sentence to the probabilities of each of its tokens."""
+    """Return a masked language model as a table: from a sentence to the probabilities of each of its tokens."""
     table = {tuple(tokens): probabilities for tokens, probabilities in rows}
 
     def fill(tokens: Sequence[str]) -> list[dict[str, float]]:

@@ -1,4 +1,4 @@
-"""The student's LoRALinear: a torch module, or a plain class with gradients of its own. Here both are used alike."""
+"""The student's LoRALinear: a torch module, or a plain class with its own gradients. Here both are used alike."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def new_layer(make: Callable[..., Any], W: Array, r: int, alpha: float) -> Any:
 
 
 def parameters_of(layer: Any) -> list[Any]:
-    """What a torch module or a plain class calls its parameters."""
+    """Return what a torch module or a plain class calls its parameters."""
     parameters = layer.parameters
     return list(parameters() if callable(parameters) else parameters)
 
 
 def uses_tensors(layer: Any) -> bool:
-    """Whether the layer works with torch."""
+    """Return whether the layer works with torch."""
     return isinstance(layer, torch.nn.Module) or any(isinstance(p, torch.Tensor) for p in parameters_of(layer))
 
 
 def has_gradients_of_its_own(layer: Any) -> bool:
-    """Whether the layer is no torch module and says its gradients itself; tensors then may be what it computes with."""
+    """Return whether the layer is not a torch module and computes its own gradients; it may still use tensors."""
     return not isinstance(layer, torch.nn.Module) and hasattr(layer, "gradients")
 
 
 def forward(layer: Any, x: Array) -> Any:
-    """What the layer makes of x (batch, k): (batch, d), as a tensor, an array or nested lists."""
+    """Return what the layer makes of x (batch, k): (batch, d), as a tensor, an array or nested lists."""
     given = _as_the_parameters(layer, x)
     if uses_tensors(layer):
         return layer(given) if callable(layer) else layer.forward(given)
@@ -50,7 +50,7 @@ def forward(layer: Any, x: Array) -> Any:
 
 
 def _as_the_parameters(layer: Any, x: Array) -> Any:
-    """A copy of x: a tensor of the dtype of the parameters, or an array where they are no tensors."""
+    """Return a copy of x: a tensor of the dtype of the parameters, or an array where they are not tensors."""
     if not uses_tensors(layer):
         return x.copy()
     floating = [p for p in parameters_of(layer) if p.is_floating_point()]
@@ -58,7 +58,7 @@ def _as_the_parameters(layer: Any, x: Array) -> Any:
 
 
 def backward(layer: Any, x: Array, upstream: Array) -> tuple[list[Any], list[Array]]:
-    """What gets a gradient of Σ upstream · forward(x), and these gradients."""
+    """Return what gets a gradient of Σ upstream · forward(x), and these gradients."""
     if has_gradients_of_its_own(layer) or not uses_tensors(layer):
         given = [_as_the_parameters(layer, value) for value in (x, upstream)]
         return parameters_of(layer), [as_array(gradient).copy() for gradient in layer.gradients(*given)]
@@ -83,7 +83,7 @@ def write(parameter: Any, value: Array) -> None:
 
 
 def as_array(value: Any) -> Array:
-    """The numbers of a tensor, an array or nested lists; not a copy."""
+    """Return the numbers of a tensor, an array or nested lists; not a copy."""
     if isinstance(value, torch.Tensor):
         return np.asarray(value.detach().cpu().numpy())
     return np.asarray(value)

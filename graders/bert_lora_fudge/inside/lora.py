@@ -20,7 +20,7 @@ def lora_facts(
     target: Array,
     factors: Sequence[Array],
 ) -> dict[str, Any]:
-    """What a LoRALinear does: before training, with factors that it is given, and after a few steps of descent.
+    """Return what a LoRALinear does: before training, with factors that it is given, and after a few steps of descent.
 
     Args:
         make: the student's class.
@@ -54,7 +54,7 @@ def lora_facts(
 
 
 def lora_outputs(make: Callable[..., Any], W: Array, r: int, alpha: float, x: Array, factors: Sequence[Array]) -> Any:
-    """The outputs for x of a layer with the given factors; None if they do not fit."""
+    """Return the outputs for x of a layer with the given factors; None if they do not fit."""
     layer = new_layer(make, W, r, alpha)
     trained, _ = backward(layer, x, np.ones((len(x), W.shape[0])))
     return as_array(forward(layer, x)).copy() if _put(trained, factors) else None
@@ -88,7 +88,7 @@ def merged_twice(merge: Callable[..., Any], W: Array, A: Array, B: Array, alpha:
 
 
 def versions(make: Callable[..., Any], W: Array, steps: Sequence[Sequence[Any]], each: bool = True) -> list[Array]:
-    """The weight of an AdapterRegistry at the start and after each step: ("accept", A, B, alpha) or ("revert",).
+    """Return the weight of an AdapterRegistry at the start and after each step: ("accept", A, B, alpha) or ("revert",).
 
     Without `each` it is asked for after the last step alone.
     """

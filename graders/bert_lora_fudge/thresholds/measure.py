@@ -1,10 +1,10 @@
 """Measures the threshold of `test_fine_tuning.py`: `python -m graders.bert_lora_fudge.thresholds.measure`.
 
 Takes two minutes of one core. The right layers draw their factors at different sizes, in float32 or float64, so that
-their runs differ by more than the seed. What accuracy cannot tell is told by tests of properties:
+their runs differ by more than the seed. Tests of properties find what accuracy cannot show:
 
-- W trained beside its factors, or used the wrong way round, or one factor left as it is: the weights are compared with
-  W, the factors before and after training, in the same test;
+- W trained together with its factors, or used the wrong way round, or one factor left as it is: the weights are
+  compared with W, the factors before and after training, in the same test;
 - the scale α/r missing, or a start that is not at W: training makes up for both; the tests of 2a and 2e see them.
 """
 

@@ -42,7 +42,7 @@ def ask(function: Callable[..., Any], main: Sequence[Any], known: Mapping[str, A
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
-    """The named parameters; of a decorated function, those of the one inside. None if none can be seen."""
+    """Return the named parameters; of a decorated function, those of the one inside. None if none can be seen."""
     for _ in range(5):
         try:
             found = list(inspect.signature(function).parameters.values())
@@ -70,7 +70,7 @@ def _chosen(parameters: Sequence[inspect.Parameter], known: Mapping[str, Any], l
 
 
 def each(function: Callable[..., Any], questions: Sequence[Sequence[Any]]) -> list[Any]:
-    """Call a function on each list of arguments, all in one crossing of the door."""
+    """Call a function on each list of arguments, all in one request to the box."""
     return [function(*arguments) for arguments in questions]
 
 
@@ -80,12 +80,12 @@ def ask_each(function: Callable[..., Any], questions: Sequence[Sequence[Any]], k
 
 
 def cpu() -> torch.device:
-    """What the notebook calls `device`."""
+    """Return what the notebook calls `device`."""
     return torch.device("cpu")
 
 
 class Pieces:
-    """Stands for the lab's SentencePiece model, whose pieces are whole words here, each behind its mark.
+    """Replaces the lab's SentencePiece model; its pieces are whole words here, each after its mark.
 
     As in SentencePiece, a mark in a text is read as white space, and decoding turns it into a space.
     """
@@ -121,5 +121,5 @@ class Pieces:
 
 
 def were_asked(pieces: Pieces) -> bool:
-    """Whether the student's code has cut or joined a text with them."""
+    """Return whether the student's code has cut or joined a text with them."""
     return pieces.asked

@@ -15,9 +15,9 @@ MOST_BYTES = 60 << 20
 
 
 def snapshot(model: nn.Module, optimizer: Any) -> dict[str, Any]:
-    """The state of a training between two epochs; `restore` puts it back.
+    """Return the state of a training between two epochs; `restore` puts it back.
 
-    What the student's code keeps elsewhere (in globals, in objects of its own) is not seen.
+    What the student's code keeps elsewhere (in globals, in its own objects) is not seen.
 
     Raises:
         ValueError: it is larger than what is kept.

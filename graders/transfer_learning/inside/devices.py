@@ -44,7 +44,7 @@ class OneDevice(TorchFunctionMode):
 
 
 def _tensors(value: Any) -> Iterable[torch.Tensor]:
-    """The tensors among arguments; a single number may stay on the CPU, as torch lets it."""
+    """Yield the tensors among arguments; a single number may stay on the CPU, as torch lets it."""
     if isinstance(value, torch.Tensor):
         if value.dim():
             yield value
@@ -66,12 +66,12 @@ def _brought(value: Any, device: torch.device) -> Any:
 
 
 def device_of(name: str) -> torch.device:
-    """What the notebook calls `device`."""
+    """Return what the notebook calls `device`."""
     return torch.device(name)
 
 
 def on(device: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The student's function, with whatever it is given brought together on the device."""
+    """Return the student's function, with whatever it is given brought together on the device."""
 
     @functools.wraps(function)  # `ask` reads its signature
     def on_the_device(*args: Any, **kwargs: Any) -> Any:
@@ -82,7 +82,7 @@ def on(device: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def placed(model_class: Callable[..., nn.Module], seed: int, sizes: Sequence[Any], device: str) -> nn.Module:
-    """A model whose weights depend on the seed, on the device.
+    """Return a model whose weights depend on the seed, on the device.
 
     Its embedding is drawn as in the lab's own `init_weights`, uniformly from ±0.1, whatever the program does: torch's
     default is ten times as large, and with layers that norm before they attend nothing takes that back.
@@ -95,12 +95,12 @@ def placed(model_class: Callable[..., nn.Module], seed: int, sizes: Sequence[Any
 
 
 def copied_to(model: nn.Module, device: str) -> nn.Module:
-    """The same weights on another device."""
+    """Return the same weights on another device."""
     return copy.deepcopy(model).to(device)
 
 
 def loader_on(batches: Sequence[tuple[Any, Any]], device: str) -> Loader:
-    """A loader whose batches lie on the device."""
+    """Return a loader whose batches lie on the device."""
     loader = Loader(batches)
     loader.batches = [(source.to(device), target.to(device)) for source, target in loader.batches]
     return loader

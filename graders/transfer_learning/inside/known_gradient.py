@@ -72,12 +72,12 @@ class PrefixMean(nn.Module):
 
 
 def asked_without_mask(model: PrefixMean) -> bool:
-    """Whether the model was once called without a mask. What a mask hides is a question of its own."""
+    """Return whether the model was once called without a mask. What a mask hides is tested separately."""
     return bool(model.base.without_mask)
 
 
 def rates_of(optimizer: torch.optim.Optimizer) -> list[float]:
-    """The learning rate of each group of parameters."""
+    """Return the learning rate of each group of parameters."""
     return [float(group["lr"]) for group in optimizer.param_groups]
 
 
@@ -95,12 +95,12 @@ def _weights(length: int, mask: Any) -> torch.Tensor:
 
 
 def plain_descent(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    """An optimizer that shows the gradient as it is."""
+    """Return an optimizer that shows the gradient as it is."""
     return torch.optim.SGD(model.parameters(), lr=learning_rate)
 
 
 def adam(model: nn.Module, learning_rate: float) -> torch.optim.Optimizer:
-    """What the lab trains with."""
+    """Return what the lab trains with."""
     return torch.optim.Adam(model.parameters(), lr=learning_rate)
 
 
@@ -117,6 +117,6 @@ class _Scaled(nn.CrossEntropyLoss):
 
 
 def criterion(ignored: int | None, factor: float = 1) -> nn.CrossEntropyLoss:
-    """The lab's criterion, or a multiple of it; it may ignore a target."""
+    """Return the lab's criterion, or a multiple of it; it may ignore a target."""
     given: dict[str, Any] = {} if ignored is None else {"ignore_index": ignored}
     return nn.CrossEntropyLoss(**given) if factor == 1 else _Scaled(factor, **given)

@@ -46,7 +46,7 @@ def taken_apart(base: nn.Module, d: int, heads: int, alone: Any, together: Any, 
 
 
 def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
-    """How many numbers of a base's layers change nothing in its output, and the parameter with most of them.
+    """Return how many numbers of a base's layers change nothing in its output, and the parameter with most of them.
 
     A unit may be dead by chance (ReLU), so the weights are drawn five times; what counts is without effect each time.
     "gains" are those of layer norms, which are never dead by chance.
@@ -107,7 +107,7 @@ def changes_with_dropout(
 
 @torch.no_grad()
 def in_training(make: Callable[..., nn.Module], sizes: Any, source: Any, own_mask: Any, dropout: float | None) -> Any:
-    """What a model, or a base, does in training; without a rate of dropout, the model takes its default.
+    """Return what a model, or a base, does in training; without a rate of dropout, the model takes its default.
 
     Returns:
         "embedding"; "resting", "training": every (L, N, d) that enters or leaves a module of the base in evaluation and
@@ -141,12 +141,12 @@ def dropped(positional_encoding: Callable[..., Any], x: Any, dropout: float | No
 
 @torch.no_grad()
 def added_to(positional_encoding: Callable[..., Any], x: Any) -> Any:
-    """What a module for positions makes of (L, N, d) in evaluation, with its default length."""
+    """Return what a module for positions makes of (L, N, d) in evaluation, with its default length."""
     return positional_encoding(x.shape[-1], 0.5).eval()(torch.as_tensor(x))
 
 
 def embedding_of(base: nn.Module) -> Any:
-    """The first table with a row for each token."""
+    """Return the first table with a row for each token."""
     tables = [module.weight for module in base.modules() if isinstance(module, nn.Embedding)]
     return next(iter([*tables, *(p for p in base.parameters() if p.ndim == 2)]), None)
 

@@ -27,7 +27,7 @@ class Loader:
 
 
 def get_loader(loader: Loader) -> Callable[..., Loader]:
-    """What the lab's `train` makes its loader with; it is asked with paths and gives this loader."""
+    """Return what the lab's `train` makes its loader with; it is asked with paths and gives this loader."""
     return lambda *_, **__: loader
 
 
@@ -73,13 +73,13 @@ def _in_form(form: Callable[..., Any], pairs: Pairs) -> list[dict[str, Any]]:
 def batches_of(
     dataset: Any, collator: Callable[..., Any], order: Sequence[Sequence[int]], known: Mapping[str, Any]
 ) -> Loader:
-    """The student's own batches of the student's own dataset; each number of `order` is an item's."""
+    """Return the student's own batches of the student's own dataset; each number of `order` is an item's."""
     made = [ask(collator, ([dataset[index] for index in indices],), known) for indices in order]
     return Loader([(torch.as_tensor(source), torch.as_tensor(target).reshape(-1)) for source, target in made])
 
 
 def each_accuracy(evaluate: Callable[..., Any], loader: Loader, known: Mapping[str, Any]) -> list[float]:
-    """What the student's evaluation says of each batch alone; the student left the model in training mode."""
+    """Return what the student's evaluation says of each batch alone; the student left the model in training mode."""
     found = []
     for batch in loader:
         known["model"].train()

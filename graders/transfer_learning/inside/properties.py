@@ -14,7 +14,7 @@ from .loaders import Loader
 
 
 def positions_of(positional_encoding: Callable[..., Any], max_len: int, d: int) -> Any:
-    """The table that a module for positions adds, shape (max_len, d)."""
+    """Return the table that a module for positions adds, shape (max_len, d)."""
     positional_encoding(d).train()(torch.zeros(2, 1, d))  # with its defaults
     module = positional_encoding(d, 0.0, max_len).eval()
     return module(torch.zeros(max_len, 1, d))[:, 0]
@@ -22,12 +22,12 @@ def positions_of(positional_encoding: Callable[..., Any], max_len: int, d: int) 
 
 @torch.no_grad()
 def applied(module: nn.Module, x: Any) -> Any:
-    """What a module makes of an array."""
+    """Return what a module makes of an array."""
     return module.eval()(torch.as_tensor(x))
 
 
 def method(owner: Any, name: str) -> Callable[..., Any]:
-    """A method as a function of its own."""
+    """Return a method as a function of its own."""
     found: Callable[..., Any] = getattr(owner, name)
     return found
 
@@ -50,7 +50,7 @@ def shapes(model: Any, source: Any, own_mask: Any = None) -> dict[str, Any]:
 
 @torch.no_grad()
 def outputs(base: Any, sources: Sequence[Any], own_mask: Any, open_mask: bool = False) -> list[list[Any]]:
-    """The base's output for each source, once with torch's mask and once with the student's own, if they differ.
+    """Return the base's output for each source, once with torch's mask and once with the student's own, if they differ.
 
     Args:
         base: a `TransformerModel`.
@@ -100,7 +100,7 @@ def without_positions(base: nn.Module, positional_encoding: type) -> int:
 
 @torch.no_grad()
 def what_flows(base: nn.Module, source: Any, own_mask: Any = None) -> dict[str, Any]:
-    """The embeddings of a base, and every (L, N, d) that enters or leaves one of its modules."""
+    """Return the embeddings of a base, and every (L, N, d) that enters or leaves one of its modules."""
     ids = torch.as_tensor(source)
     seen = noted_flow(base.eval(), source, own_mask)
     tables = [module.weight for module in base.modules() if isinstance(module, nn.Embedding)]
@@ -110,7 +110,7 @@ def what_flows(base: nn.Module, source: Any, own_mask: Any = None) -> dict[str, 
 
 @torch.no_grad()
 def noted_flow(base: nn.Module, source: Any, own_mask: Any = None) -> list[torch.Tensor]:
-    """Every (L, N, d) that enters or leaves a module of a base, which stays in its mode."""
+    """Return every (L, N, d) that enters or leaves a module of a base, which stays in its mode."""
     ids = torch.as_tensor(source)
     seen: list[torch.Tensor] = []
 
@@ -127,12 +127,12 @@ def noted_flow(base: nn.Module, source: Any, own_mask: Any = None) -> list[torch
 
 
 def parameter_count(module: nn.Module) -> int:
-    """How many numbers are trained."""
+    """Return how many numbers are trained."""
     return sum(p.numel() for p in module.parameters() if p.requires_grad)
 
 
 def parameters(module: nn.Module) -> dict[str, torch.Tensor]:
-    """Every parameter by name, as it is now."""
+    """Return every parameter by name, as it is now."""
     return {name: value.detach().clone() for name, value in module.named_parameters()}
 
 
@@ -151,7 +151,7 @@ def shaken(model: nn.Module) -> nn.Module:
 
 
 def copied(model: nn.Module) -> nn.Module:
-    """The model as it is now."""
+    """Return the model as it is now."""
     return copy.deepcopy(model)
 
 
@@ -162,7 +162,7 @@ def save(model: nn.Module, path: str) -> None:
 
 @torch.no_grad()
 def loss_of(model: Any, loader: Loader, own_mask: Any, ignored: int) -> float:
-    """The mean cross entropy of a language model over a loader, with the mask that serves it best."""
+    """Return the mean cross entropy of a language model over a loader, with the mask that serves it best."""
     model.eval()
     criterion = nn.CrossEntropyLoss(ignore_index=ignored)
     source, target = loader.batches[0]

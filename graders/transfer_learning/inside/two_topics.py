@@ -13,13 +13,13 @@ from .properties import masks, parameter_count, with_each
 
 
 def seeded(model_class: Callable[..., nn.Module], seed: int, sizes: Sequence[Any]) -> nn.Module:
-    """A model whose weights, and all that is drawn after it, depend on the seed."""
+    """Return a model whose weights, and all that is drawn after it, depend on the seed."""
     torch.manual_seed(seed)
     return model_class(*sizes)
 
 
 def with_tables(model: Any, weights: Mapping[str, Any]) -> Any:
-    """A language model with the embedding and the head of the given one; its layers stay as they are."""
+    """Return a language model with the embedding and the head of the given one; its layers stay as they are."""
     _copy_tables(model, _tensors(weights))
     return model
 
@@ -32,7 +32,7 @@ def language_model(
     batches: Sequence[Any],
     own_mask: Any,
 ) -> Any:
-    """The student's own language model, pretrained.
+    """Return the student's own language model, pretrained.
 
     A model of torch's layers gets all the weights by their names. Another one, with attention by hand or the norms
     elsewhere, gets embedding and head, and its layers are trained on the batches, which is enough.
@@ -79,7 +79,7 @@ def _copy_by_shape(module: nn.Module, values: Sequence[torch.Tensor]) -> int:
 def _is_the_labs(
     model: nn.Module, layers: Sequence[Any], states: Sequence[Mapping[str, torch.Tensor]], copied: int
 ) -> bool:
-    """Whether embedding, torch's layers as the lab has them, and head are all there is."""
+    """Return whether embedding, torch's layers as the lab has them, and head are all there is."""
     shapes = [{name: value.shape for name, value in layer.named_parameters()} for layer in layers]
     usual = all(not layer.norm_first and layer.activation is nn.functional.relu for layer in layers)
     rest = parameter_count(model) - copied - sum(parameter_count(layer) for layer in layers)
@@ -110,7 +110,7 @@ def _adapt(model: nn.Module, batches: Sequence[Any], own_mask: Any) -> None:
 
 @torch.no_grad()
 def _usable_mask(model: Any, source: torch.Tensor, own_mask: Any) -> torch.Tensor:
-    """The student's own mask if there is one and the model can take it, otherwise torch's."""
+    """Return the student's own mask if there is one and the model can take it, otherwise torch's."""
     possible = masks(model.base, len(source), own_mask)[::-1]
     found: torch.Tensor = with_each(possible, lambda mask: (model(source, mask), mask)[1])[0]
     return found
@@ -118,7 +118,7 @@ def _usable_mask(model: Any, source: torch.Tensor, own_mask: Any) -> torch.Tenso
 
 @torch.no_grad()
 def last_scores(model: nn.Module, sources: Sequence[Any], own_mask: Any) -> list[torch.Tensor]:
-    """A model's scores at the last position of each source (L, N), in evaluation mode: (N, n_out) each."""
+    """Return a model's scores at the last position of each source (L, N), in evaluation mode: (N, n_out) each."""
     model.eval()
     tensors = [torch.as_tensor(source) for source in sources]
     return [model(ids, _usable_mask(model, ids, own_mask))[-1] for ids in tensors]

@@ -30,7 +30,7 @@ def measured() -> list[str]:
 
 
 def losses(name: str, seeds: range) -> list[float]:
-    """What a submission's language model of the lab's size reaches after one epoch, with each seed."""
+    """Return what a submission's language model of the lab's size reaches after one epoch, with each seed."""
     with opened(name) as one:
         found = [round(learned(*one, LAB, "cpu", seed, epochs=1).losses[0], 4) for seed in seeds]
     print(f"{name}: {found}", flush=True)
