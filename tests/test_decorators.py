@@ -129,7 +129,7 @@ def test_wrong_types_are_refused(refused):
 
 
 def test_a_review_cannot_be_swallowed():
-    """A body that catches every Exception still ends: the signal is no Exception."""
+    """A body that catches every Exception still ends: the signal is not an Exception."""
 
     def body():
         try:

@@ -18,7 +18,7 @@ FOLDERS = (".ci", "assignments", "bench", "ci", "docs", "fixtures", "graders", "
 TEXTS = {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".txt", ".ipynb", ".sh", ".html", ".js", ".svg", ".json", ""}
 NOT_FOR_USERS = {"all", "oracles", "docs", "dev"}
 
-# An installation of `viva` from an index, which is somebody else's project: pip install viva, viva[review], viva==1.
+# An installation of `viva` from an index, which is someone else's project: pip install viva, viva[review], viva==1.
 SOMEBODY_ELSES = re.compile(
     r"(?:pip3? install|pipx install|uv add|uv pip install|conda install)\b[^\n`|&]*?(?<![\w./@-])viva(?![\w-])"
     r"|(?<![\w./{-])viva(?:\[[a-z,]+\]|\s*[=~>]=|\s*@\s*(?:git|http))"

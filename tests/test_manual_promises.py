@@ -1,6 +1,6 @@
 """Every paragraph and row of two manuals has tests that keep what it promises (tests/sandbox does it for the third).
 
-A paragraph that is new or begins otherwise fails here until somebody says which test keeps it.
+A paragraph that is new or begins otherwise fails here until someone says which test keeps it.
 """
 
 import ast

@@ -30,7 +30,7 @@ def test_the_action_has_the_documented_keys() -> None:
 
 @pytest.mark.parametrize("step", SCRIPTS, ids=lambda step: step["name"])
 def test_no_value_is_written_into_a_script(step: dict[str, Any], tmp_path: Path) -> None:
-    """What stands in `${{ }}` becomes part of the program: a path with a quote in it could end a string."""
+    """What is in `${{ }}` becomes part of the program: a path with a quote in it could end a string."""
     assert "${{" not in step["run"]
     (tmp_path / "step.sh").write_text(step["run"])
     subprocess.run(["bash", "-n", tmp_path / "step.sh"], check=True)

@@ -30,7 +30,7 @@ RUNNER = {
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """What Classroom 50 unpacks: the script with the course beside it."""
+    """What Classroom 50 unpacks: the script with the course next to it."""
     write_course(tmp_path / "bundle" / "course")
     (tmp_path / "bundle/autograder.py").write_bytes((ROOT / "ci/classroom50/autograder.py").read_bytes())
     return tmp_path / "bundle"

@@ -1,4 +1,4 @@
-"""A small course with short limits, and the submissions that the tests of the commands hand in."""
+"""A small course with short limits, and the submissions that the tests of the commands submit."""
 
 import json
 from collections.abc import Sequence

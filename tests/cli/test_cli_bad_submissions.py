@@ -57,7 +57,7 @@ def link_to(name: str) -> Make:
 JUNK = bytes(range(256)) * 400
 WHOLE = notebook(RIGHT)
 
-# What stands above the tests: what is wrong, where, and what to do.
+# What is above the tests: what is wrong, where, and what to do.
 UNREADABLE: dict[str, tuple[Make, list[str]]] = {
     "empty": (nothing, ["empty is an empty folder", "submit your notebook or your Python file"]),
     "zero_bytes": (file("work.ipynb", b""), ["work.ipynb is empty (0 bytes)", "save your work"]),
@@ -129,7 +129,7 @@ def test_what_cannot_be_loaded_gets_a_sentence_and_no_points(results: dict[str, 
         assert words in result.output
     assert "Traceback" not in result.output and first and len(rest) <= 3
     assert result.score == NONE_OF_10
-    assert result.extra_data.still_open == str(OPEN)  # prose can still be marked by a person
+    assert result.extra_data.still_open == str(OPEN)  # prose can still be graded by a person
     assert not {t.extra_data.status for t in result.tests} & {"grader_error", "passed"}
 
 

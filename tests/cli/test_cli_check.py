@@ -1,4 +1,4 @@
-"""`viva check`: what a student sees before handing in."""
+"""`viva check`: what a student sees before submitting."""
 
 import shutil
 from pathlib import Path
@@ -18,7 +18,7 @@ def test_the_public_tests_are_asked_and_the_rest_is_named(viva: Viva, tmp_path: 
 
 def test_a_mistake_is_shown_where_it_is(viva: Viva, tmp_path: Path) -> None:
     ran = viva("check", hand_in(tmp_path / "mine", KEEPS_CASE))
-    assert ran.status == 0  # marks are no error
+    assert ran.status == 0  # marks are not an error
     assert "✗ failed" in ran.out and "word_counts('The cat and the hat')" in ran.out
     mine = hand_in_notebook(
         tmp_path / "notebook", *RIGHT.replace("result += number", "result += nmber").split("\n\n\n")

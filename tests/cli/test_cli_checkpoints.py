@@ -1,4 +1,4 @@
-"""`viva grade -o` keeps trainings beside the results, goes on with them when it is run again, and takes them away."""
+"""`viva grade -o` keeps trainings next to the results, goes on with them when it is run again, and takes them away."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What `viva grade` shows and writes of tests that train: progress, curves beside results, the spread of a class."""
+"""What `viva grade` shows and writes of tests that train: progress, curves next to results, the spread of a class."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`executed.ipynb` beside results, and the pages for students that show it."""
+"""`executed.ipynb` next to results, and the pages for students that show it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`viva grades`: graded folders become marks in the file that a platform exported, with what stands in no row said."""
+"""`viva grades`: graded folders become marks in the file that a platform exported, with what is in no row said."""
 
 import csv
 from pathlib import Path

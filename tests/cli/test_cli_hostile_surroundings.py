@@ -1,6 +1,6 @@
 """What is hostile outside the box: exports, names, stored data, planted results. No mark moves, and the others count.
 
-Each test is one thing that a student could hand in or do, or that could happen to what earlier runs stored.
+Each test is one thing that a student could submit or do, or that could happen to what earlier runs stored.
 """
 
 import io
@@ -28,7 +28,7 @@ def points(*path: str, out: str = "out") -> float | None:
 
 
 def graded(ran: Ran, *statuses: int) -> None:
-    """It ended as it should: with a status of ours and without a traceback."""
+    """It ended as it should: with a status of viva and without a traceback."""
     assert "Traceback" not in ran.out + ran.err and ran.status in (statuses or (0,)), ran.err
 
 
@@ -128,7 +128,7 @@ def test_a_name_as_long_as_names_can_be(viva: Viva) -> None:
     assert points("class", "ada") == 9
 
 
-# --- planted beside the program
+# --- planted next to the program
 
 
 def test_planted_results_are_files_like_others(viva: Viva, keeping: Path) -> None:

@@ -31,7 +31,7 @@ ALAN = "  - :name: Alan Turing\n    :sid: '101'\n    :email: alan@x.edu\n"
 
 @pytest.fixture
 def keeping(own_course: Path) -> Path:
-    """The course without the question that a person marks; it keeps records."""
+    """The course without the question that a person grades; it keeps records."""
     with (own_course / "grader.yaml").open("a") as file:
         file.write("records: sqlite:///records.db\n")
     (own_course / "graders/words/test_words.py").write_text(TESTS[: TESTS.index('@number("2.2")')])
@@ -117,7 +117,7 @@ BACK = ("--to", "canvas", "--into", "gradebook.csv", "-o", "back.csv")
 
 
 def test_a_list_that_was_not_there_when_it_was_graded_finds_everybody(viva: Viva, canvas: Path, tmp_path: Path) -> None:
-    """Graded by Canvas's numbers, handed back by them; the list's own identifiers make nobody two people."""
+    """Graded by Canvas's numbers, handed back by them; the list's own identifiers make no one two people."""
     ran = viva("grades", "words", *BACK, "--roster", "gradebook.csv")
     assert (ran.status, ran.err) == (0, "")
     assert points(tmp_path / "back.csv", "ID", "Words (77)") == {

@@ -1,4 +1,4 @@
-"""What people decided about the same bytes stands in results as soon as `viva grade` writes them."""
+"""What people decided about the same bytes is in results as soon as `viva grade` writes them."""
 
 import json
 from dataclasses import replace
@@ -91,7 +91,7 @@ def test_a_later_attempt_gets_the_override_and_no_mark_of_other_bytes(viva: Viva
 def test_a_mark_outlives_a_regrade_by_which_its_question_is_worth_less(
     viva: Viva, some_class: Path, keeping: Path
 ) -> None:
-    """More than all of it nobody gets; the marker is told by `viva review`, and nothing is marked anew by itself."""
+    """More than all of it no one gets; the marker is told by `viva review`, and nothing is marked again by itself."""
     tests = keeping / "graders" / "words" / "test_words.py"
     less = tests.read_text().replace('@number("2.2")\n@weight(1)', '@number("2.2")\n@weight(0.25)')
     assert less != tests.read_text()
@@ -114,7 +114,7 @@ def test_a_part_of_the_tests_has_no_marks(viva: Viva, some_class: Path) -> None:
 
 
 def test_marks_of_records_can_be_changed_in_a_folder(viva: Viva, some_class: Path, keeping: Path) -> None:
-    """`viva review DIR` finds beside each mark what was there before."""
+    """`viva review DIR` finds next to each mark what was there before."""
     viva("grade", some_class, "-o", "again", "--again")
     file = file_of("again", "bob")
     marked = load_results(file)

@@ -25,7 +25,7 @@ def test_scaled(student, key):
 '''
 COMPLETE = "[[], [-1, 0, 1, 2], [3]]"
 WITH_A_HOLE = "[[1, 2, 3]]"
-"""Nobody asks about a number that is not larger than 0."""
+"""No one asks about a number that is not larger than 0."""
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ SAID = {
     "cell_exits": "cell 2 of work.ipynb",
     "magics": "no_such_magic",
 }
-"""What the student reads; where nothing stands here, nothing is said but that a person marks a point."""
+"""What the student reads; where nothing stands here, nothing is said but that a person grades a point."""
 STARTER = (
     "def word_counts(text):\n    raise NotImplementedError\n\n\ndef total(numbers):\n    raise NotImplementedError\n"
 )

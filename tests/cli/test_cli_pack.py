@@ -38,7 +38,7 @@ def test_the_folder_in_which_one_is_and_the_name_of_the_assignment(
     mine = hand_in(tmp_path / "mine")
     monkeypatch.chdir(mine)
     assert viva("pack").status == 0
-    assert viva("pack").status == 0  # the archive of the first time is no part of the second
+    assert viva("pack").status == 0  # the archive of the first time is not part of the second
     assert names(mine / "words.zip") == ["solution.py"]
 
 

@@ -153,7 +153,7 @@ def test_what_people_decide_stands(viva: Viva, some_class: Path, keeping: Path) 
 
 
 def test_marks_of_prose_count(viva: Viva, some_class: Path, keeping: Path) -> None:
-    """In results, history, tables, below an override and beside a regrade; until they are taken back."""
+    """In results, history, tables, below an override and next to a regrade; until they are taken back."""
     viva("grade", some_class, "-o", "out")
     before = results(Path("out"))
     bob = Place(before["bob"]["extra_data"]["content_hash"], "2.2")

@@ -1,4 +1,4 @@
-"""What staff and authors use beside grading: why, shell, diff, new-test, and plain pytest."""
+"""What staff and authors use besides grading: why, shell, diff, new-test, and plain pytest."""
 
 import ast
 import csv

@@ -1,4 +1,4 @@
-"""`viva submissions`: the table, the spreadsheet, and sentences for what is no class."""
+"""`viva submissions`: the table, the spreadsheet, and sentences for what is not a class."""
 
 import csv
 import io

@@ -66,7 +66,7 @@ def counted_key(candidate, reference):
 
 
 def test_the_key_is_asked_once_for_a_class():
-    """The strategies, and the functions in them, are built anew for every submission and still recognised."""
+    """The strategies, and the functions in them, are built again for every submission and still recognised."""
 
     def grade(student):
         words = ready.token_lists("abc")

@@ -1,4 +1,4 @@
-"""Return types x expected types that all earn full marks, and the near misses beside them that all lose."""
+"""Return types x expected types that all earn full marks, and the near misses next to them that all lose."""
 
 from collections import Counter, OrderedDict, UserList, deque, namedtuple
 from dataclasses import dataclass

@@ -96,7 +96,7 @@ def test_the_polarity_matters_unless_declared_away():
 
 
 def test_one_convention_holds_for_the_whole_answer():
-    """All ones says nothing alone; beside a causal mask that means 1 = masked it hides everything."""
+    """All ones says nothing alone; next to a causal mask that means 1 = masked it hides everything."""
     expected = {"bidirectional": np.zeros((4, 4)), "causal": causal(4)}
     agree({"bidirectional": np.ones((4, 4)), "causal": 1 - causal(4)}, expected, up_to="polarity")
     agree([np.zeros((4, 4)), causal(4)], list(expected.values()), up_to="polarity")

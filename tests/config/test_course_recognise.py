@@ -1,4 +1,4 @@
-"""The assignment is recognised from what is handed in, as text; nothing is executed."""
+"""The assignment is recognised from what is submitted, as text; nothing is executed."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a marker's choice is worth: groups, bounds, items that exclude each other; and the evidence beside it."""
+"""What a marker's choice is worth: groups, bounds, items that exclude each other; and the evidence next to it."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -194,7 +194,7 @@ def without_the_end(work: HandIn) -> HandIn | None:
 
 @deformation
 def broken_function(work: HandIn) -> HandIn | None:
-    """One function is no Python, and others follow it."""
+    """One function is not Python, and others follow it."""
     return _cut(work, ["HEAD", "    for i in range(3)", "        total =+= i", "    retrun total"], keep_the_rest=True)
 
 

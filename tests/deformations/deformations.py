@@ -1,6 +1,6 @@
-"""What hand-ins look like in the wild: each deformation turns a right answer into one that a student may well send.
+"""What submissions look like in the wild: each deformation turns a right answer into one that a student may well send.
 
-A deformation takes nothing away, unless it says what: then a second function makes the hand-in that lacks exactly that
+A deformation takes nothing away, unless it says what: then a second function makes the submission that lacks exactly that
 and nothing else, and the deformed one must get the same points.
 """
 
@@ -16,14 +16,14 @@ Deform = Callable[[HandIn], HandIn | None]
 
 @dataclass(frozen=True)
 class Deformation:
-    """One way in which hand-ins differ from what the author of an assignment imagines."""
+    """One way in which submissions differ from what the author of an assignment imagines."""
 
     name: str
     sentence: str
     """What it is in the wild."""
     deform: Deform
     lacking: Deform = lambda work: work
-    """The hand-in whose points the deformed one must get: the work itself, or what is left of it."""
+    """The submission whose points the deformed one must get: the work itself, or what is left of it."""
     slow: bool = False
     """It uses up the time for loading."""
 

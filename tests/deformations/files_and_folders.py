@@ -77,7 +77,7 @@ def _renamed(work: HandIn, names: dict[str, str]) -> HandIn:
 
 @deformation
 def in_folders(work: HandIn) -> HandIn:
-    """Folders within folders, and what macOS, Jupyter and editors leave beside the work."""
+    """Folders within folders, and what macOS, Jupyter and editors leave next to the work."""
     names = {path: f"hw1/Final version (übung)/{path}" for path in work.files}
     moved = _renamed(work, names)
     old = b"raise RuntimeError('this is an old version')\n"
@@ -112,14 +112,14 @@ def packed_twice(work: HandIn) -> HandIn:
 
 @deformation
 def large_document(work: HandIn) -> HandIn:
-    """A scanned report of many pages lies beside the code, with a picture and a README."""
+    """A scanned report of many pages lies next to the code, with a picture and a README."""
     page = b"%PDF-1.7\n" + bytes(range(256)) * (8 << 12)
     return work.having({"report.pdf": page, "figures/loss.png": b"\x89PNG\r\n\x1a\n", "README.md": b"# HW1\n"})
 
 
 @deformation
 def old_copies(work: HandIn) -> HandIn | None:
-    """Old versions of the module lie beside it."""
+    """Old versions of the module lie next to it."""
     if work.is_notebook or not any(main.endswith("solution.py") for main in work.mains):
         return None
     old = "\n".join(f"def {name}(*args):\n    return None" for name in ("bleu", "attention", "train")).encode()

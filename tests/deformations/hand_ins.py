@@ -1,4 +1,4 @@
-"""A hand-in as data, and the few ways to edit one that the deformations are made of."""
+"""A submission as data, and the few ways to edit one that the deformations are made of."""
 
 import ast
 import dataclasses
@@ -112,7 +112,7 @@ def _mains(files: Files, assignment: Assignment) -> tuple[str, ...]:
 
 
 def cells_of(notebook: bytes) -> list[dict[str, Any]]:
-    """The cells as they stand in the file."""
+    """The cells as they are in the file."""
     return list(json.loads(notebook)["cells"])
 
 
@@ -138,7 +138,7 @@ def markdown_cell(source: str) -> dict[str, Any]:
 def as_notebook(work: HandIn) -> HandIn | None:
     """The work in a notebook, each function and class in a cell of its own; None where that would change it.
 
-    Of several modules that are run, one that no other file imports becomes the notebook; the others lie beside it.
+    Of several modules that are run, one that no other file imports becomes the notebook; the others lie next to it.
     """
     if work.is_notebook:
         return work if len(work.mains) == 1 else None
@@ -186,7 +186,7 @@ def parsed(piece: str) -> ast.Module | None:
 
 
 def rewritten(piece: str, transformer: ast.NodeTransformer) -> str:
-    """A piece written anew from its transformed syntax tree; as it was if it is no plain Python."""
+    """A piece written again from its transformed syntax tree; as it was if it is not plain Python."""
     tree = parsed(piece)
     return piece if tree is None else ast.unparse(ast.fix_missing_locations(transformer.visit(tree)))
 

@@ -1,4 +1,4 @@
-"""Grade many hand-ins of this repository's course through the real path, in one batch."""
+"""Grade many submissions of this repository's course through the real path, in one batch."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def accepted(assignment: str) -> list[Path]:
 
 
 def graded(course: Course, works: dict[str, tuple[str, HandIn]], folder: Path, workers: int = 0) -> dict[str, Score]:
-    """Grade hand-ins; what has the same files is graded once."""
+    """Grade submissions; what has the same files is graded once."""
     jobs: dict[tuple[str, frozenset[tuple[str, bytes]]], Job] = {}
     for number, (assignment, work) in enumerate(works.values()):
         same = (assignment, frozenset(work.files.items()))

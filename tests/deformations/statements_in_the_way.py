@@ -15,7 +15,7 @@ def imports_that_are_not_installed(work: HandIn) -> HandIn:
 
 @deformation
 def imports_in_one_line(work: HandIn) -> HandIn | None:
-    """All imports stand in one statement, and the first of them is not installed."""
+    """All imports are in one statement, and the first of them is not installed."""
 
     def in_one_line(piece: str) -> str:
         tree = parsed(piece)

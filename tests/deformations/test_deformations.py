@@ -1,7 +1,7 @@
 """Right answers as they are found in the wild lose nothing but what they lack.
 
 Every accepted fixture of every assignment is deformed by script and graded through the real path. What a deformed
-hand-in must get is what its undamaged form gets: the fixture itself, or the fixture without what is really missing.
+submission must get is what its undamaged form gets: the fixture itself, or the fixture without what is really missing.
 """
 
 import re

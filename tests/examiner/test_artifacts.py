@@ -1,4 +1,4 @@
-"""Files handed in beside code, from the bytes of a submission to the sentence that its author reads."""
+"""Files submitted next to code, from the bytes of a submission to the sentence that its author reads."""
 
 import io
 import json

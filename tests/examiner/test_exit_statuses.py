@@ -1,4 +1,4 @@
-"""What the command tells a script: 0 graded, 1 the command or the course is wrong, 2 something of ours went wrong."""
+"""What the command tells a script: 0 graded, 1 the command or the course is wrong, 2 something of viva went wrong."""
 
 import json
 import os

@@ -394,7 +394,7 @@ def test_what_a_hidden_test_asked_reaches_no_student(examined: Examined, how: st
 
 
 def test_staff_do_see_it(examined: Examined) -> None:
-    """The same text stands in what staff read, so that the tests above look for something that was there."""
+    """The same text is in what staff read, so that the tests above look for something that was there."""
     score = examined.score(REMEMBERS + TELLS["by raising"])
     entries = by_name(score)
     assert HIDDEN[0] in entries["test_hidden_shout"].staff_message
@@ -422,7 +422,7 @@ def test_hidden_cases_carry_no_label_and_no_count_of_what_went_wrong(examined: E
 
 
 def nothing_hidden_is_shown(score: Score) -> None:
-    """Not one of the hidden inputs stands in any text that a student reads."""
+    """Not one of the hidden inputs is in any text that a student reads."""
     shown = read_by_students(score)
     assert [text for text in HIDDEN if text in shown] == []
     assert [leader.value for leader in score.leaderboard if isinstance(leader.value, str)] == []

@@ -30,7 +30,7 @@ print(held > 100_000, resident_kib() - before < MOST_KEPT_BYTES / 1024 + 10_000)
 
 
 def test_what_a_large_answer_left_is_given_back() -> None:
-    """Objects that hold each other stay until somebody looks for them; pieces between them keep the rest in use.
+    """Objects that hold each other stay until someone looks for them; pieces between them keep the rest in use.
 
     In a process of its own: one that has run other tests has room to spare.
     """

@@ -1,4 +1,4 @@
-"""How often a box is asked for names: once for its functions, once for each other name, and anew after a new box."""
+"""How often a box is asked for names: once for its functions, once for each other name, and again after a new box."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Names count whichever file defines them: code beside the main file is run when a test asks for what it defines."""
+"""Names count whichever file defines them: code next to the main file is run when a test asks for what it defines."""
 
 import io
 import json

@@ -75,7 +75,7 @@ class Tried:
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExaminerProcess]:
-    """Return an examiner whose boxes have no walls."""
+    """Return an examiner whose boxes have no isolation layers."""
     course = write_course(tmp_path_factory.mktemp("tries"), tests=TESTS, key=KEY, settings=SETTINGS)
     with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(Tier.T0)) as found:
         yield found

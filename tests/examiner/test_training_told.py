@@ -1,4 +1,4 @@
-"""What a test that trains tells beside its outcome: curves and notes of visible tests, nothing of hidden ones."""
+"""What a test that trains tells besides its outcome: curves and notes of visible tests, nothing of hidden ones."""
 
 from collections.abc import Iterator
 

@@ -65,7 +65,7 @@ def test_who_waits_to_be_alone_is_not_overtaken_for_ever(two: tuple[Turns, Turns
     with two[0].shared():
         thread.start()
         assert waits.wait(30)
-        with late.shared():  # it runs in the end, because nothing waits for ever, but without the lock
+        with late.shared():  # it runs in the end, because nothing waits forever, but without the lock
             assert not alone.is_set()
     assert alone.wait(30)
     left.set()

@@ -11,7 +11,7 @@ from examined import Examined, statuses, write_course
 from viva.sandbox.guest.process.counted_time import waited_s
 
 LOOPS = 12
-"""Endless loops beside the examiner, all on one core."""
+"""Endless loops next to the examiner, all on one core."""
 SETTINGS = "limits: {load_s: 2, call_s: 1, test_s: 1, submission_s: 4}\n"
 KEY = "def work(x):\n    return x + 1\n"
 TESTS = """

@@ -20,7 +20,7 @@ from viva.sandbox.guest.lockdown import kernel_calls
 
 LIMITS = "limits: {load_s: 3, call_s: 1, test_s: 3, submission_s: 30}"
 PATIENT = "limits: {load_s: 60, call_s: 60, test_s: 60, submission_s: 240}"
-"""What a fault costs in time is no matter here, and a busy machine must not look like a slow program."""
+"""What a fault costs in time does not matter here, and a busy machine must not look like a slow program."""
 SOON_S = 10.0
 COMMAND_S = 240.0
 RIGHT_POINTS, WRONG_POINTS = 9, 3
@@ -55,7 +55,7 @@ def grade(
     """`viva grade` as a program.
 
     Args:
-        env: variables beside those of this process.
+        env: variables besides those of this process.
         before: a command that runs it, such as `unshare`.
         shell: a line of bash in which `{}` stands for the command.
         within_s: seconds after which it hangs.

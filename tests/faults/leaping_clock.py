@@ -1,6 +1,6 @@
 """Runs a program whose wall clock leaps by up to three months at each look, and that of all programs that it starts.
 
-`python leaping_clock.py MODULE|FILE ARGUMENTS…`. The monotonic clock goes on, as it does when somebody sets a clock.
+`python leaping_clock.py MODULE|FILE ARGUMENTS…`. The monotonic clock goes on, as it does when someone sets a clock.
 """
 
 import random

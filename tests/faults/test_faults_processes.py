@@ -1,4 +1,4 @@
-"""Processes of ours that are killed in the middle: examiner, keeper of the fork server, fork server."""
+"""Processes of viva that are killed in the middle: examiner, keeper of the fork server, fork server."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Resources of ours that run out: descriptors, address space, processes."""
+"""Resources of viva that run out: descriptors, address space, processes."""
 
 import contextlib
 import os

@@ -17,7 +17,7 @@ C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 @pytest.mark.parametrize("streams", ["<&-", ">&-", "<&- >&- 2>&-", ">/dev/null 2>/dev/full"])
 def test_streams_that_are_closed(streams: str) -> None:
-    """With a closed descriptor 1, a socket took its place and what was to be printed was a fault of ours."""
+    """With a closed descriptor 1, a socket took its place and what was to be printed was a fault of viva."""
     ran = grade("class/ada", "-o", HERE, shell=f"{{}} {streams}")
     assert (ran.status, ran.err) == (0, "")
     assert result(HERE).extra_data.complete and result(HERE).score == RIGHT_POINTS

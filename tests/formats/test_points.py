@@ -1,4 +1,4 @@
-"""Decimals of exact points add up, and people read no digits that nobody gave."""
+"""Decimals of exact points add up, and people read no digits that no one gave."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What stands above the tests is short: what costs most comes first, and the rest is counted."""
+"""What is above the tests is short: what costs most comes first, and the rest is counted."""
 
 from hypothesis import given
 from hypothesis import strategies as st

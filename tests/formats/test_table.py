@@ -1,4 +1,4 @@
-"""What a person sees: words beside symbols, aligned numbers, nothing too wide, nothing of the student's acts."""
+"""What a person sees: words next to symbols, aligned numbers, nothing too wide, nothing of the student's acts."""
 
 import io
 from dataclasses import replace

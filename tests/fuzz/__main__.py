@@ -1,4 +1,4 @@
-"""Fuzz the readers of what students hand in: `python -m tests.fuzz [TARGET…] --minutes N`, or `TARGET --input FILE`."""
+"""Fuzz the readers of what students submit: `python -m tests.fuzz [TARGET…] --minutes N`, or `TARGET --input FILE`."""
 
 import argparse
 import json

@@ -1,7 +1,7 @@
 """One target under atheris, until its time is over: `python -m tests.fuzz.one TARGET FOLDER SECONDS`.
 
 What breaks a promise is kept, the shortest input of each kind, and the search goes on: a second defect must not wait
-until the first is mended. Only what ends the process itself is left to libFuzzer, which keeps the input as well.
+until the first is fixed. Only what ends the process itself is left to libFuzzer, which keeps the input as well.
 """
 
 import sys

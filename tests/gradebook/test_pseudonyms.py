@@ -1,4 +1,4 @@
-"""Pseudonyms are stable, secret and different; text about a class names nobody of it."""
+"""Pseudonyms are stable, secret and different; text about a class names no one of it."""
 
 import hashlib
 import hmac

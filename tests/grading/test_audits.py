@@ -31,7 +31,7 @@ ACCURACIES = [
     (0.6923615977575333, TEST, {"count"}),
     (0.7104, DEV, {"count"}),  # four digits, as most people copy them
     (0.7093, DEV, {"no_count"}),
-    (0.7091743, TEST, {"no_count"}),  # 2319/3270 is no k/1427
+    (0.7091743, TEST, {"no_count"}),  # 2319/3270 is not a k/1427
     (0.705, DEV, {"few_digits"}),
     (0.9, DEV, {"count", "small_subset"}),
     (0.9, TEST, {"few_digits", "small_subset"}),
@@ -93,7 +93,7 @@ def test_a_rounded_or_cut_accuracy_is_not_called_impossible(k: int, digits: int)
 
 
 def test_majority_needs_a_whole_number_of_rows() -> None:
-    """The dev set's share is no count of another split: there only the distance is looked at."""
+    """The dev set's share is not a count of another split: there only the distance is looked at."""
     assert kinds(float(MAJORITY), TEST) == {"no_count", "not_above_majority"}
 
 

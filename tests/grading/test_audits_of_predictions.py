@@ -1,4 +1,4 @@
-"""Predictions that were submitted beside an accuracy that is reported for them."""
+"""Predictions that were submitted besides an accuracy that is reported for them."""
 
 import numpy as np
 import pytest

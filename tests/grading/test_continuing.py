@@ -21,7 +21,7 @@ EPOCHS = 5
 
 
 class Toy:
-    """What stands in the box: parameters, and random numbers of its own."""
+    """What is in the box: parameters, and random numbers of its own."""
 
     def __init__(self) -> None:
         self.rng = np.random.default_rng(7)
@@ -75,7 +75,7 @@ def _slow_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def whole() -> tuple[Toy, training.Epochs]:
-    """A training that nobody has interrupted or kept."""
+    """A training that no one has interrupted or kept."""
     toy, order = Toy(), np.random.default_rng(1)
     epochs = training.epochs(EPOCHS, budget_s=1e9, name="toy")
     for epoch in epochs:

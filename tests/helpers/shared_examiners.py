@@ -26,7 +26,7 @@ MOST: Final = 5
 
 
 class Parked:
-    """The examiners that nobody uses at the moment, the longest unused first."""
+    """The examiners that no one uses at the moment, the longest unused first."""
 
     def __init__(self) -> None:
         self.sharing = True
@@ -115,7 +115,7 @@ def shared() -> Iterator[Parked]:
 
     def grade(self: ExaminerProcess, *args: Any, **kwargs: Any) -> Graded:
         self.open()
-        key = self.__dict__.pop("_shared_key", None)  # until it has answered, nobody else may have it
+        key = self.__dict__.pop("_shared_key", None)  # until it has answered, no one else may have it
         graded = _grade(self, *args, **kwargs)
         if graded.finished and key is not None:
             self.__dict__["_shared_key"] = key

@@ -133,7 +133,7 @@ _MAKE: dict[str, Callable[[Path, str], object]] = {
     "sparse": _make_sparse,
     "program": _make_program,
 }
-"""What a folder may hold beside texts."""
+"""What a folder may hold besides texts."""
 
 
 def write(target: Path, content: str | dict[str, str]) -> None:

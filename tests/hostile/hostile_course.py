@@ -1,4 +1,4 @@
-"""A tiny course whose answers hang on a number that nobody can guess, and secrets laid out where a class has them."""
+"""A tiny course whose answers hang on a number that no one can guess, and secrets laid out where a class has them."""
 
 import json
 import secrets

@@ -58,7 +58,7 @@ class Result:
 
     score: Score
     everything: str
-    """All of it as text: entries, notes, what was asked and answered, the record of the walls."""
+    """All of it as text: entries, notes, what was asked and answered, the record of the isolation layers."""
     examiner: int
     wall_s: float
     heard: list[str]
@@ -177,7 +177,7 @@ class GradingHost:
     def left_behind(self) -> list[str]:
         """Files that are new, and rooms of boxes beyond those of a resting examiner; waits for those on their way out.
 
-        They are removed: where there are no walls, a program may fill the disk of all that come after it.
+        They are removed: where there are no isolation layers, a program may fill the disk of all that come after it.
         """
         deadline = time.monotonic() + _SETTLE_S
         while True:

@@ -20,7 +20,7 @@ _MAKING: Final = threading.Lock()
 """Tiers ask side by side; what one has packed serves the others."""
 
 Content = str | dict[str, str]
-"""The text of a file, or how to make what is no text: {"link": "/etc"}; see `grading_host.py`."""
+"""The text of a file, or how to make what is not text: {"link": "/etc"}; see `grading_host.py`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Program:
     """One hostile submission. Comments at its top say:
 
     `# control: one process`  in an autograder of the usual kind it gets marks or secrets, so the attack is real
-    `# control: T0`           in a box without walls it gets secrets, so the attack is real
-    `# control: network`      in a box without walls it sends something, so the attack is real
-    `# control: files`        in a box without walls it leaves files, so the attack is real
+    `# control: T0`           in a box without isolation layers it gets secrets, so the attack is real
+    `# control: network`      in a box without isolation layers it sends something, so the attack is real
+    `# control: files`        in a box without isolation layers it leaves files, so the attack is real
     `# least tier: T1`        in T0 it is not run, because nothing there would protect this machine or the answer key
     `# turns: 2`              it is graded so often, because it changes what comes after it
     `# ends the examiner in T0`
-    `# makes a folder`        it is no solution itself: its function `hand_in(targets)` returns the files of one, and
+    `# makes a folder`        it is not a solution itself: its function `hand_in(targets)` returns the files of one, and
                               its CALLED and ONLY may say how the submission is called and which file alone is graded
     """
 

@@ -11,7 +11,7 @@ NAMES = ["number", "array", "text", "table", "fill", "items"]
 ZERO = "def number(*arguments):\n    return 0.0\n\n\narray = text = table = items = fill = number\n"
 """A solution that is never right."""
 BROKEN_OUT = "nightingale-" + "0" * 16
-"""A secret that nobody has: who tells it has reached what no box may reach."""
+"""A secret that no one has: who tells it has reached what no box may reach."""
 
 
 def telling(look: str) -> str:
@@ -46,7 +46,7 @@ array = table = items = fill = number
 
 
 def evil(targets: Mapping[str, Any]) -> str:
-    """Code that leaves a file beside the course when anything but a box executes it."""
+    """Code that leaves a file next to the course when anything but a box executes it."""
     return f"import os\nos.close(os.open({targets['base'] + '/executed'!r}, os.O_CREAT | os.O_WRONLY))\n"
 
 

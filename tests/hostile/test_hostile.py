@@ -75,7 +75,7 @@ def no_mark_is_forged(trial: Trial) -> None:
 
 
 def nothing_is_stolen(trial: Trial, tier: Tier, program: Program, course: HostileCourse) -> None:
-    """No secret comes back, no file is changed, nobody outside is reached: all but T0 promises that."""
+    """No secret comes back, no file is changed, no one outside is reached: all but T0 promises that."""
     marks = course.marks
     shown = set(MARKS.findall(trial.result.shown()))
     found = set(MARKS.findall(trial.result.everything)) - {marks["hidden"]}
@@ -91,7 +91,7 @@ def nothing_is_stolen(trial: Trial, tier: Tier, program: Program, course: Hostil
 
 
 def nothing_lasts(trial: Trial, tier: Tier, program: Program) -> None:
-    """No process, no file, no memory of ours, no more time than a few hangs take."""
+    """No process, no file, no memory of viva, no more time than a few hangs take."""
     assert trial.survivors == []
     if tier is Tier.T0:
         assert trial.left_behind or program.control != "files", "where there are no walls, this program leaves files"

@@ -56,7 +56,7 @@ def points_of(each: Job) -> int:
 def cluster(workers: int = 2, **options: Any) -> Iterator[LocalCluster]:
     """Workers with nannies, as `dask worker` starts them: one that died comes back, whenever that was.
 
-    A `LocalCluster` looks again 15 s after a worker died, and ends its nanny if another death is just being mended.
+    A `LocalCluster` looks again 15 s after a worker died, and ends its nanny if another death is just being fixed.
     """
     never = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
     with never, LocalCluster(n_workers=workers, **{"threads_per_worker": 1, **CALM, **options}) as made:

@@ -165,7 +165,7 @@ worker.grade = grade
 
 @pytest.mark.nightly
 def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Course, tmp_path: Path) -> None:
-    """As a submission does for which the nodes have too little memory; others were under way beside it each time."""
+    """As a submission does for which the nodes have too little memory; others were under way next to it each time."""
     (tmp_path / "preload.py").write_text(ENDS_ITS_WORKER, "utf-8")
     jobs = some_class(course, 12)
     jobs.insert(3, job(course, "killer", "# ends its worker\n" + RIGHT))

@@ -132,7 +132,7 @@ def test_isolation_that_is_too_weak_is_refused(
     examiners: cluster_worker.Examiners,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where somebody asks for T0: a worker has the key, and the other submissions."""
+    """Also where someone asks for T0: a worker has the key, and the other submissions."""
     monkeypatch.setattr(cluster_worker, "detect_tiers", lambda: no_tiers_but(*there))
     with pytest.raises(UsageError, match=f"refuses: it does not offer {said}"):
         reply(task(course, **changed))

@@ -1,6 +1,6 @@
 """Takes away from Python what Windows or macOS lacks, in this process and in every Python that it starts.
 
-Run as `python shape.py windows|macos -m MODULE ARGUMENT…` or `… FILE ARGUMENT…`. It is no Windows and no macOS:
+Run as `python shape.py windows|macos -m MODULE ARGUMENT…` or `… FILE ARGUMENT…`. It is neither Windows nor macOS:
 the file system and the way in which processes start are those of this machine. It shows what viva asks of the system,
 and that it does without: what is gone raises, as it would there.
 """

@@ -53,7 +53,7 @@ def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
 
 
 def test_only_a_system_without_any_does_without_limits() -> None:
-    """Limits that exist and cannot be set are no reason to grade without them."""
+    """Limits that exist and cannot be set are not a reason to grade without them."""
     assert not TierReport.from_trial(Tier.T0, {"resource limits": "failed: not permitted"}, cgroup=False).available
     without = TierReport.from_trial(Tier.T0, {"limits of the system": "failed: it has none"}, cgroup=False)
     assert without.available and "it has none" in without.sentence and len(without.advice) == len(without.missing)

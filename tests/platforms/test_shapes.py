@@ -145,7 +145,7 @@ OF_POSIX = (
     "pipe or pipes or devices or lies_about_its_size or descriptors_are_closed or cannot_be_read or while_we_look"
 )
 SLEEPS = "nap or Slow"
-"""A limit that a thread keeps does not reach into a call that sleeps: such a box is ended, and here nobody ends it."""
+"""A limit that a thread keeps does not reach into a call that sleeps: such a box is ended, and here no one ends it."""
 
 
 def test_the_engine_s_own_tests_are_where_these_lists_say() -> None:

@@ -27,7 +27,7 @@ NAMES = ("Ada", "Lovelace", "lovelaceada", "m-4711", "ada.l@", "alovelace", "Bob
 
 
 def call_log(who: str) -> bytes:
-    """The program of somebody, who has signed it, and what it answered."""
+    """The program of someone, who has signed it, and what it answered."""
     made = CallLog()
     code = f"# by {who}\ndef f():\n    return 1\n".encode()
     put = question_of("put", {"path": "solution.py", "data": code})
@@ -48,7 +48,7 @@ def keep(records: Records, attempt: Attempt, who: str, *, transcribed: bool = Tr
 
 
 def graded(attempt: Attempt, who: str, *earned: int) -> Score:
-    """A score whose texts name somebody."""
+    """A score whose texts name someone."""
     plain = samples.score(str(attempt.path), *earned, content_hash=f"hash of {attempt.name}")
     score = samples.with_message(plain, f"{who} wrote 3, expected 4")
     last = replace(score.entries[1], written=f"I, {who}, think so.", visibility="hidden")

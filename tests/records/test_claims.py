@@ -103,7 +103,7 @@ def test_a_grader_that_was_killed_holds_up_nobody_on_its_machine(records: Record
             connection.execute(insert(claims).values(identity="a", attempt_id=1, holder=holder, until=until))
         assert not mine.take("a", 1) and mine.of_others(["a"])
         process.kill()
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has waited for it
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and no one has waited for it
         assert mine.of_others(["a"]) == {} and mine.take("a", 1)
     process.communicate()
 

@@ -1,4 +1,4 @@
-"""What counts of what markers said, and how it stands in a score."""
+"""What counts of what markers said, and how it is in a score."""
 
 from dataclasses import replace
 from fractions import Fraction

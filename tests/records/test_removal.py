@@ -1,4 +1,4 @@
-"""A student's rows go in one transaction, in every byte, and nobody else's do."""
+"""A student's rows go in one transaction, in every byte, and no one else's do."""
 
 import json
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_one_row_says_so_without_a_name(filled: Records) -> None:
 
 
 def test_no_byte_of_the_file_names_them_afterwards(tmp_path: Path) -> None:
-    """Of who handed in alone: names, addresses, numbers, also in the log of what was written."""
+    """Of who submitted alone: names, addresses, numbers, also in the log of what was written."""
     with Records.open("sqlite:///records.db", tmp_path) as records:
         students.fill(records)
         before = b"".join(path.read_bytes() for path in tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""What markers say is kept wholly or not at all, once, in an order in which nobody who reads misses anything."""
+"""What markers say is kept wholly or not at all, once, in an order in which no one who reads misses anything."""
 
 import multiprocessing
 from collections.abc import Callable

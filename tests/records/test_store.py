@@ -72,7 +72,7 @@ def test_the_latest_score_counts_and_every_one_is_kept(records: Records) -> None
 def test_attempts_do_not_hide_each_other(
     records: Records, handed_in: list[tuple[int, int | None, str]], standing: list[int]
 ) -> None:
-    """What counts of one name, by the order in which it was graded; a changed folder is no second attempt."""
+    """What counts of one name, by the order in which it was graded; a changed folder is not a second attempt."""
     for points, (attempt, hours, content_hash) in enumerate(handed_in, 1):
         moment = None if hours is None else samples.MOMENT + timedelta(hours=hours)
         attempt = replace(samples.attempt(number=attempt), submitted_at=moment)

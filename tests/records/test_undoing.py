@@ -1,4 +1,4 @@
-"""Taking back walks through all that a marker did, the last first, and writes over nobody."""
+"""Taking back walks through all that a marker did, the last first, and writes over no one."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ State = dict[Place, Judgement]
 
 
 def state(records: Records, assignment: str = "small") -> State:
-    """What stands at each place of which something is said."""
+    """What is at each place of which something is said."""
     found = {row.place: row.judgement for row in latest_rows(records, assignment)}
     return {where: judgement for where, judgement in found.items() if judgement != NOTHING}
 
@@ -208,7 +208,7 @@ STEPS = st.lists(
 def test_several_markers_take_back_what_a_simple_model_does(
     kept: Records, steps: list[tuple[Reason, tuple[set[Place], int | None, str] | None]]
 ) -> None:
-    """None is an undo; a step without points writes a comment beside what stands there."""
+    """None is an undo; a step without points writes a comment next to what stands there."""
     assignment, model, rows = f"several {next(FRESH)}", Model(), []
     for number, (by, step) in enumerate(steps):
         if step is None:

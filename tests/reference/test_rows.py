@@ -48,7 +48,7 @@ class Row:
     question: str
     references: tuple[str, ...]
     tests: tuple[tuple[str, str, Fraction], ...]
-    """Kind (V visible, H hidden, P marked by a person), name and points of the tests that stand with their points."""
+    """Kind (V visible, H hidden, P graded by a person), name and points of the tests that stand with their points."""
     mentioned: tuple[str, ...]
     """Tests that another row counts."""
     points: Fraction
@@ -90,7 +90,7 @@ def rows(assignment: str) -> tuple[Row, ...]:
 
 @functools.cache
 def entries(assignment: str) -> dict[str, Entry]:
-    """The assignment's tests, by their names, with what the answer key gets: which ones a person marks."""
+    """The assignment's tests, by their names, with what the answer key gets: which ones a person grades."""
     course = load_course(ROOT)
     one = course.assignment(assignment)
     with ExaminerProcess(course, one, b"a secret", BoxOptions(best_tier())) as examiner:

@@ -146,7 +146,7 @@ class Platform:
         return Ran(checked(self.results_path.read_bytes()), said)
 
     def graded(self, files: Mapping[str, str | bytes] | str, metadata: Any = None, *options: str) -> Ran:
-        """Hand in and run."""
+        """Submit and run."""
         self.hand_in(files, metadata)
         return self.run(*options)
 

@@ -1,4 +1,4 @@
-"""The harness of the autograder: whatever is handed in and whatever goes wrong, results.json is there and is right."""
+"""The harness of the autograder: whatever is submitted and whatever goes wrong, results.json is there and is right."""
 
 import contextlib
 import os

@@ -171,7 +171,7 @@ def test_archives_and_notebooks_are_looked_into() -> None:
 
 
 def test_a_starter_asks_for_an_answer_in_one_place(tmp_path: Path) -> None:
-    """A solved notebook beside an untouched module is what students then hand in."""
+    """A solved notebook next to an untouched module is what students then submit."""
     course = write_course(tmp_path)
     [name] = course.assignments
     starter = course.assignment(name).starter

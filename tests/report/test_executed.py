@@ -1,4 +1,4 @@
-"""Executed notebooks beside results: those of the marked bytes, and no others."""
+"""Executed notebooks next to results: those of the marked bytes, and no others."""
 
 import json
 import os

@@ -113,7 +113,7 @@ def test_formulas_as_browsers_draw_them() -> None:
 
 
 def test_limits_stand_where_tex_puts_them() -> None:
-    """Above and below in a line of its own, beside in a line of text: the browser decides by movablelimits."""
+    """Above and below in a line of its own, next to in a line of text: the browser decides by movablelimits."""
     for latex in (r"\frac{\sum_{i=1}^n x_i}{n}", r"\left(\sum_{i=1}^n x_i\right)", r"\bigcup_{i=1}^n x"):
         assert '<munderover><mo movablelimits="true">' in inner(latex)
     for latex in (r"\max_x f", r"\argmax_x f", r"\operatorname*{arg\,max}_x f", r"\lim_{x\to 0} f"):

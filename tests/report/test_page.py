@@ -1,4 +1,4 @@
-"""report.html: what stands in it, in which order, and that it needs nothing and nobody."""
+"""report.html: what is in it, in which order, and that it needs nothing and no one."""
 
 import re
 from dataclasses import replace

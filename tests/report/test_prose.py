@@ -202,7 +202,7 @@ WORDS = [
 @example("``` p<q and r>s")
 @example("```c and more\nint x;\n```")
 def test_every_word_of_an_answer_is_seen(text: str) -> None:
-    """Beside the language of a piece of code, and the address of a link that is none."""
+    """Besides the language of a piece of code, and the address of a link that is none."""
     reader = Words()
     reader.feed(str(written(text)))
     reader.close()

@@ -51,7 +51,7 @@ def test_a_question_that_all_have_right_has_no_correlation() -> None:
 
 
 def test_open_points_are_neither_won_nor_lost() -> None:
-    """A written part that nobody has marked changes nothing of the question that it belongs to."""
+    """A written part that no one has marked changes nothing of the question that it belongs to."""
     plain = shares([[x / 10, (x % 3) / 2] for x in range(11)])
     with_open = [replace(one, score=replace(one.score, entries=(*one.score.entries, _written()))) for one in plain]
     before, after = analyse(plain), analyse(with_open)

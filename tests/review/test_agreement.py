@@ -43,7 +43,7 @@ PATIENTS = table([[106, 10, 4], [22, 28, 10], [2, 12, 6]])
         ([(F(1), F(1)), (F(1), F(2))], "linear", F(0)),  # one of them tells nothing apart
         ([(F(1), F(2)), (F(1), F(2))], "none", F(0)),
         ([(F(0), F(0)), (F(4), F(4))], "quadratic", F(1)),
-        ([(F(1), F(1))] * 5, "none", None),  # nobody can tell agreement from chance
+        ([(F(1), F(1))] * 5, "none", None),  # no one can tell agreement from chance
         ([], "linear", None),
     ],
 )
@@ -58,7 +58,7 @@ def test_the_points_themselves_say_how_far_two_ratings_are_apart() -> None:
 
 
 def oracle(rated: Pairs, weights: str) -> Fraction | None:
-    """Every first rating beside every second one, without any table."""
+    """Every first rating next to every second one, without any table."""
     apart = APART[weights]
     chance = sum((apart(x, y) for x, _ in rated for _, y in rated), F(0))
     if not chance:

@@ -1,4 +1,4 @@
-"""Pages about answers, names and questions that nobody expects, and about results that are gone."""
+"""Pages about answers, names and questions that no one expects, and about results that are gone."""
 
 import contextlib
 from collections.abc import Iterator

@@ -100,7 +100,7 @@ def test_equal_bytes_are_one_answer_with_two_names_and_one_mark(records: Records
 
 
 def attempts(file: Path) -> None:
-    """Student 0 hands in three times, student 1 once; a team of two twice, its members in another order."""
+    """Student 0 submits three times, student 1 once; a team of two twice, its members in another order."""
     questions = rubric()
     with reader(file) as records:
         for place, (number, attempt, order) in enumerate([(0, 1, 1), (1, 1, 1), (0, 2, 1), (2, 1, 1), (2, 2, -1)]):

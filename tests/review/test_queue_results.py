@@ -24,7 +24,7 @@ SIZE = 3
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Results of a class; the last one handed in what the first one did."""
+    """Results of a class; the last one submitted what the first one did."""
     for number in range(SIZE):
         file = result(tmp_path / "results", number)
         file.parent.mkdir(parents=True)
@@ -152,7 +152,7 @@ def test_a_class_that_cannot_be_read_is_a_sentence(folder: Path, records: Record
 
 
 class Broken(MemorySource):
-    """A class with a fault of ours."""
+    """A class with a fault of viva."""
 
     def write_grades(self, submission: GradedSubmission, marks: Mapping[str, CurrentDecision]) -> None:
         raise RuntimeError("a fault of ours")

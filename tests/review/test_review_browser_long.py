@@ -135,7 +135,7 @@ def test_a_whole_class_is_marked_by_keyboard(browser: Any, url: str, tmp_path: P
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_two_markers_share_a_class(browser: Any, url: str, tmp_path: Path, database: str, request: Any) -> None:
-    """Each with a server of her own on the same records; nobody waits, nothing is marked twice, nothing is lost."""
+    """Each with a server of her own on the same records; no one waits, nothing is marked twice, nothing is lost."""
     place = url if database == "sqlite" else request.getfixturevalue("postgres_url")
     kept(place, 24)
     (tmp_path / "a").mkdir()
@@ -348,7 +348,7 @@ def test_marking_works_without_scripts(browser: Any, url: str, tmp_path: Path) -
 
 
 def test_nothing_chosen_is_asked_about(browser: Any, url: str, tmp_path: Path) -> None:
-    """Enter by mistake gives nobody nothing; who wrote nothing is not asked about."""
+    """Enter by mistake gives no one nothing; who wrote nothing is not asked about."""
     kept(url, 10)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}")

@@ -132,7 +132,7 @@ def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_na
 
 
 def test_a_result_of_other_bytes_is_not_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The folder was graded again while somebody marked."""
+    """The folder was graded again while someone marked."""
     with queue_for(course(), folder, None, NAME) as queue:
         queue.wait()
         file_of(0).write_bytes(graded(1))

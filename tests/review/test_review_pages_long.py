@@ -112,7 +112,7 @@ def test_nothing_is_cut_off_where_it_is_narrow(
 
 @pytest.mark.parametrize("path", PATHS)
 def test_the_keyboard_reaches_everything(browser: Any, server: Server, path: str) -> None:
-    """Whatever can be used gets the focus and shows it; nobody is caught in it."""
+    """Whatever can be used gets the focus and shows it; no one is caught in it."""
     page = opened(browser, server, path)
     settled(page)
     wanted = page.evaluate("""[...document.querySelectorAll(

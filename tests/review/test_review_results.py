@@ -176,7 +176,7 @@ def test_joining_is_idempotent_and_leaves_no_trace(
 
 @given(graded(), marks)
 def test_totals_are_those_of_a_score_with_the_same_marks(before: Results, given: Mapping[str, CurrentDecision]) -> None:
-    """Made anew by the code that writes results in the first place."""
+    """Made again by the code that writes results in the first place."""
     marked = with_decisions(before, given)
     again = results_of(score_of(marked))
     assert (again.score, again.extra_data.earned) == (marked.score, marked.extra_data.earned)

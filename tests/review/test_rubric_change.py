@@ -57,7 +57,7 @@ def name(records: Records) -> str:
         (ITEMS[1:], RubricChange(0, 4), RubricChange(0, 1)),
         ((replace(ITEMS[0], points=F(3)), ITEMS[1]), RubricChange(3, 1), RubricChange(1, 0)),
         ((*ITEMS, Item("more", F(1), "More.")), None, None),
-        (ITEMS[::-1], RubricChange(2, 0), None),  # what the student reads stands in another order
+        (ITEMS[::-1], RubricChange(2, 0), None),  # what the student reads is in another order
     ],
 )
 def test_what_differs_is_counted_for_each_marker(

@@ -1,4 +1,4 @@
-"""What one run leaves for the next: believed only as it was written, kept where nobody else can look."""
+"""What one run leaves for the next: believed only as it was written, kept where no one else can look."""
 
 import json
 import os

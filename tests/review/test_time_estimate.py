@@ -1,4 +1,4 @@
-"""How fast somebody marks, from when answers were finished."""
+"""How fast someone marks, from when answers were finished."""
 
 import pytest
 

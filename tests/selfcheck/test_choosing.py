@@ -144,7 +144,7 @@ def test_a_module_that_nothing_imports_is_taken_where_it_may_be_asked_for(tmp_pa
 
 
 def test_a_solved_notebook_of_another_name_comes_along(tmp_path: Path) -> None:
-    """Beside the untouched starter it is the answer: without it, nothing would be."""
+    """Besides the untouched starter it is the answer: without it, nothing would be."""
     files = {
         "work.py": "def total(): ...\n",
         "hw1 (1).ipynb": notebook("%matplotlib inline", "def total():\n    return 1"),

@@ -65,7 +65,7 @@ def notebook(live_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     manager.cleanup_resources()
     started.manager = started.client = None
     del client, manager
-    gc.collect()  # the client leaves sockets and a loop behind: they are told of here, and not in somebody's test
+    gc.collect()  # the client leaves sockets and a loop behind: they are told of here, and not in someone's test
 
 
 def test_a_cell_that_checks_shows_text_and_table(notebook: Notebook) -> None:

@@ -33,13 +33,13 @@ class StopWatchingError(Exception):
 
 
 def nothing() -> None:
-    """A moment in which nobody does anything."""
+    """A moment in which no one does anything."""
 
 
 def seen(path: Path, clock: Clock) -> list[str]:
     """The source of every version that came."""
     found = []
-    with contextlib.suppress(StopWatchingError):  # otherwise it goes on for ever
+    with contextlib.suppress(StopWatchingError):  # otherwise it goes on forever
         for version in versions(path, sleep=clock):
             found.append(b"".join(f.data for f in version.files).decode())
     return found

@@ -71,6 +71,6 @@ def test_a_loader_behaves_as_one_of_torch() -> None:
     real: Any = torch.utils.data.DataLoader(dataset, batch_size=2, collate_fn=collate)
     ours = Loader([collate(items[start : start + 2]) for start in (0, 2, 4)])
     assert (len(ours), len(ours.dataset), ours.batch_size) == (len(real), len(real.dataset), real.batch_size)
-    for _ in range(2):  # a loader begins anew each time
+    for _ in range(2):  # a loader begins again each time
         for (x, y), (real_x, real_y) in zip(ours, real, strict=True):
             assert torch.equal(x, real_x) and torch.equal(y, real_y)

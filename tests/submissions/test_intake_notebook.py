@@ -132,7 +132,7 @@ AROUND = notebook(cell(outputs=[{"data": "MANY"}]))
 
 
 def test_outputs_of_any_size_are_skipped() -> None:
-    """A figure may hold millions of numbers; where they stand in what is read, the notebook is refused."""
+    """A figure may hold millions of numbers; where they are in what is read, the notebook is refused."""
     started = time.thread_time()
     assert sources(AROUND.replace(b'"MANY"', MANY_KEYS)) == ["x = 1"]
     assert sources(AROUND.replace(b'"MANY"', b"[" + b"0.25," * 8_000_000 + b"1]")) == ["x = 1"]

@@ -170,7 +170,7 @@ def test_a_pipe_as_the_submission(tmp_path: Path) -> None:
     assert submission.files == () and "solution.py is a named pipe" in submission.problem
 
 
-# --- what is no part of the work
+# --- what is not part of the work
 
 
 def test_version_control_caches_and_environments_are_left_out(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The state of a training with torch crosses the door, and the training goes on bit for bit as it would have gone."""
+"""The state of a training with torch crosses the connection, and the training goes on bit for bit as it would have gone."""
 
 from collections.abc import Callable
 from typing import Any
@@ -79,7 +79,7 @@ def bits(net: Net) -> list[bytes]:
 @pytest.mark.parametrize("cut", range(EPOCHS + 1))
 @pytest.mark.parametrize("forgets_gradients", [True, False])
 def test_it_goes_on_as_it_would_have_gone(optimizer: str, cut: int, forgets_gradients: bool) -> None:
-    """Also where gradients of one epoch reach into the next, because somebody forgot `zero_grad`."""
+    """Also where gradients of one epoch reach into the next, because someone forgot `zero_grad`."""
     whole = begun(optimizer)
     for _ in range(EPOCHS):
         epoch(*whole, forgets_gradients=forgets_gradients)

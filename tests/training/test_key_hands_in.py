@@ -1,4 +1,4 @@
-"""The answer key hands in what students hand in beside code."""
+"""The answer key submits what students submit next to code."""
 
 from pathlib import Path
 

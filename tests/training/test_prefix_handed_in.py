@@ -1,4 +1,4 @@
-"""The prefix that is trained at home and handed in: what is taken, what is refused, and with what words."""
+"""The prefix that is trained at home and submitted: what is taken, what is refused, and with what words."""
 
 import dataclasses
 import hashlib

@@ -135,7 +135,7 @@ def test_the_loss_is_that_of_torch() -> None:
 
 @pytest.fixture
 def on_cpu() -> Any:
-    """The mode, loaded by itself: the package beside it replaces what the hub gives."""
+    """The mode, loaded by itself: the package next to it replaces what the hub gives."""
     path = ROOT / "graders" / "adapting_transformers" / "inside" / "on_cpu.py"
     spec = importlib.util.spec_from_file_location("on_cpu", path)
     assert spec and spec.loader

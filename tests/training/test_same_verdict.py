@@ -1,4 +1,4 @@
-"""Tests that train give the same verdict again and again, and two submissions beside each other do not disturb it."""
+"""Tests that train give the same verdict again and again, and two submissions next to each other do not disturb it."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The predictions that known submissions hand in, read and counted as the grader does."""
+"""The predictions that known submissions submit, read and counted as the grader does."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ KNOWN = {k.name: k.submission for k in example_submissions(COURSE, COURSE.assign
 
 
 class Files:
-    """What the grader is given of a submission whose code nobody asks."""
+    """What the grader is given of a submission whose code no one asks."""
 
     def __init__(self, of: Submission | dict[str, bytes]) -> None:
         self._files = of if isinstance(of, dict) else {file.path: file.data for file in of.files}

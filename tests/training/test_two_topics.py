@@ -67,7 +67,7 @@ def test_what_students_are_given_tells_no_topic_of_a_test_document(
 
 
 def test_no_label_can_enter_a_box() -> None:
-    """What a submission may read is listed under `data:`; labels lie beside the grader."""
+    """What a submission may read is listed under `data:`; labels lie next to the grader."""
     assignment = load_course(ROOT).assignment("transfer_learning")
     assert make.LABELS.parent == assignment.graders and make.LABELS not in assignment.data
     assert not [path for path in assignment.data if path.is_relative_to(make.HERE)]

@@ -45,7 +45,7 @@ LOST = {
 
 
 def bag_of_words(ids: np.ndarray) -> np.ndarray:
-    """How often each token stands in each row, (n, tokens)."""
+    """How often each token is in each row, (n, tokens)."""
     return np.stack([np.bincount(row, minlength=len(make.IDS)) for row in ids]).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""A small nbgrader assignment, notebooks that are handed in for it, and what nbgrader itself gives them."""
+"""A small nbgrader assignment, notebooks that are submitted for it, and what nbgrader itself gives them."""
 
 import json
 import subprocess

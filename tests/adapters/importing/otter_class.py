@@ -1,4 +1,4 @@
-"""A small otter assignment, notebooks that are handed in for it, and what `otter run` itself gives them."""
+"""A small otter assignment, notebooks that are submitted for it, and what `otter run` itself gives them."""
 
 import json
 import subprocess

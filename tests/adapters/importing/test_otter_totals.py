@@ -1,4 +1,4 @@
-"""An imported otter assignment gives what otter gives: recorded here, and run beside it in a long test."""
+"""An imported otter assignment gives what otter gives: recorded here, and run next to it in a long test."""
 
 import json
 from collections.abc import Iterator

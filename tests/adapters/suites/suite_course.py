@@ -75,7 +75,7 @@ class Original:
 
 
 def original(folder: Path, tests: Mapping[str, str], submission: Mapping[str, str]) -> Original:
-    """Run the suite on the submission as Gradescope's samples do: the student's files beside `tests/`, one process."""
+    """Run the suite on the submission as Gradescope's samples do: the student's files next to `tests/`, one process."""
     if folder.exists():
         shutil.rmtree(folder)
     for name, text in {**submission, **{f"tests/{n}": t for n, t in tests.items()}, "run_tests.py": RUN_TESTS}.items():

@@ -1,4 +1,4 @@
-"""A suite's test that a busy machine may have spoiled is run once more, alone and anew; as test_second_try.py says."""
+"""A suite's test that a busy machine may have spoiled is run once more, alone and again; as test_second_try.py says."""
 
 from contextlib import contextmanager, nullcontext
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What gradescope_utils' own runner gets wrong on the same suite, shown beside it, is right here."""
+"""What gradescope_utils' own runner gets wrong on the same suite, shown next to it, is right here."""
 
 import json
 from collections.abc import Iterator

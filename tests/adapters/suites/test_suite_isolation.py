@@ -196,7 +196,7 @@ def answer(question): return 0
     ],
 )
 def test_forged_verdicts_change_neither_points_nor_names(examined: Examined, program: str) -> None:
-    """They can claim passes, which nobody can prevent here; every maximum stays the author's."""
+    """They can claim passes, which no one can prevent here; every maximum stays the author's."""
     score, honest = examined.score(program), examined.score(RIGHT)
     assert score.points == honest.points == 10
     assert score.earned <= 10

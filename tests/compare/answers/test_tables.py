@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (tables of answers, one group to a line)
-"""Tables of 0 and 1 in every form that students hand in; each cell counts."""
+"""Tables of 0 and 1 in every form that students submit; each cell counts."""
 
 import time
 from fractions import Fraction

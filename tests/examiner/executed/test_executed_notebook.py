@@ -1,4 +1,4 @@
-"""The executed notebook as grading brings it back: what was handed in, what it put out, and nothing of the tests."""
+"""The executed notebook as grading brings it back: what was submitted, what it put out, and nothing of the tests."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What a box says that cells have put out: kept where it is what it says, bounded, and never a fault of ours."""
+"""What a box says that cells have put out: kept where it is what it says, bounded, and never a fault of viva."""
 
 import base64
 import json

@@ -79,7 +79,7 @@ def one_of_each() -> Results:
 
 
 def spoiled(given: Results, text: str, *, names: bool = True) -> Results:
-    """The same results with a text in every place that no number stands in, as a file from elsewhere might have it."""
+    """The same results with a text in every place that no number is in, as a file from elsewhere might have it."""
     said = {"output": text} | ({"name": text, "number": text[:40], "tags": [text]} if names else {})
     tests = [test.model_copy(update=said) for test in given.tests]
     more = {"submission": text, "assignment": text, "environment": [text]} if names else {}

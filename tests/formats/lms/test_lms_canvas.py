@@ -111,7 +111,7 @@ def test_marks_without_a_row_are_listed_and_rows_without_a_mark_stay() -> None:
         (Student("x", email="BO@X.edu"), "102"),
         (Student("s3"), "103"),
         (Student("KIM"), "103"),
-        (Student("103"), None),  # a number of the course's own may be somebody else's number on the platform
+        (Student("103"), None),  # a number of the course's own may be someone else's number on the platform
         (Student("Lovelace, Ada"), None),  # names are not unique
         (Student("x", email="bo@x.edu", also={"canvas": "101"}), None),  # the two mean different people
         (Student("s3", also={"canvas": "101"}), "101"),

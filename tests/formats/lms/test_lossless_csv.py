@@ -53,7 +53,7 @@ def test_one_cell_changes_and_no_other(
     column = data.draw(st.integers(0, len(table[row]) - 1))
     csv_file.put(row, column, text)
     table[row][column] = text
-    if [text] not in table:  # a row that is one empty cell is no row to csv
+    if [text] not in table:  # a row that is one empty cell is not a row to csv
         assert read_back(csv_file.to_bytes(), dialect[0]) == table
 
 

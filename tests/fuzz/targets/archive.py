@@ -1,4 +1,4 @@
-"""Archives: whatever is in one, only plain files beside it come out, no more than fits, and it ends in words."""
+"""Archives: whatever is in one, only plain files next to it come out, no more than fits, and it ends in words."""
 
 import bz2
 import gzip

@@ -139,7 +139,7 @@ def test_ids_of_the_author() -> None:
 
 
 def test_names_win_over_numbers() -> None:
-    """With stars from 1 to 5, a 1 is one star, and True is no number where it is the name of class 0."""
+    """With stars from 1 to 5, a 1 is one star, and True is not a number where it is the name of class 0."""
     stars = [str(star) for star in range(1, 6)]
     assert read("1\n5\n3\n2\n1.0", stars) == [0, 4, 2, 1, 0]
     assert read("[1, 5, 3, 2, 1]", stars) == [0, 4, 2, 1, 0]

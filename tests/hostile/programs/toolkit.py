@@ -1,4 +1,4 @@
-"""What hostile programs share; it lies beside each of them in the box, as it would in a dishonest class."""
+"""What hostile programs share; it lies next to each of them in the box, as it would in a dishonest class."""
 
 import gc
 import io
@@ -11,7 +11,7 @@ import sys
 NAMES = ["number", "array", "text", "table", "fill", "items", "Model"]
 """What the tests ask for."""
 ANSWERS = ["1.1", "1.2", "1.3", "1.4", "1.5"]
-"""Answers that are no code."""
+"""Answers that are not code."""
 with open("targets.json") as _file:
     TARGETS = json.load(_file)
 """All that a student could ever find out about the grader: paths, process ids, ports, the tier."""
@@ -161,7 +161,7 @@ def send_raw(data):
 
 
 def letter(content, buffers=()):
-    """A whole message made by hand: what is to be packed, in the engine's own notation, and the bytes beside it."""
+    """A whole message made by hand: what is to be packed, in the engine's own notation, and the bytes next to it."""
     import msgpack
 
     body = msgpack.packb(content, use_bin_type=True, unicode_errors="surrogatepass")

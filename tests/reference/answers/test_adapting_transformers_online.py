@@ -114,7 +114,7 @@ def test_what_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Any
 
 @pytest.mark.slow
 def test_a_program_is_started_in_a_folder_of_its_own(tmp_path: Path) -> None:
-    """As it is, with its own files beside it; what it writes goes."""
+    """As it is, with its own files next to it; what it writes goes."""
     (tmp_path / "beside.py").write_text("WORD = 'yes'\n", "utf-8")
     program = tmp_path / "classification.py"
     text = "import json, os, sys\nfrom beside import WORD\nopen('plot.png', 'w').close()\n"

@@ -1,4 +1,4 @@
-"""What is shown beside the reports of adapting_transformers: the audit of runs, of their logs and of the programs."""
+"""What is shown besides the reports of adapting_transformers: the audit of runs, of their logs and of the programs."""
 
 from types import SimpleNamespace
 from typing import Any

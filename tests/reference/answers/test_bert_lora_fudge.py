@@ -70,7 +70,7 @@ def test_formulas_give_what_the_references_count(key: ModuleType) -> None:
 
 
 def test_the_formulas_that_are_accepted_as_well(key: ModuleType) -> None:
-    """A24 and A25: gradients counted or not, ΔW merged or beside W."""
+    """A24 and A25: gradients counted or not, ΔW merged or next to W."""
     d, k, r = sympy.symbols("d k r")
     for gradients in (False, True):
         copies = 3 + gradients

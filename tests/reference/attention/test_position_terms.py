@@ -32,7 +32,7 @@ def test_position_embeddings_of_another_size_can_be_concatenated() -> None:
 
 
 def test_cross_terms_have_mean_zero_and_grow_like_the_root_of_the_dimension() -> None:
-    """For independent entries of variance 1: mean 0 and variance 2d, beside x1·x1 of about d."""
+    """For independent entries of variance 1: mean 0 and variance 2d, next to x1·x1 of about d."""
     rng = np.random.default_rng(2)
     for d in (8, 128):
         draws = rng.standard_normal((4, 20_000, d))

@@ -49,7 +49,7 @@ def plain(tensor: torch.Tensor) -> Array:
 def test_sentence_logits_are_the_classifier_on_the_first_hidden_state() -> None:
     model = build(transformers.BertForSequenceClassification, 2)
     hidden = model.bert(IDS).last_hidden_state
-    expected = model.classifier(hidden[:, 0])  # without the pooler, which stands in between in this class
+    expected = model.classifier(hidden[:, 0])  # without the pooler, which is in between in this class
     ours = sentence_logits(plain(hidden), plain(model.classifier.weight), plain(model.classifier.bias))
     np.testing.assert_allclose(ours, plain(expected), atol=1e-12)
     theirs = torch.nn.functional.cross_entropy(expected.detach(), torch.tensor([1, 0]))

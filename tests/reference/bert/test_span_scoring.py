@@ -73,7 +73,7 @@ def test_chosen_threshold_is_as_good_as_any() -> None:
         ("the", ""),
         ("", ""),
         ("Ça ira.", "ça ira"),
-        ("“the end”", "“ end”"),  # only ASCII punctuation is removed, and the article stands at a word boundary
+        ("“the end”", "“ end”"),  # only ASCII punctuation is removed, and the article is at a word boundary
         ("10,000", "10000"),
     ],
 )
@@ -96,7 +96,7 @@ def test_normalisation(text: str, expected: str) -> None:
         ("cat", [], 0, 0.0),
         ("cat", [""], 0, 0.0),
         ("the", [""], 1, 1.0),  # an article alone is empty after normalisation
-        ("", ["", "cat"], 0, 0.0),  # empty golds beside real ones are dropped, as the official script does
+        ("", ["", "cat"], 0, 0.0),  # empty golds next to real ones are dropped, as the official script does
         ("cat", ["the", "cat"], 1, 1.0),
     ],
 )

@@ -1,4 +1,4 @@
-"""The wire: what crosses arrives as it was, and bytes that are no message of ours do no harm."""
+"""The wire: what crosses arrives as it was, and bytes that are not a message of viva do no harm."""
 
 import itertools
 import socket

@@ -58,7 +58,7 @@ SAME: Final[list[tuple[str, str]]] = [
     (r"(CPU times|Wall time).*", r"\1"),
     # A shell line has a terminal in a stock kernel; a box has none.
     (r"\r\n", "\n"),
-    # Who runs the cells stands in the traceback of a group of exceptions, and where a text was compiled by the cell.
+    # Who runs the cells is in the traceback of a group of exceptions, and where a text was compiled by the cell.
     (r"File \S*/IPython/core/interactiveshell.py.*\n.*exec\(code_obj.*\n", "RUNNER\n"),
     (r"File \S*/box-engine/notebook/ipython_shell.py.*\n.*raise error.with_traceback.*\n", "RUNNER\n"),
 ]

@@ -77,7 +77,7 @@ CANVAS: Files = {
     "müllerzoë_1003_5009_solution-1.py": CODE + b"# better\n",  # both times are there
     "לוינועה_1004_5005_hw.zip": inner_zip({"solution.py": CODE}),
     "王伟_1005_5006_solution.py": CODE,
-    "1006_5007_solution.py": CODE,  # nobody's name has a letter that is left
+    "1006_5007_solution.py": CODE,  # no one's name has a letter that is left
     "LATE_anon_Ab3xY_5008_solution.py": CODE,
     "smithjo_1007_text.html": b"<p>my answer</p>",
     "smithjo_1008_5010_solution.py": CODE,  # another one of the same name

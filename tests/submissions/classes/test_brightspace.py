@@ -1,4 +1,4 @@
-"""Folders and files as Brightspace names them; each time is an attempt, in a zone that somebody has to say."""
+"""Folders and files as Brightspace names them; each time is an attempt, in a zone that someone has to say."""
 
 from pathlib import Path
 from zoneinfo import ZoneInfo

@@ -1,4 +1,4 @@
-"""Files as Canvas names them: who, late, anonymous, handed in again, and text that was entered."""
+"""Files as Canvas names them: who, late, anonymous, submitted again, and text that was entered."""
 
 import unicodedata
 from pathlib import Path

@@ -93,7 +93,7 @@ KEYS = st.dictionaries(st.sampled_from(["id", "login", "email", "canvas"]), st.s
     people=st.lists(st.tuples(NAMES, KEYS), max_size=6),
 )
 def test_two_people_are_never_one(listed: list[tuple[str, str]], people: list[tuple[str, dict[str, str]]]) -> None:
-    """By names alone, no student gets two people; and one whose name two people have gets nobody by it."""
+    """By names alone, no student gets two people; and one whose name two people have gets no one by it."""
     students = tuple(
         Student(f"s{n}", name, also={"login": login} if login else {}) for n, (name, login) in enumerate(listed)
     )

@@ -23,7 +23,7 @@ ROSTER = Roster(LISTED, forms={student.id: forms(student.name) for student in LI
         (Student("ada@x.edu"), "S1"),
         (Student("Ada Lovelace"), "Ada Lovelace"),
         (Student("ada@x.edu", email="ada@x.edu", also={"gradescope": "ada@x.edu"}), "S1"),
-        (Student("7", "Ada Lovelace", also={"canvas": "7"}), "7"),  # a name joins nobody
+        (Student("7", "Ada Lovelace", also={"canvas": "7"}), "7"),  # a name joins no one
         (Student("1002", "Eve", also={"canvas": "1002"}), "canvas:1002"),  # Bob's identifier, another one's number
         (Student("1002", "Bob Stone", also={"moodle": "5"}), "1002"),
         (Student("z", email="ada@x.edu", also={"login": "nobody"}), "S1"),

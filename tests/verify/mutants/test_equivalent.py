@@ -1,4 +1,4 @@
-"""The list of equivalent mutants: what matches, what is stale, and what is no list."""
+"""The list of equivalent mutants: what matches, what is stale, and what is not a list."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Writes formulas that take for ever to read, to compute or to compare."""
+"""Writes formulas that take forever to read, to compute or to compare."""
 
 # turns: 8
 from toolkit import ANSWERS, TARGETS

@@ -1,4 +1,4 @@
-"""Replies with texts that are no texts: bytes that are no UTF-8, halves of characters, code points beyond the last."""
+"""Replies with texts that are not texts: bytes that are not UTF-8, halves of characters, code points beyond the last."""
 
 import msgpack
 

@@ -1,4 +1,4 @@
-"""Replies with what only the examiner may send, or nobody: tensors, timestamps, maps of several tags, odd references."""
+"""Replies with what only the examiner may send, or no one: tensors, timestamps, maps of several tags, odd references."""
 
 import msgpack
 

@@ -1,4 +1,4 @@
-"""Hands in a file of a terabyte that takes no room on the disk."""
+"""Submits a file of a terabyte that takes no room on the disk."""
 
 # makes a folder
 from making import ZERO

@@ -1,4 +1,4 @@
-"""Hands in a link to the answer key, and one to another student's solution, in place of its own work."""
+"""Submits a link to the answer key, and one to another student's solution, in place of its own work."""
 
 # makes a folder
 # turns: 2

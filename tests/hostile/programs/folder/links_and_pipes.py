@@ -1,4 +1,4 @@
-"""Hands in symbolic and hard links to the secrets, links in a circle, a pipe, a socket and a file of a terabyte."""
+"""Submits symbolic and hard links to the secrets, links in a circle, a pipe, a socket and a file of a terabyte."""
 
 # makes a folder
 from making import telling

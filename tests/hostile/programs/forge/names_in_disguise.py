@@ -1,4 +1,4 @@
-"""Defines names that the door itself uses, and descriptors that answer when they are looked at."""
+"""Defines names that the connection itself uses, and descriptors that answer when they are looked at."""
 
 
 class Shadow:

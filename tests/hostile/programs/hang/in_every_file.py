@@ -1,4 +1,4 @@
-"""Hands in forty files, each of which never finishes loading, and defines nothing that is asked for."""
+"""Submits forty files, each of which never finishes loading, and defines nothing that is asked for."""
 
 # makes a folder
 # least tier: T3

@@ -1,4 +1,4 @@
-"""Sleeps: in a call, and on a pipe that nobody writes to."""
+"""Sleeps: in a call, and on a pipe that no one writes to."""
 
 import os
 import time

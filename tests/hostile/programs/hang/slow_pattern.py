@@ -1,4 +1,4 @@
-"""Stays in C, where no signal handler of Python runs: a regular expression that takes for ever, a huge power."""
+"""Stays in C, where no signal handler of Python runs: a regular expression that takes forever, a huge power."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Calls its files by names that move the cursor, break lines, turn the direction of writing and are no Unicode."""
+"""Calls its files by names that move the cursor, break lines, turn the direction of writing and are not Unicode."""
 
 # makes a folder
 from making import ZERO

@@ -1,4 +1,4 @@
-"""Calls the submission and its files like formulas, so that the table in which somebody opens the class computes them."""
+"""Calls the submission and its files like formulas, so that the table in which someone opens the class computes them."""
 
 # makes a folder
 from making import ZERO

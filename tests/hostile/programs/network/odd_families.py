@@ -13,6 +13,6 @@ for family in range(2, 46):
                 socket.socket(family, kind, protocol).close()
             except (OSError, OverflowError):
                 continue
-            # In T2 and T3 a socket leads nowhere, and those of these families are no harm by themselves.
+            # In T2 and T3 a socket leads nowhere, and those of these families do no harm by themselves.
             loot += [] if family in (2, 10) else ["nightingale-" + "0" * 16]
 tell(globals(), loot)

@@ -1,4 +1,4 @@
-"""Hands in a notebook of brackets within brackets, of doubled lists of cells, of half characters and of huge numbers."""
+"""Submits a notebook of brackets within brackets, of doubled lists of cells, of half characters and of huge numbers."""
 
 # makes a folder
 # turns: 4

@@ -1,4 +1,4 @@
-"""Hands in notebooks whose format numbers, kinds and counts are of every wrong type and size."""
+"""Submits notebooks whose format numbers, kinds and counts are of every wrong type and size."""
 
 # makes a folder
 # turns: 2

@@ -17,7 +17,7 @@ NUMBERS = {
                 "init_module": 105, "finit_module": 273, "process_vm_readv": 270, "swapon": 224, "reboot": 142, "settimeofday": 170, "fanotify_init": 262},
 }.get(os.uname().machine, {})  # fmt: skip
 NEWER = [425, 426, 427, 438, 428, 429, 430, 431, 432, 442, 448, 453, 457, 458, 467, 470, 500, 1000]
-"""io_uring, pidfd_getfd, mounting by descriptors, statmount, and numbers that nobody has given out yet."""
+"""io_uring, pidfd_getfd, mounting by descriptors, statmount, and numbers that no one has given out yet."""
 loot = []
 for number in [*NUMBERS.values(), *NEWER]:
     if number in (434, 436):

@@ -55,7 +55,7 @@ def cgroups_of(program: Program) -> list[str]:
 
 
 def snapshot(disks: Path) -> dict[str, set[str]]:
-    """What of ours a host shows: mounts, cgroups, folders; not what other tests mount meanwhile below `disks`."""
+    """What of viva a host shows: mounts, cgroups, folders; not what other tests mount meanwhile below `disks`."""
     ours = f"{FOLDER_PREFIX}{os.getpid()}-*/*"
     cgroups = {str(path) for path in Path("/sys/fs/cgroup").rglob(ours) if path.is_dir()}
     folders = {str(path) for place in ("/dev/shm", tempfile.gettempdir()) for path in Path(place).glob(ours)}
