@@ -1,7 +1,7 @@
 """What submissions look like in the wild: each deformation turns a right answer into one that a student may well send.
 
-A deformation takes nothing away, unless it says what: then a second function makes the submission that lacks exactly that
-and nothing else, and the deformed one must get the same points.
+A deformation takes nothing away, unless it says what: then a second function makes the submission that lacks exactly
+that and nothing else, and the deformed one must get the same points.
 """
 
 from collections.abc import Callable

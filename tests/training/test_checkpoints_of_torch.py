@@ -1,4 +1,4 @@
-"""The state of a training with torch crosses the connection, and the training goes on bit for bit as it would have gone."""
+"""The state of a training with torch crosses the connection, and the training continues bit for bit as before."""
 
 from collections.abc import Callable
 from typing import Any

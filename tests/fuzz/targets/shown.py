@@ -1,4 +1,4 @@
-"""Texts of students where people read them: through every escaping nothing acts, and what has passed passes unchanged."""
+"""Texts of students where people read them: after any escaping nothing acts, and escaping twice changes nothing."""
 
 import csv
 import io

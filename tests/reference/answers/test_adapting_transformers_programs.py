@@ -58,7 +58,7 @@ def test_the_mean_of_all_states_depends_on_padding_and_others_do_not() -> None:
 
 
 def test_the_starter_has_the_gaps_that_the_errata_name() -> None:
-    """The typo is the course's; `head` is not a name of the model, and `prefix_length` is set below `__main__` alone."""
+    """The typo is the course's; the model has no name `head`, and `prefix_length` is set below `__main__` alone."""
     for name in ("base_classification.py", "classification.py"):
         tree = ast.parse((STARTER / name).read_text("utf-8"))
         train = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "train")
