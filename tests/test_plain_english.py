@@ -6,7 +6,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "reference" / "README.md"]
+PAGES = [
+    path
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "assignments/*/*.md",
+        "assignments/*/rubric.yaml",
+        "bench/*.md",
+        "reference/*.md",
+        "tests/**/README.md",
+        "src/viva/authoring/templates/**/*.md",
+    )
+    for path in sorted(ROOT.glob(pattern))
+]
 # Each pattern, and what to write instead. Code between backticks and in blocks is not read.
 _IS_NO = r"(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b|more\b|less\b|fewer\b|one\b|different\b)\w+"
 AVOID = {
