@@ -21,16 +21,16 @@ def test_a_pair_of_sentences(submission: Any, key: Any) -> None:
     """What BERT expects for a pair of sentences."""
     answer = submission.answers["1.1"]
     if isinstance(answer, str) and SPECIAL.match(answer.strip()):  # written out instead of a letter
-        check_packing(answer)
+        check_packing(answer, key)
     else:
         check_choice(submission, key, "1.1")
 
 
 @number("1.1")
 @weight(1)
-def test_the_complete_input(submission: Any) -> None:
+def test_the_complete_input(submission: Any, key: Any) -> None:
     """The input for a pair of sentences, with every special token."""
-    check_packing(submission.answers["1.1.packing"])
+    check_packing(submission.answers["1.1.packing"], key)
 
 
 @number("1.2")
@@ -74,13 +74,13 @@ def check_choice(submission: Any, key: Any, question: str) -> None:
     agree_choice(submission.answers[question], key.answers[question], beside=beside)
 
 
-def check_packing(answer: Any) -> None:
+def check_packing(answer: Any, key: Any) -> None:
     """[CLS], a sentence, [SEP], the other sentence, [SEP]; padding may follow."""
     text = " ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
     assert text.strip(), "Your answer is empty; write the complete input, such as [CLS] Tokens-of-sentence-1 …"
     shape = " ".join(parts_of(text))
     shape = re.sub(r"( \[PAD\])+$", "", shape)
-    if shape == "[CLS] … [SEP] … [SEP]":
+    if shape == " ".join(parts_of(key.answers["1.1.packing"])):
         first, second = (piece.strip() for piece in SPECIAL.split(text)[2:5:2])
         check_sentences(first, second)
         assert not UNSURE.search(text), "Your answer leaves open which tokens stand there; write one complete input."

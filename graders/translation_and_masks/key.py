@@ -88,6 +88,16 @@ answers: dict[str, Any] = {
     "3.3.sequence_to_sequence": unilm_mask("sequence_to_sequence", 5, 4),
 }
 
+with_full_stop = {
+    "1.4.P1": 12 / 13,
+    "1.4.P2": 10 / 12,
+    "1.4.P3": 9 / 11,
+    "1.4.P4": 8 / 10,
+    "1.4.BP": 1.0,
+    "1.4.BLEU": (12 / 13 * 10 / 12 * 9 / 11 * 8 / 10) ** 0.25,
+}
+"""The answers by hand to question 1.4 if the full stop counts as a token."""
+
 
 def mask_for_unidirectional_lm(source_seg: Sequence[str], target_seg: Sequence[str]) -> Any:
     """Return the course's own name for the mask that hides the future; 0 = visible, 1 = masked."""

@@ -140,6 +140,16 @@ LINE = "accumulated_by_the_reference = sum(int(number) for number in numbers)"
     [
         ("key.total(numbers), hints", "sum(numbers) + 1, hints", "does not verify"),
         ("SHOWN = [1, 2, 3]", f"SHOWN = [1, 2, 3] or '{LINE}'", "tells what only graders"),
+        (
+            "SHOWN = [1, 2, 3]",
+            "SHOWN = [1, 2, 3] or 'A secret answer of 42'",
+            r'answers\["3"\]: .a secret answer',
+        ),
+        (
+            'key.answers["3"]',
+            '"a secret answer of 42"',
+            r"line 28: test_answer compares .* with `'a secret answer of 42'`",
+        ),
     ],
 )
 def test_what_does_not_hold_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:

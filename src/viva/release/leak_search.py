@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from viva.release.answer_search import AnswerSearch, hand_answers
 from viva.replay.key_recording import RECORD, KeyRecording
 from viva.replay.key_recording.key_recording import record_from
 
@@ -32,6 +33,7 @@ class Secrets:
     questions: dict[bytes, str] = field(default_factory=dict)
     """Questions that only hidden tests ask the key -> the test."""
     seeds: dict[int, str] = field(default_factory=dict)
+    answers: AnswerSearch | None = None
 
     def add_code(self, files: Iterable[Path], public: str) -> None:
         """Add the lines of key and reference, except those that public files hold as well."""
@@ -57,6 +59,10 @@ class Secrets:
         mine = set(public.seeds.values())
         self.seeds |= {seed: name for name, seed in hidden.seeds.items() if seed not in mine}
 
+    def hide_answers(self, answers: Mapping[str, object], public: str) -> None:
+        """Add the key's answers by hand, except what public files hold as well."""
+        self.answers = AnswerSearch(hand_answers(answers), public)
+
     def found_in(self, files: Mapping[str, bytes]) -> list[str]:
         """Return a sentence for each leak, at most one for each file and text."""
         found = []
@@ -69,6 +75,9 @@ class Secrets:
             found += [
                 f"{path} holds {what}: {t[:60]!r}" for t, what in self.texts.items() if any(_holds(x, t) for x in texts)
             ]
+            if self.answers is not None:
+                told = dict(pair for x in texts for pair in self.answers.found_in(x, recorded=path.endswith(RECORD)))
+                found += [f"{path} holds the key's {name}: {written[:60]!r}" for name, written in told.items()]
         return found
 
 

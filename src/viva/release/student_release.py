@@ -15,6 +15,7 @@ from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
+from viva.release.answers_in_tests import written_answers
 from viva.release.key_answers import record_key_answers, record_submission, right_submissions, test_of
 from viva.release.leak_search import Secrets
 from viva.release.release_files import released_files, starter_files
@@ -88,6 +89,7 @@ class Release:
         everything, entries = record_submission(self.course, self.assignment, self.tier, self.secret, first, options)
         summary = self._chosen(everything, entries)
         tests = [entry.test_id for entry in summary.tests]
+        self._refuse_written_answers(_by_file(tests))
         recorded = record_key_answers(self.course, self.assignment, tests, self.tier, self.secret, self.examples)
         if recorded.unfit:
             raise CourseError(self._unfit(recorded.unfit))
@@ -134,6 +136,20 @@ class Release:
             raise CourseError(f"{self.assignment.name}: there is no test that could be released; make some visible.")
         return summary
 
+    def _refuse_written_answers(self, tests: dict[str, set[str]]) -> None:
+        """Raise CourseError if a test that students get compares an answer by hand with a literal."""
+        found = [
+            f"{file}, line {answer.line}: {answer.test} compares `submission.answers[…]` with `{answer.literal[:60]}`"
+            for file, names in sorted(tests.items())
+            for answer in written_answers((self.assignment.graders / file).read_text("utf-8"), sorted(names))
+        ]
+        if found:
+            raise CourseError(
+                f"{self.assignment.name}: students would read the right answer in the source of a public test.\n"
+                f"{_list(found)}\nPut the answer into `answers` in key.py and compare with `key.answers[…]`, so "
+                "that the test stays with you, or make the test hidden."
+            )
+
     def _unfit(self, unfit: dict[str, str]) -> str:
         tests = ", ".join(test.partition("::")[2] for test in unfit)
         return (
@@ -175,6 +191,8 @@ class Release:
             ),
             KeyRecording(seeds=recorded.seeds, asked={case: everything.asked[case] for case in mine}),
         )
+        if not self.assignment.release.answers:
+            secrets.hide_answers(everything.by_hand, shown)
         if found := secrets.found_in(files):
             what = "what would be released tells what only graders may know"
             raise CourseError(f"{self.assignment.name}: {what}.\n{_list(found)}")

@@ -65,6 +65,8 @@ class KeyRecording(Record):
     problems: dict[str, list[str]] = field(default_factory=dict)
     looked_up: set[str] = field(default_factory=set)
     """Cases that looked something up in a table of the key, such as its `answers`."""
+    by_hand: dict[str, Any] = field(default_factory=dict)
+    """All of the key's `answers`, asked or not: what a released folder is searched for."""
 
     def note(self, question: bytes, answer: Answer) -> None:
         """Record an answer."""
@@ -75,15 +77,15 @@ class KeyRecording(Record):
 
     def to_plain(self) -> bytes:
         """Return the recording as bytes, to send it out of the examiner."""
-        return packed((self.to_bytes(), self.asked, self.problems, self.looked_up))
+        return packed((self.to_bytes(), self.asked, self.problems, self.looked_up, self.by_hand))
 
     @classmethod
     def from_plain(cls, data: bytes) -> "KeyRecording":
         """Return the recording that `to_plain` wrote."""
-        record, asked, problems, looked_up = unpacked(data)
+        record, asked, problems, looked_up, by_hand = unpacked(data)
         read = record_from(record)
         made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
-        made.asked, made.problems, made.looked_up = asked, problems, looked_up
+        made.asked, made.problems, made.looked_up, made.by_hand = asked, problems, looked_up, by_hand
         return made
 
     def complain(self, why: str) -> None:

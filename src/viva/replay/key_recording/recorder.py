@@ -1,5 +1,6 @@
 """A key that records what it is asked and what it answers."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,11 @@ class RecordingKey(Key):
     def __init__(self, key: Key, key_recording: KeyRecording) -> None:
         super().__init__(key._module)
         self._key_recording = key_recording
+        answers = getattr(key._module, "answers", None)
+        for name, answer in answers.items() if isinstance(answers, Mapping) else ():
+            with contextlib.suppress(Unrecordable):  # what has no plain form is not in the bytes of a record either
+                packed(answer)
+                key_recording.by_hand[str(name)] = answer
 
     def __getitem__(self, name: str) -> Any:
         found = super().__getitem__(name)
