@@ -38,7 +38,7 @@ _API = """\
 # API for tests
 
 On this page you find what tests import from viva: the decorators, the comparisons, and the helpers for training,
-artifacts and audits. The [author guide](../author-guide.md) shows how to use them.
+programs, artifacts and audits. The [author guide](../author-guide.md) shows how to use them.
 
 ## viva.grading
 
@@ -60,6 +60,12 @@ artifacts and audits. The [author guide](../author-guide.md) shows how to use th
 ## viva.grading.artifacts
 
 ::: viva.grading.artifacts
+
+## viva.grading.programs
+
+::: viva.grading.programs
+    options:
+      members: [check_command]
 
 ## viva.grading.audits
 

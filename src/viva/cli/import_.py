@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument("tool", type=click.Choice(["nbgrader", "otter", "gradescope"]))
+@click.argument("tool", type=click.Choice(["nbgrader", "otter", "gradescope", "github-classroom"]))
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--to", required=True, type=click.Path(path_type=Path), metavar="DIR",
               help="The new course's folder; it must be empty or new.")  # fmt: skip
@@ -21,6 +21,7 @@ def command(tool: str, path: Path, to: Path) -> int:
 
     nbgrader: a course (source/<assignment>/*.ipynb) or one assignment's source folder. otter: what `otter assign`
     makes, an autograder.zip, or a master notebook. gradescope: an autograder with tests of gradescope-utils.
+    github-classroom: a template repository with autograding.json, or a workflow that uses Classroom's graders.
     """
     from viva.adapters.importing.new_course import write_course
 
@@ -32,7 +33,9 @@ def command(tool: str, path: Path, to: Path) -> int:
     for each in assignments:
         for note in each.notes:
             click.echo(f"  {each.name}: {note}")
-    click.echo("Its tests run in the same sandbox as the graded code, and every result says so. Next:")
+    if any("suite" in each.settings for each in assignments):
+        click.echo("Its tests run in the same sandbox as the graded code, and every result says so.")
+    click.echo("Next:")
     click.echo(f"  cd {shlex.quote(str(to))}")
     if any(each.accepted for each in assignments):
         click.echo("  viva verify --no-mutants        your own solution gets full marks")
@@ -49,6 +52,10 @@ def _reader(tool: str) -> "Callable[[Path], list[ImportedAssignment]]":
         from viva.adapters.otter.otter_import import import_otter
 
         return import_otter
+    if tool == "github-classroom":
+        from viva.adapters.importing.classroom_import import import_classroom
+
+        return import_classroom
     from viva.adapters.importing.gradescope_import import import_gradescope
 
     return import_gradescope

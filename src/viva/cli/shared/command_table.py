@@ -13,7 +13,7 @@ class Command(NamedTuple):
 GROUPS: Final[dict[str, dict[str, Command]]] = {
     "Set up": {
         "init": Command("init", "Create a course."),
-        "import": Command("import_", "Create a course from nbgrader, otter or Gradescope assignments."),
+        "import": Command("import_", "Create a course from assignments of another tool."),
         "doctor": Command("doctor", "Show isolation levels and features of this machine."),
     },
     "Write": {

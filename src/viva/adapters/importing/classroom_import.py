@@ -1,0 +1,180 @@
+"""GitHub Classroom: tests of `autograding.json`, or of a workflow that uses Classroom's graders, as tests of viva."""
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from viva.adapters.importing.bundle import read_bundle
+from viva.adapters.importing.classroom_tests import AUTOGRADING, ClassroomTest, classroom_tests
+from viva.adapters.importing.new_course import ImportedAssignment, folder_name
+from viva.model.errors import UsageError
+
+_INSTALLS: Final = re.compile(r"(?:sudo\s+(?:-\w+\s+)*)?(?:python3?\s+-m\s+)?(?:pip3?|apt(?:-get)?|npm|conda)\s")
+_OF_THE_AUTHOR: Final = re.compile(r"(?:^|/)(?:tests?/|[^/]*(?:test|grad(?:e|er|ing))[^/]*\.\w+$|conftest\.py$)", re.I)
+_PROGRAM: Final = re.compile(r"(?<![\w./-])([\w./-]+\.py)\b")
+_MINUTE_S: Final = 60.0
+_LONGEST_S: Final = 600.0
+"""The time that one command gets at most: Classroom's ten minutes by default."""
+_FILES: Final = "files"
+"""The folder in graders/<a>/ with the author's own files."""
+
+
+def import_classroom(path: Path) -> list[ImportedAssignment]:
+    """Return the assignment of a template repository.
+
+    Raises:
+        UsageError: it holds no tests of GitHub Classroom, or none that run a Python program.
+    """
+    files = read_bundle(path)
+    files = _below_single_folder(files)
+    tests = list(classroom_tests(files))
+    if not tests:
+        raise UsageError(
+            f"{path} holds no tests of GitHub Classroom: expected {AUTOGRADING}, or a workflow in .github/workflows "
+            "with steps that use autograding-io-grader, autograding-command-grader or autograding-python-grader."
+        )
+    own = {p: d for p, d in files.items() if not p.startswith(".") and _OF_THE_AUTHOR.search(p)}
+    module = _students_module(tests, files, own)
+    if module is None:
+        raise UsageError(
+            f"{path}: viva cannot tell which Python file students submit: no command names one, and no test "
+            "imports one."
+        )
+    name = folder_name(path.resolve().name.removesuffix(".zip"))
+    settings: dict[str, Any] = {
+        "title": name,
+        "submission": {"notebook": None, "module": module},
+        "load": "definitions",
+        "limits": {"test_s": int(max(_seconds(t) * (2 if t.setup else 1) for t in tests)) + 30, "submission_s": 3600},
+    }
+    imported = ImportedAssignment(name, settings)
+    scored = any(test.points for test in tests)
+    written = [_function(n, test, 1 if not scored else test.points) for n, test in enumerate(tests, 1)]
+    imported.graders = {"test_classroom.py": (_HEADER + "\n\n".join(written)).encode()}
+    imported.graders["key.py"] = b'"""The tests compare what programs print; they need no model answers."""\n'
+    imported.graders["conftest.py"] = (
+        b'"""The files for the sandbox are not tests of viva."""\n\ncollect_ignore = ["files"]\n'
+    )
+    imported.graders |= {f"{_FILES}/{p}": d for p, d in own.items()}
+    imported.starter = {p: d for p, d in files.items() if not p.startswith(".") and p not in own and _is_small(d)}
+    imported.notes = _notes(tests, scored=scored)
+    return [imported]
+
+
+def _below_single_folder(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files of a repository that was downloaded as an archive, in which all are in one folder."""
+    tops = {p.partition("/")[0] for p in files}
+    if len(tops) == 1 and not any(p.startswith(".github/") for p in files):
+        prefix = f"{tops.pop()}/"
+        return {p.removeprefix(prefix): d for p, d in files.items() if p.startswith(prefix)}
+    return files
+
+
+def _students_module(tests: list[ClassroomTest], files: Mapping[str, bytes], own: Mapping[str, bytes]) -> str | None:
+    """Return the file that students submit: the one that commands run or that the author's tests import."""
+    there = {p for p in files if p.endswith(".py") and p not in own and not p.startswith(".")}
+    named: list[str] = [p.removeprefix("./") for test in tests for p in _PROGRAM.findall(test.command)]
+    imported = [f"{module}.py" for p, d in sorted(own.items()) if p.endswith(".py") for module in _imports(d)]
+    for path in (*named, *imported):
+        if path in there or (path not in files and path not in own and not _OF_THE_AUTHOR.search(path)):
+            return path
+        at = next((p for p in sorted(there) if PurePosixPath(p).name == path), None)
+        if at is not None:
+            return at
+    return next(iter(there)) if len(there) == 1 else None
+
+
+def _imports(data: bytes) -> list[str]:
+    """Return the modules that a test imports and that come neither with Python nor with pytest."""
+    import sys
+
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names = [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    known = {*sys.stdlib_module_names, "pytest", "numpy", "pandas", "torch", "matplotlib", "scipy", "sklearn"}
+    return [name.replace(".", "/") for name in names if name.partition(".")[0] not in known]
+
+
+def _without_installs(setup: str) -> tuple[str, list[str]]:
+    """Return a setup command without the parts that install something, and these."""
+    parts = [part.strip() for part in re.split(r"\n|&&|;", setup) if part.strip()]
+    kept = [part for part in parts if not _INSTALLS.match(part)]
+    return " && ".join(kept), [part for part in parts if _INSTALLS.match(part)]
+
+
+def _seconds(test: ClassroomTest) -> float:
+    return min(test.minutes * _MINUTE_S, _LONGEST_S)
+
+
+def _is_small(data: bytes) -> bool:
+    return len(data) < 1 << 20
+
+
+_HEADER: Final = '''"""Tests of GitHub Classroom; made by `viva import`; the file is yours to change."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viva.grading import number, weight
+from viva.grading.programs import check_command
+
+FILES = Path(__file__).parent / "files"
+
+
+@pytest.fixture(autouse=True)
+def _own_files(submission: Any) -> None:
+    """Put the author's files next to the submission, over any that the student has changed."""
+    for path in sorted(FILES.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            submission.put(path.relative_to(FILES).as_posix(), path.read_bytes())
+
+
+'''
+
+
+def _function(n: int, test: ClassroomTest, points: int) -> str:
+    setup, _ = _without_installs(test.setup)
+    given = {
+        "setup": setup or None,
+        "stdin": test.stdin.strip() + "\n" if test.stdin.strip() else None,
+        "expected": test.expected.strip() if test.expected is not None else None,
+        "comparison": test.comparison if test.expected is not None else None,
+        "timeout_s": _seconds(test),
+    }
+    arguments = "".join(f"        {name}={value!r},\n" for name, value in given.items() if value is not None)
+    title = " ".join(test.name.split()) or f"Test {n}"
+    words = re.sub(r"\W+", "_", test.name.lower()).strip("_") or "command"
+    return (
+        f'@number("{n}")\n@weight({points})\ndef test_{n}_{words[:60]}(submission: Any) -> None:\n'
+        f"    {_docstring(title)}\n    check_command(\n        submission,\n        {test.command.strip()!r},\n"
+        f"{arguments}    )\n"
+    )
+
+
+def _docstring(title: str) -> str:
+    return f'"""{title}"""' if '"' not in title and "\\" not in title else repr(title)
+
+
+def _notes(tests: list[ClassroomTest], *, scored: bool) -> list[str]:
+    notes = []
+    installs = [part for test in tests for part in _without_installs(test.setup)[1]]
+    if installs:
+        notes.append(
+            "viva installs nothing while it grades, so install this where you grade: "
+            f"{'; '.join(sorted(set(installs)))[:300]}."
+        )
+    if not scored:
+        notes.append("No test has points, so each is worth 1.")
+    if any(test.expected is None for test in tests):
+        notes.append(
+            "Tests that only look at the exit status can be passed by a program that ends with status 0; "
+            "compare functions with agree(…) where points matter."
+        )
+    return notes
