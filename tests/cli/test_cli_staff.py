@@ -37,7 +37,7 @@ def test_explain_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -
         ran = viva("explain", source, "test_word_counts")
         assert (ran.status, ran.err) == (0, "")
         assert "1.1 test_words.py::test_word_counts: failed, 0 of 4 points" in ran.out
-        assert "call word_counts args=['The cat and the hat']" in ran.out
+        assert "word_counts('The cat and the hat')" in ran.out and "find" not in ran.out
         assert "→ {'The': 1, 'cat': 1, 'and': 1, 'the': 1, 'hat': 1}" in ran.out
         assert "test_total" not in ran.out
 
@@ -45,8 +45,8 @@ def test_explain_shows_what_was_asked_and_answered(viva: Viva, tmp_path: Path) -
 def test_explain_shows_staff_what_a_hidden_test_hides(viva: Viva, tmp_path: Path) -> None:
     hand_in(tmp_path / "bob", KEEPS_CASE)
     ran = viva("explain", "bob", "test_random_texts")
-    assert "call word_counts args=['" in ran.out and "expected" in ran.out
-    assert "call word_counts" not in viva("grade", "bob").out
+    assert "asked by test_words.py::test_random_texts" in ran.out and "expected" in ran.out
+    assert "asked by" not in viva("grade", "bob").out
 
 
 def test_explain_shows_answers_that_are_not_code(viva: Viva, tmp_path: Path) -> None:
@@ -70,7 +70,28 @@ def test_explain_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_pa
     (tmp_path / "bob" / "solution.py").unlink()
     (tmp_path / "bob").rmdir()
     ran = viva("explain", "bob.json", "1.1")
-    assert ran.status == 1 and "bob: no such file or folder" in ran.sentence()
+    assert ran.status == 1 and "bob: no such file or folder here, next to bob.json" in ran.sentence()
+
+
+def test_explain_finds_the_submission_wherever_it_is_run_from(
+    viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hand_in(tmp_path / "class" / "bob", KEEPS_CASE)
+    viva("grade", "class", "-o", "graded")
+    (graded,) = (tmp_path / "graded").rglob("results.json")
+    elsewhere = tmp_path / "elsewhere"
+    hand_in(elsewhere / "class" / "bob", RIGHT)  # of the same name, and not what was graded
+    monkeypatch.chdir(elsewhere)
+    ran = viva("explain", str(graded), "test_word_counts")
+    assert (ran.status, ran.err) == (0, "") and "test_word_counts: failed" in ran.out
+
+
+def test_explain_wraps_long_values_at_words(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    ran = viva("explain", hand_in(tmp_path / "bob", KEEPS_CASE), "1.1")
+    lines = ran.out.splitlines()
+    assert max(len(line) for line in lines if " " in line.strip()) <= 60
+    assert "args=" not in ran.out and "'differs'" not in ran.out
 
 
 def test_explain_knows_only_tests_that_exist(viva: Viva, tmp_path: Path) -> None:

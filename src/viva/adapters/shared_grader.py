@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from viva.config import Assignment
-from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.boxes.box_session import BoxSession
+from viva.examiner.boxes.question import Question
 from viva.examiner.catalog import TestFunction
 from viva.examiner.grader import MOST_CONFIRMED, NOT_READABLE, Questions, signature
 from viva.examiner.load_notes import notes_for_student

@@ -1,9 +1,12 @@
 """`viva explain RESULT TEST`: run one test on one submission again and show staff each question and answer."""
 
+import contextlib
 import json
 import os
+import shutil
+import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +19,11 @@ from viva.cli.shared.options import (
     open_course,
     tier_option,
 )
-from viva.config import keep_apart
+from viva.config import Course, keep_apart
 from viva.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from viva.model.grade_request import Graded
 
 
 @click.command("explain")
@@ -31,14 +37,13 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
 
     Shows staff what a student does not see: hidden inputs, the full comparison, the grader's own traceback.
     """
-    from viva.formats.escaping import terminal
     from viva.model.grade_request import GradeOptions, GradeRequest
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
     from viva.submissions import open_submission
 
-    path, graded_hash = _submission_of(result)
     course = open_course(course_dir)
+    path, graded_hash = _submission_of(result, course)
     keep_apart(course.root, [path])
     submission = open_submission(path, str(path), withheld=course.withheld)
     chosen = choose_assignment(course, assignment, submission)
@@ -51,29 +56,74 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
         examiner.open()
         examiner.check_selection(options)
         graded = examiner.grade(GradeRequest(submission, options))
-    for note in graded.score.notes:
-        click.echo(terminal(f"note: {note}"))
-    for entry in graded.score.entries:
-        click.echo(f"{entry.number} {entry.test_id}: {entry.status}, {entry.earned} of {entry.points} points")
-        for text in (entry.message, entry.staff_message):
-            if text:
-                click.echo(terminal("  " + text.replace("\n", "\n  ")))
-    for test_id, questions in graded.questions:
-        click.echo(f"asked by {test_id}:")
-        for op, subject, arguments, outcome in questions:
-            click.echo(terminal(f"  {op} {subject} {arguments}\n    → {outcome}"))
+    _print(graded)
     return 2 if graded.score.has_grader_error else 0
 
 
-def _submission_of(result: Path) -> tuple[Path, str]:
-    """Return the submission's path, and the hash that was graded if `result` is a results.json."""
+def _print(graded: "Graded") -> None:
+    from viva.formats.decimal_points import show
+    from viva.formats.escaping import terminal
+
+    width = shutil.get_terminal_size((100, 0)).columns
+
+    def line(text: str, indent: str) -> None:
+        for part in text.split("\n"):
+            filled = textwrap.fill(
+                terminal(part),
+                max(width, 40),
+                initial_indent=indent,
+                subsequent_indent=indent + "    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+                replace_whitespace=False,
+            )
+            click.echo(filled)
+
+    for note in graded.score.notes:
+        line(f"note: {note}", "")
+    for entry in graded.score.entries:
+        points = f"{show(entry.earned)} of {show(entry.points)} points"
+        click.echo(f"{entry.number} {entry.test_id}: {entry.status}, {points}")
+        for text in filter(None, (entry.message, entry.staff_message)):
+            line(text, "  ")
+    for test_id, questions in graded.questions:
+        shown = [(asked, answered) for _, _, asked, answered in questions if answered]
+        if shown:
+            click.echo(f"asked by {test_id.removesuffix('[]')}:")
+        for asked, answered in shown:
+            line(asked, "  ")
+            line(f"→ {answered}", "    ")
+
+
+def _submission_of(result: Path, course: Course) -> tuple[Path, str]:
+    """Return the submission's path, and the hash that was graded if `result` is a results.json.
+
+    A result names its submission as it was given to `viva grade`. So the path is tried from here, from the folders that
+    hold the result, and from the course; the first place whose files are those that were graded counts.
+
+    Raises:
+        UsageError: the file is not a result, or the submission is in none of these places.
+    """
+    from viva.submissions import open_submission
+
     if result.suffix != ".json" or not result.is_file():
         return result, ""
     try:
-        data: Any = json.loads(result.read_text("utf-8"))
-        extra = data["extra_data"]
-        return Path(extra["submission"]), str(extra["content_hash"])
+        extra: Any = json.loads(result.read_text("utf-8"))["extra_data"]
+        named, graded_hash = Path(extra["submission"]), str(extra["content_hash"])
     except (ValueError, KeyError, TypeError):
         raise UsageError(
             f"{result}: this is not a results.json that viva wrote; give the submission's path instead."
         ) from None
+    places = dict.fromkeys([Path(), *result.absolute().parents, course.root])
+    there = [place / named for place in places if (place / named).exists()]
+    for path in there:
+        with contextlib.suppress(UsageError):  # such as a folder of another kind
+            if open_submission(path, str(path), withheld=course.withheld).content_hash == graded_hash:
+                return path, graded_hash
+    if not there:
+        raise UsageError(
+            f"{named}: no such file or folder here, next to {result} or in a folder above it, or in {course.root}; "
+            "give the submission's path instead."
+        )
+    return there[0], graded_hash

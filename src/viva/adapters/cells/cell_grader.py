@@ -12,7 +12,8 @@ from viva.adapters.nbgrader.nbgrader_source import FOLDER, read_source
 from viva.adapters.otter.otter_grading import OtterRun, OtterSuite, read_otter
 from viva.adapters.shared_grader import SharedGrader
 from viva.config import Assignment
-from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.boxes.box_session import BoxSession
+from viva.examiner.boxes.question import Question
 from viva.examiner.outcome import Outcome, judge
 from viva.model import Submission
 from viva.model.box_source import BoxSource

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from viva.adapters.cells.cell_loader import CellLoader
-from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import LoadProblem
+from viva.examiner.boxes.question import Question
 from viva.model import Limits, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, StudentRaised
 

@@ -9,8 +9,9 @@ from viva.adapters.unittests.suite_files import FOLDER, file_of
 from viva.adapters.unittests.suite_loader import SuiteLoader
 from viva.adapters.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, of_fixture, of_test, without_suite
 from viva.adapters.unittests.suite_reading import Suite, SuiteTest
-from viva.examiner.boxes.box_session import BoxSession, Question
+from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import LoadProblem
+from viva.examiner.boxes.question import Question
 from viva.examiner.outcome import Outcome, describe, judge
 from viva.model import Limits, Status, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised

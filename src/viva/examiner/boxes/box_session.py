@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from viva.compare.show import show
 from viva.examiner.boxes.load import Loader, LoadProblem, LoadReport
 from viva.examiner.boxes.on_gpu import OnGpu, serves
+from viva.examiner.boxes.question import Question
 from viva.model import Limits, untrusted
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import (
@@ -31,30 +31,8 @@ from viva.sandbox.guest.transport.wire import TooLarge
 GRACE_S: Final = 1.0
 """How long after the box's own soft limit the examiner kills the box."""
 HANGS_BEFORE_UNASKED: Final = 3
-SHOWN_CAP: Final = 2000
-"""Characters of an argument or a value in the record of a test."""
-_SHOWN_FIELDS: Final = ("args", "kwargs", "key", "names")
 MOST_DIFFERENCES: Final = 50
 """Differences of the environment that are kept for one submission."""
-
-
-@dataclass(slots=True)
-class Question:
-    """A question to the box and its outcome, for `viva explain` and the call log."""
-
-    op: str
-    subject: str
-    fields: dict[str, Any]
-    outcome: str = ""
-    value: Any = None
-
-    def shown(self) -> list[str]:
-        """Return operation, subject, arguments and outcome as texts, kept short whatever the student's process sent."""
-        fields = {
-            k: v for k, v in self.fields.items() if k in _SHOWN_FIELDS and not (type(v) in (list, dict) and not v)
-        }
-        arguments = ", ".join(f"{name}={show(value, SHOWN_CAP)}" for name, value in fields.items())
-        return [self.op, self.subject, arguments[: 2 * SHOWN_CAP], self.outcome or show(self.value, SHOWN_CAP)]
 
 
 @dataclass(slots=True)
