@@ -96,3 +96,21 @@ def test_the_page_of_a_student_shows_what_the_course_has_executed(viva: Viva, tm
     assert "executed by the course" in pages["ada"] and "put-out" in pages["ada"]
     assert "put-out" not in pages["bob"] and "were not executed" in pages["bob"], "made of other bytes"
     assert "notebook" not in pages["eve"]
+
+
+@pytest.mark.slow
+def test_pages_of_kept_scores_show_it_as_well(viva: Viva, own_course: Path, tmp_path: Path) -> None:
+    with (own_course / "grader.yaml").open("a") as file:
+        file.write("records: sqlite:///records.db\n")
+    hand_in_notebook(tmp_path / "class" / "ada", *WORK, "print('put-' + 'out')")
+    viva("grade", "class", "-o", "graded")
+    pages = []
+    for options in ((), ("--results", "graded")):
+        done = viva("report", "words", "--feedback", "-o", "pages", *options)
+        assert done.status == 0, done.err
+        (page,) = (tmp_path / "pages" / "feedback").rglob("*.html")
+        pages.append(page.read_text("utf-8"))
+    assert "were not executed" in pages[0] and "executed by the course" not in pages[0]
+    assert "executed by the course" in pages[1] and "put-out" in pages[1]
+    done = viva("report", "graded", "--feedback", "--results", "graded")
+    assert done.status == 1 and "--results is for scores that the course keeps" in done.sentence()

@@ -1,6 +1,6 @@
 """`viva report ASSIGNMENT|DIR`: report a class on one page and in one table; `--feedback` adds a page per student."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     help="For --feedback and --similarity: the folder in which `viva grade` was started (default: this one).",
 )  # fmt: skip
 @click.option(
+    "--results", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
+    help="For --feedback of an ASSIGNMENT: what `viva grade -o DIR` wrote, to show notebooks as the course ran them.",
+)  # fmt: skip
+@click.option(
     "--roster", type=click.Path(path_type=Path), metavar="FILE",
     help="The roster as CSV: the report of an ASSIGNMENT then says who has not submitted.",
 )  # fmt: skip
@@ -42,6 +46,7 @@ def command(
     feedback: bool,
     similarity: bool,
     submissions: Path,
+    results: Path | None,
     roster: Path | None,
     assignment: str | None,
     course_dir: Path | None,
@@ -65,13 +70,16 @@ def command(
     if kept is None:
         if roster is not None:
             raise UsageError("--roster is for scores that the course keeps: give the name of the assignment, not DIR.")
-        results, name = _below(what, submissions, assignment)
-        attempts, executed = [one for one, _ in results], ExecutedNotebooks(results)
+        if results is not None:
+            raise UsageError("--results is for scores that the course keeps: DIR has the executed notebooks already.")
+        there, name = _below(what, submissions, assignment)
+        attempts, executed = [one for one, _ in there], ExecutedNotebooks(there)
     else:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
         attempts, listed = with_roster(scores_in_records(course, kept, records_url), roster)
         name = kept
+        executed = ExecutedNotebooks(_with_places(attempts, results, submissions) if results is not None else [])
     place = output or (what / "report" if kept is None else Path(f"report-{kept}"))
     written = write_report(
         attempts,
@@ -91,6 +99,17 @@ def command(
     for name, why in written.without_page:
         click.echo(f"viva: {escaping.line(name)} has no page: {escaping.line(why)}", err=True)
     return 1 if written.without_page else 0
+
+
+def _with_places(
+    attempts: "Sequence[ScoredAttempt]", folder: Path, submissions: Path
+) -> "list[tuple[ScoredAttempt, Path]]":
+    """Return the submissions whose results are below a folder, each with the folder of its result."""
+    from viva.report.load_results import attempts_below
+
+    places = {one.score.content_hash: place for one, place in attempts_below(folder, submissions)}
+    found = ((one, places.get(one.score.content_hash)) for one in attempts)
+    return [(one, place) for one, place in found if place is not None]
 
 
 def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
