@@ -15,7 +15,7 @@ from viva.cli.shared.record_options import login_name, records_option
 from viva.formats.escaping import line
 from viva.formats.folders import results_below
 from viva.model.errors import UsageError
-from viva.model.extras import EXTRAS, missing_library
+from viva.model.extras import need
 from viva.model.hand_grading import FIRST, SECOND
 from viva.pipeline.open_records import folder_records, open_records, records_at, records_url_of
 
@@ -81,8 +81,8 @@ def command(
     if export is not None and table is not None:
         raise UsageError("Say one of --export and --import.")
     course = open_course(course_dir)
+    need("review", "`viva review` needs")
     marker, round = _marker(by), SECOND if second else FIRST
-    _need_libraries()
     about = _about(course, what, records_url, assignment)
     if export is not None or table is not None:
         with queue_for(course, what, records_url, assignment) as queue:
@@ -159,12 +159,6 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
     with table.open("rb") as file:
         taken = round_csv.import_csv(queue, Marker(marker, round), file.read(MOST_BYTES + 1))
     return f"{taken} {'grade' if taken == 1 else 'grades'} taken from {table}"
-
-
-def _need_libraries() -> None:
-    """Report missing libraries before an address is printed, without importing any."""
-    if (missing := EXTRAS["review"].missing()) is not None:
-        raise missing_library("`viva review` needs", missing, "review")
 
 
 def _marker(by: str) -> str:

@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 from viva.formats.escaping import line
 from viva.lms.address import is_loopback
 from viva.lms.errors import LmsError, NotAllowed, Unreachable
-from viva.model.extras import missing_library
 
 TRIES: Final = 5
 MOST_WAIT_S: Final = 120.0
@@ -72,10 +71,8 @@ class Connection:
     """Sends requests to a site; a context manager."""
 
     def __init__(self, site: str, *, slow_s: float = _SLOW_S) -> None:
-        try:
-            import httpx2
-        except ImportError as error:
-            raise missing_library("Talking to a learning platform needs", error.name, "lms") from None
+        import httpx2  # the commands have checked that it is there
+
         self.site = site
         self._httpx = httpx2
         # A proxy of the environment is for other machines, and gets no unencrypted request.

@@ -62,6 +62,20 @@ def install_command(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{EXTRAS[extra].name}]'"
 
 
+def need(extra: str, what: str) -> None:
+    """Check that an extra is installed, before anything else is asked of the user; nothing is imported.
+
+    Args:
+        extra: its name.
+        what: what needs it, as for `missing_library`.
+
+    Raises:
+        MissingLibrary: a module of it is missing.
+    """
+    if (module := EXTRAS[extra].missing()) is not None:
+        raise missing_library(what, module, extra)
+
+
 def missing_library(what: str, module: str | None, extra: str) -> MissingLibrary:
     """Return the error that says which module is missing and how to install it.
 

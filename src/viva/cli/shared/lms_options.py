@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from viva.model.extras import need
+
 if TYPE_CHECKING:
     from viva.lms.platform import Platform
 
@@ -37,6 +39,7 @@ def connected(platform: str, page: str) -> "Iterator[Platform]":
     Raises:
         UsageError: the address is wrong, there is no token, or httpx2 is not installed.
     """
+    need("lms", "Talking to a learning platform needs")
     from viva.lms.access_token import find_token
     from viva.lms.address import read_address
     from viva.lms.canvas import Canvas
