@@ -1,5 +1,6 @@
-"""The documents keep to plain English: a short list of words and constructions that read as translated or clever."""
+"""Documents, messages and docstrings keep to plain English: a short list of words that read as translated or clever."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -26,17 +27,19 @@ AVOID = {
     r"\bnobody\b": "no one",
     r"\banew\b": "again",
     r"\bmend(?:s|ed|ing)?\b": "fix",
-    r"\bbeside\b": "next to, with, besides",
+    r"\bbeside\b(?!:)": "next to, with, besides",
     r"\bin vain\b": "name what is missing",
-    r"\bhand(?:s|ed|ing)? in\b(?! nothing)": "submit",
+    r"(?<!by )\bhand(?:s|ed|ing)? in\b(?! nothing)": "submit",
     r"\b(?:deliver(?:y|ies|ed)|hand-ins?)\b": "submission",
     _IS_NO: "is not a …, or there is no …",
     r"\bfor ever\b": "forever",
     r"\bstands? (?:in|at|above|below|under|for)\b": "is in, is at, means",
-    r"\bof (?:ours|yours|theirs|the course's)\b": "our, your, the course's",
-    r"\b(?:walls?(?! (?:seconds|time)|-clock)|doors?|gates?)\b": "isolation layer, connection, escaping",
+    r"\bof (?:ours|yours|theirs)\b|\bof the course's\b(?! \w)": "our, your, the course's",
+    r"\b(?:walls?(?! (?:seconds|time|clock)|-clock)|doors?|gates?)\b": "isolation layer, connection, escaping",
     r"\bmarkers? marks?\b|\bmarks? (?:of|for) (?:a|the|each) (?:student|question)": "grade, points",
 }  # fmt: skip
+READ = {ROOT / "src/viva/review/wording.py"}
+"""It lists words that it looks for in answers."""
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`|\]\([^)]*\)|^#+ [^\n]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -45,13 +48,28 @@ def prose(text: str) -> str:
     return CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_reads_as_a_native_writer_would_write(page: Path) -> None:
-    text = prose(page.read_text("utf-8"))
-    found = [
+def avoided(text: str) -> list[str]:
+    """Each word or construction of the list in a text, with its line and what to write instead."""
+    return [
         f"line {text.count(chr(10), 0, match.start()) + 1}: {' '.join(match[0].split())!r}; write: {better}"
         for pattern, better in AVOID.items()
         for match in re.finditer(pattern, text, re.IGNORECASE)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_reads_as_a_native_writer_would_write(page: Path) -> None:
+    assert avoided(prose(page.read_text("utf-8"))) == []
+
+
+def test_messages_and_docstrings_do_too() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}, line {node.lineno}: {complaint}"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        if path not in READ
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+        for complaint in avoided(prose(node.value))
     ]
     assert found == []
 

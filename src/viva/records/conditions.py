@@ -119,7 +119,7 @@ class Asked:
 
 
 def standing(score: Score, made: Conditions | None, asked: Conditions) -> Standing:
-    """Return whether a stored score may stand for a run.
+    """Return whether a stored score counts for a run.
 
     Args:
         score: the stored score.

@@ -13,7 +13,7 @@ _LEAST_DIGITS: Final = 3
 _LEAST_DIGITS_WHOLE: Final = 4
 """Whole numbers of fewer digits, such as 768, occur as sizes."""
 _LEAST_DIGITS_RECORDED: Final = 7
-"""A record holds thousands of numbers; only one that is not rounded is no coincidence."""
+"""A record holds thousands of numbers; only one that is not rounded counts as found."""
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w]|\.\d)")
 _SAME: Final = str.maketrans({"·": "*", "×": "*", "−": "-", "²": "^2", "³": "^3"})
 

@@ -64,7 +64,7 @@ def starter_files(assignment: Assignment) -> dict[str, bytes]:
 
 
 def _check_one_place_to_answer(assignment: Assignment, files: Mapping[str, bytes]) -> None:
-    """Check that no notebook and module define the same name: who answers in one often hands in the other as well."""
+    """Check that no notebook and module define the same name, because students often submit both."""
     defined = {path: defined_names(path, data) for path, data in sorted(files.items()) if path.endswith(CODE)}
     notebooks = [path for path in defined if path.endswith(".ipynb")]
     for notebook, module in itertools.product(notebooks, defined.keys() - set(notebooks)):

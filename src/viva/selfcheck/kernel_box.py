@@ -62,7 +62,7 @@ class KernelBox:
             raise BoxDied(self._over) from error
         except wire.WireError as error:
             self._over = f"protocol violation: {error}"
-            raise ProtocolViolation(f"the kernel sent no message of ours: {error}") from error
+            raise ProtocolViolation(f"the kernel sent a message that is not valid: {error}") from error
 
     def kill(self) -> None:
         """Ask nothing more until the next loan; the kernel is the student's and keeps running."""

@@ -101,7 +101,7 @@ class _NotebookResults:
 
 
 def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:
-    """Return what runs for a student's notebook: its cells, with the author's locked cells in place of theirs.
+    """Return what runs for a student's notebook: its cells, with the author's locked cells replacing their own.
 
     Of several cells with one id the last counts as the author's, as in nbgrader; a missing one is not put back.
     """

@@ -43,7 +43,7 @@ def agree_number(
 
     Raises:
         Disagreement: another number, or none that can be read.
-        ValueError: an argument of the author's is no number.
+        ValueError: an argument from the author is not a number.
     """
     hints = hints_of_answer(hints)
     right = [(value, _allowed(value, atol, rtol)) for value in map(_read_expected, (expected, *accept))]

@@ -276,7 +276,7 @@ class Box:
 
     def _violation(self, what: str) -> ProtocolViolation:
         self._end(f"protocol violation: {what}")
-        return ProtocolViolation(f"the box sent no message of ours and was killed: {what}")
+        return ProtocolViolation(f"the box sent a message that is not valid and was killed: {what}")
 
 
 def _channels() -> tuple[socket.socket, socket.socket | None, tuple[int, int, str], tuple[int, int]]:

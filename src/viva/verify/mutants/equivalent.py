@@ -33,7 +33,7 @@ _LINES: Final = Kind(_lines, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT,
 
 @dataclass(frozen=True, slots=True)
 class EquivalentRow:
-    """One line of a right answer, and the lines that may replace it; `*` stands for anything."""
+    """One line of a right answer, and the lines that may replace it; `*` matches anything."""
 
     file: Text
     function: Text

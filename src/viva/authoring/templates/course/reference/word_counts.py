@@ -4,5 +4,5 @@ from collections import Counter
 
 
 def word_counts(text: str) -> Counter[str]:
-    """How often each lower-cased, white-space separated word stands in `text`."""
+    """Return how often each lower-cased word, separated by white space, occurs in `text`."""
     return Counter(text.lower().split())
