@@ -107,6 +107,19 @@ def test_a_notebook_beside_the_released_course_asks_it(folder: Path) -> None:
     assert "The sum of some numbers" in done.stdout and "4 points of hidden tests" in done.stdout
 
 
+def test_a_second_release_verifies_nothing_again(tmp_path: Path) -> None:
+    course, said = write_course(tmp_path / "course"), list[str]()
+    made = [
+        Release(course, course.assignment("sums"), Tier.T0, SECRET, said.append).to(tmp_path / name).files
+        for name in ("first", "second")
+    ]
+    assert made[0] == made[1]
+    assert [line for line in said if "erif" in line] == [
+        "Verifying the assignment …",
+        "Nothing has changed since the assignment was verified.",
+    ]
+
+
 @pytest.mark.nightly
 def test_answers_by_hand_are_released_where_the_author_says_so(tmp_path: Path) -> None:
     told = released(write_course(tmp_path, settings="release: {answers: true}\n"), tmp_path / "out")

@@ -24,6 +24,7 @@ from viva.release.wheel import wheel
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.verify.last_verification import Verified, recall, remember, verified
 from viva.verify.verify_course import verify
 
 _SHOWN: Final = 8
@@ -81,8 +82,7 @@ class Release:
         starter = starter_files(self.assignment)
         examples = example_submissions(self.course, self.assignment)
         self.examples = [*(k for k in examples if k.name != "starter"), _as_example(starter)]
-        self.say("Verifying the assignment …")
-        self._verify()
+        found = self._verified()
         self.say("Recording what the tests ask the key …")
         first = right_submissions(self.assignment, self.examples)[0]
         options = GradeOptions(key_recording=True, training=False)
@@ -100,7 +100,7 @@ class Release:
         summary.files |= released_files(self.assignment, starter, place)
         self.say("Proving what is released …")
         self._search(summary.files, everything, recorded.record, set(tests))
-        self._prove(course_folder, tests)
+        self._prove(course_folder, tests, found)
         summary.files |= own_wheel  # after the search: it holds the engine alone, which anyone may read
         ReleasedFolder(summary.files).write(folder)
         return summary
@@ -112,10 +112,21 @@ class Release:
         name, built = wheel()
         return f"./{RELEASED}/{name}", {f"{RELEASED}/{name}": built}
 
-    def _verify(self) -> None:
-        for _, findings in verify(self.course, [self.assignment], self.tier, self.secret, with_mutants=False):
-            if wrong := [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]:
-                raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
+    def _verified(self) -> dict[str, Verified]:
+        """Return what the example submissions got: in the last verification, if nothing has changed since, or now."""
+        found = recall(self.course, self.assignment, self.tier, self.secret)
+        if found is not None:
+            self.say("Nothing has changed since the assignment was verified.")
+            return found
+        self.say("Verifying the assignment …")
+        ((_, findings),) = verify(
+            self.course, [self.assignment], self.tier, self.secret, with_mutants=False, call_logs=True
+        )
+        if wrong := [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]:
+            raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
+        found = verified(findings)
+        remember(self.course, self.assignment, self.tier, self.secret, found)
+        return found
 
     def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> ReleaseSummary:
         """Return which tests are released, and why the others are not."""
@@ -158,11 +169,11 @@ class Release:
             + f"\nMake them hidden, or write into assignment.yaml\n  release: {{withhold: [{tests}]}}"
         )
 
-    def _prove(self, course_folder: dict[str, bytes], tests: list[str]) -> None:
+    def _prove(self, course_folder: dict[str, bytes], tests: list[str], found: dict[str, Verified]) -> None:
         with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
             ReleasedFolder(course_folder).write_into(Path(name))
             wrong = release_proof.complaints(
-                self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.examples
+                self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.examples, found
             )
         if wrong:
             advice = "\n`release: {withhold: [test_…]}` in assignment.yaml keeps a test that needs the key."

@@ -32,6 +32,8 @@ class Finding:
     """True for a right answer that was broken, and must have lost points."""
     unreached: tuple[str, ...] = ()
     """Statements of the key that no test reached."""
+    call_log: bytes = b""
+    """What the boxes were asked and replied, if call logs are kept."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
 
@@ -51,6 +53,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     with_mutants: bool = True,
     training: bool = False,
     gpus: Gpus | None = None,
+    call_logs: bool = False,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything that has an expected verdict, all assignments in one batch so that no core waits for another.
 
@@ -65,6 +68,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         with_mutants: whether ten mutants of each assignment are graded too.
         training: whether tests that train are run; never for mutants.
         gpus: what is offered to tests that need a GPU; None to leave them out.
+        call_logs: whether the findings hold call logs.
 
     Yields:
         Each assignment in the order given, with a finding about its points, one about its rubric if there is one, one
@@ -76,7 +80,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     examples = {a.name: example_submissions(course, a) for a in assignments}
     rubrics = {a.name: a.rubric() for a in assignments}
     jobs = [
-        Job(Path(k.name), k.name, a, k.submission, _options(k, training=training))
+        Job(Path(k.name), k.name, a, k.submission, _options(k, training=training, call_log=call_logs))
         for a in assignments
         for k in sorted(examples[a.name], key=lambda k: k.verdict != "timeout")
     ]
@@ -101,9 +105,9 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
             yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
 
 
-def _options(example: ExampleSubmission, *, training: bool) -> GradeOptions:
+def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> GradeOptions:
     """Return how to grade an example; the key's statements are counted once, with the key itself."""
-    return GradeOptions(training=training, key_lines=example.name == "key")
+    return GradeOptions(training=training, key_lines=example.name == "key", call_log=call_log)
 
 
 def _findings(
@@ -129,5 +133,6 @@ def _finding(example: ExampleSubmission, graded: Graded) -> Finding:
         tuple(complaints(example, score)),
         score,
         unreached=tuple(graded.unreached),
+        call_log=graded.call_log,
         waits=waits(example, score),
     )

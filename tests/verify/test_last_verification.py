@@ -1,0 +1,83 @@
+"""What a verification found is used by a release right after it, and never once anything has changed."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small import SECRET, write_course
+
+from viva.config import Course, load_course
+from viva.model import Tier
+from viva.verify.last_verification import FOLDER, Verified, recall, remember, verified
+from viva.verify.verify_course import verify
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Verified]]:
+    """A course and what its verification found."""
+    course = write_course(tmp_path_factory.mktemp("verified") / "course")
+    assignment = course.assignment("sums")
+    ((_, findings),) = verify(course, [assignment], Tier.T0, SECRET, with_mutants=False, call_logs=True)
+    return course.root, verified(findings)
+
+
+@pytest.fixture
+def course(original: tuple[Path, dict[str, Verified]], tmp_path: Path) -> Course:
+    shutil.copytree(original[0], tmp_path / "course")
+    found = load_course(tmp_path / "course")
+    remember(found, found.assignment("sums"), Tier.T0, SECRET, original[1])
+    return found
+
+
+def recalled(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> dict[str, Verified] | None:
+    read = load_course(course.root)
+    return recall(read, read.assignment("sums"), tier, secret)
+
+
+def test_it_is_what_was_found(course: Course, original: tuple[Path, dict[str, Verified]]) -> None:
+    assert recalled(course) == original[1]
+    assert all(each.call_log for name, each in original[1].items() if name.startswith("accepted"))
+    kept = course.root / FOLDER
+    assert (kept / "sums").stat().st_mode & 0o077 == 0 and (kept / ".gitignore").read_text() == "*\n"
+
+
+def add(path: str) -> Callable[[Path], object]:
+    return lambda root: (root / path).write_text((root / path).read_text("utf-8") + "\n# changed\n", "utf-8")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *map(add, ["graders/sums/test_sums.py", "graders/sums/key.py", "reference/sums.py", "grader.yaml"]),
+        add("assignments/sums/assignment.yaml"),
+        add("fixtures/sums/submissions/accepted/other/solution.py"),
+        lambda root: (root / "helpers.py").write_text("x = 1\n"),
+        lambda root: (root / "graders/conftest.py").write_text("x = 1\n"),
+        lambda root: shutil.rmtree(root / "fixtures/sums/submissions/accepted/other"),
+        lambda root: (root / FOLDER / "sums").write_bytes(b"damaged"),
+        lambda root: (root / FOLDER / "sums").write_bytes((root / FOLDER / "sums").read_bytes()[:-9]),
+        lambda root: (root / FOLDER / "sums").unlink(),
+        lambda root: (root / FOLDER / "sums").chmod(0o666),
+        lambda root: (root / FOLDER / "sums").rename(root / "x") and (root / FOLDER / "sums").symlink_to(root / "x"),
+    ],
+)
+def test_it_counts_only_while_nothing_has_changed(course: Course, change: Callable[[Path], object]) -> None:
+    change(course.root)
+    assert recalled(course) is None
+
+
+def test_it_is_for_one_secret_and_one_isolation_level(course: Course) -> None:
+    assert recalled(course, secret=b"a different secret") is None
+    assert recalled(course, tier=Tier.T1) is None
+
+
+def test_a_course_that_cannot_be_written_keeps_nothing(
+    course: Course, original: tuple[Path, dict[str, Verified]]
+) -> None:
+    shutil.rmtree(course.root / FOLDER)
+    (course.root / FOLDER).write_text("in the way")
+    remember(course, course.assignment("sums"), Tier.T0, SECRET, original[1])
+    assert recalled(course) is None and (course.root / FOLDER).is_file()
