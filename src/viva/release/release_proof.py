@@ -5,9 +5,11 @@ replay does not answer, or decides otherwise, and for the starter and two right 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from viva.config import Assignment, Course, load_course
+from viva.config import Assignment, Course
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Entry, Tier
 from viva.model.grade_request import Graded, GradeOptions
@@ -20,15 +22,45 @@ from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.last_verification import Verified
 
 
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two courses that are compared, and how it grades."""
+
+    course: Course
+    assignment: Assignment
+    tier: Tier
+    secret: bytes
+    options: GradeOptions
+
+    def graded(self, examples: Sequence[ExampleSubmission]) -> dict[str, Graded]:
+        """Run the examples.
+
+        Raises:
+            VivaError: one cannot be graded at all.
+        """
+        jobs = [Job(Path(k.name), k.name, self.assignment, k.submission) for k in examples]
+        graded = {}
+        for job, result in LocalPool(self.course, self.secret, BoxOptions(self.tier), self.options).run(jobs):
+            if isinstance(result, Exception):
+                raise result
+            graded[job.name] = result
+        return graded
+
+    def replayed(self, examples: Sequence[ExampleSubmission], found: Mapping[str, Verified]) -> dict[str, Graded]:
+        """Return what the tests decide about recorded replies; without the examples that are asked something else."""
+        if not examples:
+            return {}
+        jobs = [
+            Job(Path(k.name), k.name, self.assignment, k.submission, replayed=partial(bytes, found[k.name].call_log))
+            for k in examples
+        ]
+        pool = LocalPool(self.course, self.secret, BoxOptions(self.tier, replay_only=True), self.options)
+        results = ((job.name, result) for job, result in pool.run(jobs))
+        return {name: graded for name, graded in results if isinstance(graded, Graded) and not graded.changed}
+
+
 def complaints(
-    course: Course,
-    assignment: Assignment,
-    released: Path,
-    tests: Sequence[str],
-    tier: Tier,
-    secret: bytes,
-    examples: Sequence[ExampleSubmission],
-    found: Mapping[str, Verified],
+    course: Side, released: Side, examples: Sequence[ExampleSubmission], found: Mapping[str, Verified]
 ) -> list[str]:
     """Return how the released course differs from the course; empty if it does not.
 
@@ -36,81 +68,32 @@ def complaints(
     difference: it says so to the student. For a right submission it is one.
 
     Args:
-        course: the course of the assignment.
-        assignment: the released assignment.
-        released: the folder of the released course.
-        tests: the ids of the released tests.
-        tier: the isolation level.
-        secret: the secret of the course.
+        course: the author's course.
+        released: the released one.
         examples: submissions with their expected verdicts.
         found: what they got when the assignment was verified.
 
     Raises:
         VivaError: one of the two courses cannot grade at all.
     """
-    options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
-    released_course = load_course(released)
-    there = released_course.assignment(assignment.name)
-    run = {k.name for k in (*right_submissions(assignment, examples)[:2], *examples) if k.name not in found}
-    run |= {k.name for k in right_submissions(assignment, examples)[:2]} | {"starter"}
-    replayable = [k for k in examples if k.name not in run and found[k.name].call_log]
-    replayed = _replayed(released_course, there, tier, options, replayable, found)
+    always = {"starter", *(k.name for k in right_submissions(course.assignment, examples)[:2])}
+    replayable = [k for k in examples if k.name not in always and k.name in found and found[k.name].call_log]
+    replayed = released.replayed(replayable, found)
     same = {
         k.name
         for k in replayable
         if k.name in replayed and not _differences(found[k.name].score.entries, replayed[k.name], k)
     }
     left = [k for k in examples if k.name not in same]
-    in_course = _graded(course, assignment, tier, secret, options, left)
-    in_release = _graded(released_course, there, tier, b"a student has no secret", options, left)
+    in_course, in_release = course.graded(left), released.graded(left)
     wrong = []
     for example in left:
         differences = _differences(in_course[example.name].score.entries, in_release[example.name], example)
         wrong += [f"{example.name}: {text}" for text in differences]
         if example.verdict == "starter":
-            wrong += [
-                f"the starter does not run from top to bottom: {text}" for text in _loading(in_release[example.name])
-            ]
+            notes = in_release[example.name].score.notes
+            wrong += [f"the starter does not run from top to bottom: {n}" for n in notes if n.startswith(WHILE_LOADING)]
     return wrong
-
-
-def _loading(graded: Graded) -> list[str]:
-    return [note for note in graded.score.notes if note.startswith(WHILE_LOADING)]
-
-
-def _replayed(
-    course: Course,
-    assignment: Assignment,
-    tier: Tier,
-    options: GradeOptions,
-    examples: Sequence[ExampleSubmission],
-    found: Mapping[str, Verified],
-) -> dict[str, Graded]:
-    """Return what the released tests decide about the recorded replies; without those that ask something else."""
-    if not examples:
-        return {}
-    logs = {k.name: found[k.name].call_log for k in examples}
-    jobs = [Job(Path(n), n, assignment, k.submission, replayed=logs[n].__bytes__) for k in examples if (n := k.name)]
-    pool = LocalPool(course, b"a student has no secret", BoxOptions(tier, replay_only=True), options)
-    results = ((job.name, result) for job, result in pool.run(jobs))
-    return {name: graded for name, graded in results if isinstance(graded, Graded) and not graded.changed}
-
-
-def _graded(
-    course: Course,
-    assignment: Assignment,
-    tier: Tier,
-    secret: bytes,
-    options: GradeOptions,
-    examples: Sequence[ExampleSubmission],
-) -> dict[str, Graded]:
-    jobs = [Job(Path(k.name), k.name, assignment, k.submission) for k in examples]
-    graded = {}
-    for job, result in LocalPool(course, secret, BoxOptions(tier), options).run(jobs):
-        if isinstance(result, Exception):
-            raise result
-        graded[job.name] = result
-    return graded
 
 
 def _differences(entries: Sequence[Entry], graded: Graded, example: ExampleSubmission) -> list[str]:

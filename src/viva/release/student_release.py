@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
-from viva.config import Assignment, Course
+from viva.config import Assignment, Course, load_course
 from viva.config.find_course import RELEASED
 from viva.model import Entry, File, Submission, Tier
 from viva.model.errors import CourseError
@@ -19,6 +19,7 @@ from viva.release.answers_in_tests import written_answers
 from viva.release.key_answers import record_key_answers, record_submission, right_submissions, test_of
 from viva.release.leak_search import Secrets
 from viva.release.release_files import released_files, starter_files
+from viva.release.release_proof import Side
 from viva.release.released_folder import ReleasedFolder, course_files
 from viva.release.wheel import wheel
 from viva.replay.key_recording import RECORD, KeyRecording, Record
@@ -172,8 +173,14 @@ class Release:
     def _prove(self, course_folder: dict[str, bytes], tests: list[str], found: dict[str, Verified]) -> None:
         with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
             ReleasedFolder(course_folder).write_into(Path(name))
+            released = load_course(Path(name))
+            options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
+            without_secret = b"a student has no secret"
             wrong = release_proof.complaints(
-                self.course, self.assignment, Path(name), tests, self.tier, self.secret, self.examples, found
+                Side(self.course, self.assignment, self.tier, self.secret, options),
+                Side(released, released.assignment(self.assignment.name), self.tier, without_secret, options),
+                self.examples,
+                found,
             )
         if wrong:
             advice = "\n`release: {withhold: [test_…]}` in assignment.yaml keeps a test that needs the key."
