@@ -136,6 +136,26 @@ def test_a_name_that_is_no_identifier_and_holds_quotes_becomes_a_test(tmp_path: 
     assert any("each is worth 1" in note for note in imported.notes) and "@weight(1)" in source
 
 
+@pytest.mark.parametrize(
+    ("path", "author"),
+    [
+        *((path, True) for path in ("test_a.py", "a_test.py", "tests/data.txt", "tester.py", "grade_task1.py")),
+        *((path, True) for path in ("conftest.py", "autograder.py", "sub/tests.py", "grading.sh", "test2.py")),
+        *((path, False) for path in ("contest.py", "latest.py", "upgrade.py", "gradient.py", "testament.py", "a.py")),
+    ],
+)
+def test_files_named_after_tests_are_the_authors(tmp_path: Path, path: str, author: bool) -> None:
+    put(repository(tmp_path) / path, "x = 1\n")
+    (imported,) = import_classroom(tmp_path)
+    assert (f"files/{path}" in imported.graders) == author == (path not in imported.starter)
+
+
+def test_a_setup_without_installation_stays_as_it_is(tmp_path: Path) -> None:
+    setup = 'python -c "import sys; print(sys.path)"'
+    (imported,) = import_classroom(repository(tmp_path, [{"name": "a", "run": "python shout.py", "setup": setup}]))
+    assert repr(setup) in imported.graders["test_classroom.py"].decode()
+
+
 def test_a_downloaded_archive_has_one_folder_above(tmp_path: Path) -> None:
     repository(tmp_path / "all" / "shout-main")
     (imported,) = import_classroom(tmp_path / "all")

@@ -12,7 +12,10 @@ from viva.adapters.importing.new_course import ImportedAssignment, folder_name
 from viva.model.errors import UsageError
 
 _INSTALLS: Final = re.compile(r"(?:sudo\s+(?:-\w+\s+)*)?(?:python3?\s+-m\s+)?(?:pip3?|apt(?:-get)?|npm|conda)\s")
-_OF_THE_AUTHOR: Final = re.compile(r"(?:^|/)(?:tests?/|[^/]*(?:test|grad(?:e|er|ing))[^/]*\.\w+$|conftest\.py$)", re.I)
+_OF_THE_AUTHOR: Final = re.compile(
+    r"(?:^|/)tests?/|(?:^|[/_-])(?:test(?:s|er|ing)?|conftest|(?:auto)?grad(?:e|er|ing))(?:[_-][^/]*)?\d*\.\w+$", re.I
+)
+"""Files named after tests or grading, such as test_sum.py, sum_test.py and grade_task1.py; not contest.py."""
 _PROGRAM: Final = re.compile(r"(?<![\w./-])([\w./-]+\.py)\b")
 _MINUTE_S: Final = 60.0
 _LONGEST_S: Final = 600.0
@@ -103,8 +106,10 @@ def _imports(data: bytes) -> list[str]:
 def _without_installs(setup: str) -> tuple[str, list[str]]:
     """Return a setup command without the parts that install something, and these."""
     parts = [part.strip() for part in re.split(r"\n|&&|;", setup) if part.strip()]
-    kept = [part for part in parts if not _INSTALLS.match(part)]
-    return " && ".join(kept), [part for part in parts if _INSTALLS.match(part)]
+    installs = [part for part in parts if _INSTALLS.match(part)]
+    if not installs:
+        return setup.strip(), []  # as it is: a quoted part may hold a semicolon
+    return " && ".join(part for part in parts if part not in installs), installs
 
 
 def _seconds(test: ClassroomTest) -> float:
@@ -143,7 +148,7 @@ def _function(n: int, test: ClassroomTest, points: int) -> str:
     setup, _ = _without_installs(test.setup)
     given = {
         "setup": setup or None,
-        "stdin": test.stdin.strip() + "\n" if test.stdin.strip() else None,
+        "stdin": test.stdin or None,
         "expected": test.expected.strip() if test.expected is not None else None,
         "comparison": test.comparison if test.expected is not None else None,
         "timeout_s": _seconds(test),

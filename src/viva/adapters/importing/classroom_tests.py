@@ -97,7 +97,7 @@ def _test_of_step(kind: str, read: "_Reader", name: str) -> ClassroomTest:
         read.text("test-name") or name,
         "python -m pytest" if kind == "python" else read.needed("command"),
         read.text("setup-command"),
-        read.text("input") if kind == "io" else "",
+        read.text("input").strip() if kind == "io" else "",
         read.text("expected-output") if kind == "io" else None,
         read.comparison("comparison-method", "contains"),
         read.number("timeout") or 10,
