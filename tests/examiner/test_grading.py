@@ -110,7 +110,10 @@ def test_race(student, set_leaderboard_value):
 @weight(1)
 @visibility("hidden")
 def test_hidden(student, key):
-    """More doubles."""
+    """More doubles.
+
+    Try numbers above three.
+    """
     agree(student.double(5), key.double(5))
 '''
 
@@ -228,6 +231,8 @@ def test_a_wrong_answer_costs_its_own_points_and_skips_what_builds_on_it(examine
     assert "expected" in entries["test_double"].message and entries["test_double"].earned == 0
     assert "Twice a number" in entries["test_after_double"].message
     assert "hidden" in entries["test_hidden"].message and "10" not in entries["test_hidden"].message
+    assert entries["test_hidden"].message.endswith(" Try numbers above three.")
+    assert entries["test_hidden"].name == "More doubles."
     assert "10" in entries["test_hidden"].staff_message
 
 

@@ -1,5 +1,6 @@
 """Exact points: shares, clamping, and what several cases come to together."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.examiner.catalog import TestFunction
-from viva.examiner.outcome import HIDDEN, Outcome, judge
+from viva.examiner.outcome import HIDDEN, NOT_LOADED, Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.grading.signals import NeedsReview
-from viva.model import Status
+from viva.model import Entry, Status
 
 
 def function(
@@ -127,3 +128,34 @@ def test_a_hidden_test_puts_nothing_but_finite_numbers_on_the_leaderboard(value:
 
 def test_a_visible_test_may_put_a_short_text_on_the_leaderboard() -> None:
     assert leader_value("x" * 1000, "test_x", hidden=False) == "x" * 100
+
+
+TRY = "Try an empty list."
+
+
+def advised(outcomes: list[Outcome], visibility: str = "visible") -> Entry:
+    f = replace(function(6, len(outcomes), visibility), advice=TRY, items=[None] * len(outcomes))  # type: ignore[list-item]
+    return entry_of(f, [case_of(f, str(i), o, None, 0.0) for i, o in enumerate(outcomes)], outcomes)
+
+
+def test_the_advice_of_the_author_follows_what_went_wrong() -> None:
+    assert advised([FAILED, PASSED, ERROR]).message == f"0: why\n1: why\n2: why {TRY}"
+    assert TRY not in advised([PASSED, PASSED]).message
+
+
+def test_a_hidden_test_gives_its_advice_and_nothing_else() -> None:
+    assert advised([FAILED, ERROR], "hidden").message == f"{HIDDEN} {TRY}"
+    assert "why" in advised([FAILED], "hidden").staff_message
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Outcome(Status.SKIPPED, "Skipped."),
+        Outcome(Status.ERROR, NOT_LOADED),
+        Outcome(Status.GRADER_ERROR, "ours"),
+        Outcome(Status.NEEDS_REVIEW, "Not graded yet.", written="prose", rubric="2.1"),
+    ],
+)
+def test_who_was_not_asked_gets_no_advice(outcome: Outcome) -> None:
+    assert TRY not in advised([outcome]).message

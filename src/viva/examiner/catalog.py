@@ -33,6 +33,8 @@ class TestFunction:
     training: bool
     timeout_s: float | None
     leaderboard: tuple[str, str] | None
+    advice: str = ""
+    """What students who lose points may try, in the author's words; shown for hidden tests as well."""
     items: list[pytest.Function] = field(default_factory=list)
 
     @property
@@ -145,6 +147,7 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
         training=item.get_closest_marker("training") is not None,
         timeout_s=float(timeout.args[0]) if timeout and timeout.args else None,
         leaderboard=_leaderboard(attribute("__leaderboard_column__"), attribute("__leaderboard_sort_order__", "desc")),
+        advice=_advice(inspect.getdoc(function)),
     )
 
 
@@ -180,6 +183,12 @@ def _leaderboard(column: object, order: object) -> tuple[str, str] | None:
 
 def _first_sentence(doc: str | None) -> str:
     return " ".join((doc or "").strip().split("\n\n", 1)[0].split())
+
+
+def _advice(doc: str | None) -> str:
+    """Return the paragraph of a docstring that begins with "Try "."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in (doc or "").split("\n\n"))
+    return next((text for text in paragraphs if text.startswith("Try ")), "")
 
 
 def _ordered(functions: list[TestFunction]) -> list[TestFunction]:

@@ -3,11 +3,12 @@
 import math
 import numbers
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
 from viva.examiner.catalog import TestFunction
-from viva.examiner.outcome import HIDDEN, Outcome
+from viva.examiner.outcome import HIDDEN, NOT_LOADED, Outcome
 from viva.model import Case, Entry, Status
 
 LEADER_CAP: Final = 100
@@ -34,6 +35,7 @@ def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fr
 def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Entry:
     """Return one entry per function; its points are the exact sum over its cases."""
     review = next((o for o in outcomes if o.status is Status.NEEDS_REVIEW), None)
+    cases = _with_advice(function, cases, outcomes)
     return Entry(
         test_id=function.test_id,
         name=function.name,
@@ -49,6 +51,22 @@ def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[O
         rubric=review.rubric if review else "",
         needs=function.needs,
     )
+
+
+def _with_advice(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Sequence[Case]:
+    """Add the author's advice to the last case that was asked and lost points; for a hidden test, to all such cases."""
+    asked = [
+        case.status is not Status.SKIPPED and outcome.message != NOT_LOADED
+        for case, outcome in zip(cases, outcomes, strict=True)
+    ]
+    lost = [n for n, c in enumerate(cases) if asked[n] and not c.status.is_open and c.earned < c.points]
+    if not function.advice or not lost:
+        return cases
+    advised = lost if function.hidden else lost[-1:]
+    return [
+        replace(case, message=f"{case.message} {function.advice}".strip()) if n in advised else case
+        for n, case in enumerate(cases)
+    ]
 
 
 def exact_points(value: Any, where: str) -> Fraction:

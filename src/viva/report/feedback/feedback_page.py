@@ -116,8 +116,14 @@ def shown_result(entry: Entry) -> ShownResult:
     worth = f"{most}, not graded yet" if entry.status.is_open else f"{show(entry.earned)} of {most}"
     if not hidden:
         return ShownResult(entry.number, entry.name, entry.status, worth, entry.message, hidden)
-    message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else HIDDEN
+    message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else _of_hidden(entry)
     return ShownResult(entry.number, "A hidden test", entry.status, worth, message, hidden)
+
+
+def _of_hidden(entry: Entry) -> str:
+    """Return what a student reads of a hidden test: one sentence, and the author's advice if there is any."""
+    first = entry.message.partition("\n")[0]
+    return first if first.startswith(HIDDEN) else HIDDEN
 
 
 def assign_to_cells(
