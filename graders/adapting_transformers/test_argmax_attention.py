@@ -67,7 +67,10 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
 @visibility("after_published")
 @pytest.mark.timeout(30)  # a right program may print each of 132,000 products
 def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sizes, with and without ties."""
+    """Random sizes, with and without ties.
+
+    Try several keys with the same largest score, a single key, and vectors of other sizes.
+    """
     many = np.zeros((66_000, 2))
     many[-int(rng.integers(1, 400))] = [0.0, 1.0]
     far = (np.array([0.0, 1.0]), many, np.arange(66_000.0)[:, None])

@@ -83,7 +83,10 @@ def test_long_passages_are_cut(submission: Any, key: Any, inside: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_random_rows(submission: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random questions and passages, some of them too long; the data set of each of the two files."""
+    """Random questions and passages, some of them too long; the data set of each of the two files.
+
+    Try passages that are longer than the limit, and compare each part of a row with the handout, in both files.
+    """
     rows = [
         (sentence(rng, int(rng.integers(2, 6))), sentence(rng, int(length)), bool(rng.integers(2)))
         for length in rng.integers(6, 24, 5)
@@ -115,7 +118,10 @@ def test_accuracy(submission: Any, student: Any, inside: Any, rng: np.random.Gen
 @weight(1)
 @visibility("after_published")
 def test_accuracy_of_random_scores(submission: Any, student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random scores and labels, in batches of random size."""
+    """Random scores and labels, in batches of random size.
+
+    Try batches of different sizes, and a last batch with a single row.
+    """
     also = ["classification"] if "evaluate_model" in submission.module("classification") else []
     for file, size in zip(["base_classification", "base_classification", *also], rng.integers(2, 6, 3), strict=False):
         labels, right = rng.integers(0, 2, (2, 11)).tolist()

@@ -53,7 +53,10 @@ def test_forward_with_a_prefix(submission: Any, student: Any, key: Any, inside: 
 @weight(2)
 @visibility("after_published")
 def test_forward_of_random_models(submission: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Other weights, other sizes, other lengths of prefix and text; and the steps of prefix tuning."""
+    """Other weights, other sizes, other lengths of prefix and text; and the steps of prefix tuning.
+
+    Try texts of different lengths in one batch, other prefix lengths, and batches of one row.
+    """
     for kind, prefix_length in (("prefix", 1), ("prefix", int(rng.integers(8, 13))), ("full", 3)):
         check_forward(submission, key, inside, rng, kind, prefix_length)
     check_forward(submission, key, inside, rng, KIND, int(rng.integers(4, 7)), 3, d=12)

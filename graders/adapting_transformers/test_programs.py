@@ -33,7 +33,10 @@ def test_data_of_the_program(submission: Any, inside: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_models_of_the_program(submission: Any, inside: Any) -> None:
-    """pre_process of classification.py, if it has one of its own, makes a model of the type that it is asked for."""
+    """pre_process of classification.py, if it has one of its own, makes a model of the type that it is asked for.
+
+    Try each type that the program offers, and look at which parameters can be trained.
+    """
     own, has_one = submission.preferring("classification"), "pre_process" in submission.module("classification")
     inside.serve(None)
     submission.set(prefix_length=3, args=inside.arguments.keep(prefix_length=3))

@@ -92,7 +92,10 @@ def test_select_best(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_select_best_of_random_results(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random results, many of them with ties."""
+    """Random results, many of them with ties.
+
+    Try ties, a single run, and runs whose test accuracy would choose differently.
+    """
     for trial in range(10):
         rows = rng.integers(60, 70, (int(rng.integers(3, 9)), 2)) / 100
         if trial % 2:

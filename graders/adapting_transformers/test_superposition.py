@@ -43,7 +43,10 @@ def test_copy_query(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_copy_query_on_random_keys(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random keys of norm 1, and keys with cosines of 0.89."""
+    """Random keys of norm 1, and keys with cosines of 0.89.
+
+    Try keys that are similar to each other, and check how much weight the other keys get.
+    """
     asked = []
     for n, h in [(2, 8), (int(rng.integers(3, 64)), int(rng.integers(16, 257))), (64, 32)]:
         asked.append(copying(student, rng, unit_keys(rng, n, h), int(rng.integers(n))))
@@ -81,7 +84,10 @@ def test_extraction_matrix(student: Any, rng: np.random.Generator) -> None:
 @weight(2)
 @visibility("after_published")
 def test_extraction_matrix_on_random_subspaces(student: Any, rng: np.random.Generator) -> None:
-    """Random subspaces of all sizes; M sends all of B to zero."""
+    """Random subspaces of all sizes; M sends all of B to zero.
+
+    Try subspaces of one dimension and of several, and multiply your matrix with vectors of both.
+    """
     for d in rng.integers(2, 33, 4).tolist():
         m = int(rng.integers(1, d))
         A, B = subspaces(rng, d, m, int(rng.integers(1, d - m + 1)))
@@ -103,7 +109,10 @@ def test_averaging_query(student: Any, key: Any, rng: np.random.Generator) -> No
 @weight(2)
 @visibility("after_published")
 def test_averaging_query_on_random_keys(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random orthonormal keys."""
+    """Random orthonormal keys.
+
+    Try other pairs of keys and more keys, and print the weights after softmax.
+    """
     asked = []
     for h in (4, 48, 256, int(rng.integers(20, 200))):
         n = int(rng.integers(3, min(h, 64) + 1))

@@ -72,7 +72,10 @@ def test_dot_products(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(2)
 @visibility("after_published")
 def test_cross_terms_vanish_on_average(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """For random words and positions adding and concatenating differ by terms of mean 0, but not of variance 0."""
+    """For random words and positions adding and concatenating differ by terms of mean 0, but not of variance 0.
+
+    Try many random vectors, and compare the mean of your products with their spread.
+    """
     draws, d = 200, 16
     questions = [vectors(rng, d, d) for _ in range(draws)]
     added = np.array(student.dot_add.each(questions), dtype=float).reshape(draws)

@@ -76,7 +76,10 @@ def test_relative_bias_params(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_number_of_biases_on_random_sizes(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random contexts, heads and clips, against counting the differences of all pairs of positions."""
+    """Random contexts, heads and clips, against counting the differences of all pairs of positions.
+
+    Try a context of two tokens, a clip of 0, and the causal case, and count the values of i - j by hand.
+    """
     questions: list[Count] = []
     for causal in (False, True, False, True):
         T, m = (int(size) for size in rng.integers(4, 40, 2))

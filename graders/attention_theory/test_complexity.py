@@ -67,7 +67,10 @@ def test_attention_flops(student: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_attention_flops_on_random_sizes(student: Any, rng: np.random.Generator) -> None:
-    """The same for random and larger sizes."""
+    """The same for random and larger sizes.
+
+    Try sizes that all differ, so that no two of them can be exchanged by mistake.
+    """
     sizes = [tuple(int(size) for size in row) for row in rng.integers(5, 300, (40, 3))]
     check_counts(student, sizes)
     # Lengths and widths of today's models: counts beyond 32 bits.

@@ -66,7 +66,10 @@ def test_two_heads_copy_two_tokens(student: Any, key: Any, rng: np.random.Genera
 @weight(4)
 @visibility("after_published")
 def test_multi_head_attention_on_random_sizes(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sizes; sequences of a batch do not see each other, and the order of the tokens does not matter."""
+    """Random sizes; sequences of a batch do not see each other, and the order of the tokens does not matter.
+
+    Try one head, sizes that all differ, and large scores.
+    """
     for _ in range(3):
         batch, tokens, n_heads, d_head = (int(size) for size in rng.integers(2, 6, 4))
         X, *weights = batch_and_weights(rng, batch, tokens, n_heads * d_head)

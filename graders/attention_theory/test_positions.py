@@ -74,7 +74,10 @@ def test_order_needs_positions(student: Any, rng: np.random.Generator) -> None:
 @weight(2)
 @visibility("after_published")
 def test_positions_and_attention_on_random_sizes(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sizes; inner products of encodings depend on the distance of the positions alone."""
+    """Random sizes; inner products of encodings depend on the distance of the positions alone.
+
+    Try one token, two dimensions, and tokens in another order.
+    """
     sizes = [(int(length), 2 * int(half)) for length, half in rng.integers(2, 12, (3, 2))]
     for table, size in zip(student.positional_encoding.each(sizes), sizes, strict=True):
         agree(table, key.positional_encoding(*size), atol=1e-4)

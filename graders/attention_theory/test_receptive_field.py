@@ -84,7 +84,10 @@ def test_argmax_receptive_field(student: Any, key: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_receptive_field_on_random_pointers(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random pointers; no field is larger than min(T, (k + 1)^n), and distinct pointers reach it."""
+    """Random pointers; no field is larger than min(T, (k + 1)^n), and distinct pointers reach it.
+
+    Try pointers to the same token, no layers, and more layers than tokens.
+    """
     questions = []
     for n, k in [(1, 2), (2, 1), (2, 2), (3, 1), (4, 3)]:
         T = int(rng.integers(10, 30))

@@ -88,7 +88,10 @@ def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, 
 @weight(2)
 @visibility("after_published")
 def test_bias_on_random_matrices(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random shapes; a constant added to a row of Π changes nothing, a very small bias hides a key."""
+    """Random shapes; a constant added to a row of Π changes nothing, a very small bias hides a key.
+
+    Try more keys than queries, biases in the thousands, and a bias of minus one million for one key.
+    """
     stated = scale_is_stated(submission)
     for _ in range(3):
         n, m, d, dv = (int(size) for size in rng.integers(2, 9, 4))

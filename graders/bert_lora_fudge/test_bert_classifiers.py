@@ -92,7 +92,10 @@ def test_classification_loss(student: Any, key: Any, rng: np.random.Generator) -
 @weight(1)
 @visibility("after_published")
 def test_classifier_on_random_states(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random shapes; what the other tokens' states are does not matter."""
+    """Random shapes; what the other tokens' states are does not matter.
+
+    Try batches of one text and sizes that all differ, and check which token your classifier reads.
+    """
     for _ in range(3):
         batch, tokens, d, classes = (int(size) for size in rng.integers(2, 9, 4))
         H, W, b = head(rng, batch, tokens, d, classes)
@@ -157,7 +160,10 @@ def test_ner_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_tags_of_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sentences: what is predicted for pads and later subwords does not change the loss."""
+    """Random sentences: what is predicted for pads and later subwords does not change the loss.
+
+    Try words of several subwords, pads, and a sentence with a single word.
+    """
     questions = [random_words(rng) for _ in range(4)]
     aligned = [key.align_labels(*question) for question in questions]
     agree(student.align_labels.each(questions), aligned)

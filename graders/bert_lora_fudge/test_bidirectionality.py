@@ -41,7 +41,10 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
 @weight(1)
 @visibility("after_published")
 def test_who_sees_a_later_token(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """A changed token changes every other token's output in BERT, and only the later ones' under a causal mask."""
+    """A changed token changes every other token's output in BERT, and only the later ones' under a causal mask.
+
+    Try changing the last token, and compare all other outputs before and after.
+    """
     X, *weights = layer(rng, 7, 4, 4, 4)
     other = X.copy()
     while not seen_by_all(key, X, other, weights):
@@ -104,7 +107,10 @@ def test_pseudo_log_likelihood(student: Any, key: Any, inside: Any, rng: np.rand
 @weight(1)
 @visibility("after_published")
 def test_sums_over_all_sentences(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Over all sentences the causal probabilities sum to 1; the pseudo-likelihoods of a masked model do not."""
+    """Over all sentences the causal probabilities sum to 1; the pseudo-likelihoods of a masked model do not.
+
+    Try a vocabulary of three words and sentences of three tokens, and add up all probabilities.
+    """
     nodes, rows = causal_model(rng), masked_model(rng)
     step, fill = inside.step_function.keep(nodes), inside.fill_function.keep(rows)
     causal = student.log_likelihood.each([(step, tokens) for tokens in SENTENCES])

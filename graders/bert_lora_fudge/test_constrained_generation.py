@@ -104,7 +104,10 @@ def test_fudge_step(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_the_product_over_the_tokens(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Token by token or at once: the product of the steps is p(x|a) for every one of 81 sentences."""
+    """Token by token or at once: the product of the steps is p(x|a) for every one of 81 sentences.
+
+    Try multiplying your probabilities of the single steps, and compare with the probability of the whole sentence.
+    """
     nodes, p_a = random_model(rng, "abc", 4)
     prefixes = key.prefix_probabilities(nodes, p_a, 4)
     questions = [
@@ -144,7 +147,10 @@ def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Genera
 @weight(1)
 @visibility("after_published")
 def test_fudge_decode_on_random_models(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random language models and attributes."""
+    """Random language models and attributes.
+
+    Try an attribute that the best next token of the language model makes impossible, and probabilities of 0.
+    """
     nodes, p_a = random_model(rng, "xy", 3)
     while not is_telling(key, nodes, p_a):
         nodes, p_a = random_model(rng, "xy", 3)

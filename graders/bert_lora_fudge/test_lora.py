@@ -81,7 +81,10 @@ def test_only_the_factors_are_trained(student: Any, key: Any, inside: Any, rng: 
 @weight(2)
 @visibility("after_published")
 def test_lora_linear_on_random_weights(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random shapes, ranks and scales."""
+    """Random shapes, ranks and scales.
+
+    Try sizes that all differ, rank 1, and a scale that is not 1.
+    """
     for _ in range(2):
         d, k = (int(size) for size in 4 + rng.permutation(5)[:2])
         question = Question.drawn(rng, d, k, int(rng.integers(2, 4)), float(rng.uniform(4.5, 9)))

@@ -30,7 +30,10 @@ def test_make_nsp_pairs(student: Any, inside: Any, rng: np.random.Generator) -> 
 @weight(1)
 @visibility("after_published")
 def test_pairs_of_random_documents(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Documents of random lengths, many of them short."""
+    """Documents of random lengths, many of them short.
+
+    Try documents with one and with two sentences, and count how often a pair is from one document.
+    """
     source = inside.generator.keep(int(rng.integers(2**32)))
     drawn = documents(*rng.integers(1, 30, 40).tolist())
     check_pairs(student.make_nsp_pairs(drawn, source), drawn)

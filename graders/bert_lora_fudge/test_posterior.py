@@ -36,7 +36,10 @@ def test_posterior(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_posterior_of_random_models(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random language models of up to 60 sentences; the posterior sums to 1."""
+    """Random language models of up to 60 sentences; the posterior sums to 1.
+
+    Try attributes with probability 0, and check that your probabilities sum to 1.
+    """
     questions = [(rng.dirichlet(np.ones(n)), rng.random(n)) for n in (3, 17, 60)]
     for actual, question in zip(student.posterior.each(questions), questions, strict=True):
         agree(actual, key.posterior(*question))
@@ -101,7 +104,10 @@ def test_best_of_n_is_not_the_posterior(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_best_of_n_of_random_models(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random models and scores, positive and negative."""
+    """Random models and scores, positive and negative.
+
+    Try negative scores, ties, and n = 1.
+    """
     questions = [(rng.dirichlet(np.ones(size)), rng.normal(0, 3, size), n) for size in (2, 9, 30) for n in (1, 4, 25)]
     questions += [(rng.dirichlet(np.ones(60)), np.sort(rng.random(60))[::-1] * 1e-3, n) for n in (2, 1000)]
     for actual, question in zip(student.best_of_n_distribution.each(questions), questions, strict=True):

@@ -31,7 +31,10 @@ def test_make_prefix_dataset(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_make_prefix_dataset_of_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sentences, some of them equal and with different labels."""
+    """Random sentences, some of them equal and with different labels.
+
+    Try sentences of one token, equal sentences, and equal sentences with different labels.
+    """
     questions = [random_corpus(rng, size) for size in (2, 12, 40)]
     for actual, question in zip(student.make_prefix_dataset.each(questions), questions, strict=True):
         check_examples(actual, key, *question)

@@ -111,7 +111,10 @@ def test_shares(student: Any, inside: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_the_mask_token_is_met_in_pre_training_only(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """With a share p selected, [MASK] is 0.8 p of what the model reads in pre-training; in a task it never occurs."""
+    """With a share p selected, [MASK] is 0.8 p of what the model reads in pre-training; in a task it never occurs.
+
+    Try many tokens, and count how often each kind of replacement occurs.
+    """
     for n, p, mask_id in [(40_000, 0.05, 0), (60_000, 0.4, V - 1), (60_000, 0.4, V - 1)]:
         inputs, labels, ids, special = corrupt(student, inside, rng, n, p, mask_id=mask_id)
         assert not (ids == mask_id).any()

@@ -60,7 +60,10 @@ def test_span_ce(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_spans_of_random_states(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random states, from the logits to the loss."""
+    """Random states, from the logits to the loss.
+
+    Try spans of one token, spans at either end, and batches of one text.
+    """
     for _ in range(3):
         batch, tokens, d = (int(size) for size in rng.integers(2, 10, 3))
         H, w_s, w_e = rng.standard_normal((batch, tokens, d)), rng.standard_normal(d), rng.standard_normal(d)
@@ -108,7 +111,10 @@ def test_merge_spans(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_long_passages(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random passages: their windows, and the best span of all windows."""
+    """Random passages: their windows, and the best span of all windows.
+
+    Try passages that just fit, that are one token too long, and answers at the border of two windows.
+    """
     cuts, merges = [], []
     for _ in range(40):
         n, max_len = int(rng.integers(1, 60)), int(rng.integers(2, 16))

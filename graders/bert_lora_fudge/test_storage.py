@@ -118,7 +118,10 @@ def test_optimizer_floats(student: Any, key: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_memory_of_random_shapes(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random shapes; LoRA trains fewer parameters exactly below the rank dk/(d + k)."""
+    """Random shapes; LoRA trains fewer parameters exactly below the rank dk/(d + k).
+
+    Try matrices that are not square, rank 1, and the largest rank.
+    """
     shapes = [tuple(int(size) for size in rng.integers((3, 3, 1), (40, 40, 30))) for _ in range(8)]
     agree(student.trainable_params.each(shapes), [key.trainable_params(*shape) for shape in shapes])
     questions = [
@@ -192,7 +195,10 @@ def test_merging_twice(student: Any, key: Any, inside: Any, rng: np.random.Gener
 @weight(1)
 @visibility("after_published")
 def test_merged_and_separate_are_the_same(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """A layer with an adapter and one merged matrix give the same outputs."""
+    """A layer with an adapter and one merged matrix give the same outputs.
+
+    Try comparing the outputs before and after merging, also for two inputs at once.
+    """
     for _ in range(2):
         d, k = (int(size) for size in 4 + rng.permutation(5)[:2])
         r, alpha = int(rng.integers(2, 4)), float(rng.uniform(4.5, 9))
@@ -268,7 +274,10 @@ def test_storage_full(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_adapters_save_storage_below_the_break_even_rank(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Adapters need less storage than full copies exactly if r < dk/(d + k)."""
+    """Adapters need less storage than full copies exactly if r < dk/(d + k).
+
+    Try a rank just below and just above the one at which both need the same storage.
+    """
     questions: list[tuple[int, ...]] = [
         (int(rng.integers(1, 9)), int(rng.integers(1, 30)), d, k, r)
         for d, k in [(6, 12), (10, 10), *rng.integers(3, 40, (4, 2)).tolist()]

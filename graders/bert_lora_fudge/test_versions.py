@@ -63,7 +63,10 @@ def test_revert_is_exact(student: Any, inside: Any, rng: np.random.Generator) ->
 @weight(1)
 @visibility("after_published")
 def test_random_histories(student: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Adapters accepted and taken back in any order."""
+    """Adapters accepted and taken back in any order.
+
+    Try accepting two adapters, taking one back and accepting another, and compare the weights with the originals.
+    """
     for _ in range(2):
         order, height = "a", 1
         for _ in range(7):

@@ -41,7 +41,11 @@ def test_language_model_items(student: Any, key: Any, submission: Any, inside: A
 def test_items_of_random_documents(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random documents for both tasks, other ids, tokens of all kinds, empty lines, too many tokens; the defaults."""
+    """Random documents for both tasks, other ids, tokens of all kinds, empty lines, too many tokens; the defaults.
+
+    Try empty lines, tokens that the vocabulary lacks, documents that are too long, and other ids for the special
+    tokens.
+    """
     for task in ("language_modeling", "classification"):
         documents, labels = drawn(rng, 8)
         documents[3] = []
@@ -92,7 +96,10 @@ def test_collator(student: Any, key: Any, submission: Any, inside: Any) -> None:
 def test_batches_of_random_items(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random batches from one item to seven, with large ids and another one for <pad>."""
+    """Random batches from one item to seven, with large ids and another one for <pad>.
+
+    Try a batch of one item, items of equal length, and another id for <pad>.
+    """
     for task, size in [("language_modeling", 1), ("language_modeling", 7), ("classification", 5)]:
         pairs = key.items(*drawn(rng, size), LARGE, 9, task)
         agree(list(collated(student, submission, inside, pairs, LARGE)), list(key.collate(pairs, LARGE["<pad>"])))

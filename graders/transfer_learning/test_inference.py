@@ -48,7 +48,10 @@ def test_next_token(student: Any, key: Any, submission: Any, inside: Any, rng: n
 def test_next_tokens_of_random_models(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random models, sentences of one to eight tokens and a long one."""
+    """Random models, sentences of one to eight tokens and a long one.
+
+    Try sentences of one token and of several, and check which position your prediction reads.
+    """
     for length in (1, 4, 8, 100):
         prompt = " ".join(sorted(drawn_words(rng, length)))  # so that the beginning says what the end does not
         model, ids = drawn_for_one_token(key, rng, prompt)
@@ -74,7 +77,10 @@ def test_next_tokens(student: Any, key: Any, submission: Any, inside: Any, rng: 
 def test_continuations_of_random_models(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random models that end early, late and never; max_len is 50 if it is left out."""
+    """Random models that end early, late and never; max_len is 50 if it is left out.
+
+    Try a model that ends at once, one that never ends, and the default length.
+    """
     for max_len, ends in [(8, True), (15, True), (6, False)]:
         prompt = " ".join(drawn_words(rng, 3))
         model, ids = drawn_for_many(key, rng, prompt, max_len, ends=ends)
@@ -113,7 +119,10 @@ def test_evaluation_mode(student: Any, key: Any, submission: Any, inside: Any, r
 def test_accuracy_on_random_batches(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random batches; with pads, the last position or the last token before them may be read."""
+    """Random batches; with pads, the last position or the last token before them may be read.
+
+    Try batches of different sizes, and a last batch with a single row.
+    """
     for sizes in ([9, 9, 2], [1, 6], [7]):
         model, batches, right = drawn_for_accuracy(key, rng, sizes=sizes, lengths=[6] * len(sizes), padded=True)
         found, _, _ = evaluated(student, submission, inside, model, batches)

@@ -63,7 +63,10 @@ def test_positional_encoding(student: Any, key: Any, inside: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_positional_encoding_of_random_sizes(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random lengths up to 400 and even widths up to 40; products of two rows depend on their distance alone."""
+    """Random lengths up to 400 and even widths up to 40; products of two rows depend on their distance alone.
+
+    Try one position, two dimensions, and lengths in the hundreds.
+    """
     for _ in range(3):
         max_len, d = int(rng.integers(20, 400)), 2 * int(rng.integers(2, 21))
         found = np.asarray(table(student, inside, max_len, d))

@@ -90,7 +90,10 @@ def test_count_parameters(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_count_parameters_of_large_models(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sizes as they are used in practice."""
+    """Random sizes as they are used in practice.
+
+    Try sizes that all differ, and count one layer by hand first.
+    """
     questions = []
     for heads in (1, 4, 12):
         d, d_ff, V = heads * int(rng.integers(8, 80)), int(rng.integers(50, 5000)), int(rng.integers(1000, 60_000))

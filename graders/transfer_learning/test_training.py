@@ -137,7 +137,10 @@ def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: An
 def test_steps_on_random_batches(
     student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
 ) -> None:
-    """Random documents, other ids and other criteria; a classifier may read the last position or the last token."""
+    """Random documents, other ids and other criteria; a classifier may read the last position or the last token.
+
+    Try a batch of one item and a batch with many pads, and compare the loss with the mean that the handout states.
+    """
     pad = OTHER_IDS["<pad>"]
     for task, is_long in itertools.product((LANGUAGE, CLASSES), (True, False)):
         lengths, labels = [3, 6, 4, 6], [1, 0, 0, 1]

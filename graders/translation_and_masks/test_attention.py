@@ -73,7 +73,10 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_attention_on_random_matrices(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random shapes; weights sum to 1; keys and values in another order give the same output."""
+    """Random shapes; weights sum to 1; keys and values in another order give the same output.
+
+    Try more keys than queries, values of another width, and scores in the hundreds.
+    """
     for _ in range(3):
         n, m, d, dv = (int(size) for size in rng.integers(2, 12, 4))
         Q, K, V = normal(rng, n, m, d, dv)
@@ -145,7 +148,10 @@ def test_qk_moments(student: Any, key: Any, rng: np.random.Generator) -> None:
 @weight(1)
 @visibility("after_published")
 def test_the_scale_keeps_softmax_from_saturating(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Σ α(1-α) of 16 keys stays near 0.87 as d_k grows; without the scale it falls to 0.05."""
+    """Σ α(1-α) of 16 keys stays near 0.87 as d_k grows; without the scale it falls to 0.05.
+
+    Try large d_k, and look at how close the largest weight is to 1.
+    """
     for d in (4, 64, 1024):
         Q, K = rng.standard_normal((8, d)), rng.standard_normal((16, d))
         weights = output_of(student.scaled_dot_product_attention(Q, K, np.eye(16)))

@@ -136,7 +136,10 @@ def test_bleu(student: Any, key: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_bleu_on_random_sentences(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Precision, penalty and BLEU of random sentences with two or three references."""
+    """Precision, penalty and BLEU of random sentences with two or three references.
+
+    Try a candidate that is shorter than every reference, repeated words, and references of different lengths.
+    """
     pairs = [damaged_copies(rng, size) for size in (5, 7, 9, 14)]
     questions = [(*pair, n) for pair, n in zip(pairs, (1, 2, 3, int(rng.integers(1, 5))), strict=True)]
     for actual, question in zip(student.modified_precision.each(questions), questions, strict=True):

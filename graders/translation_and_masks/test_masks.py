@@ -89,7 +89,10 @@ def test_sequence_to_sequence_mask(student: Any, key: Any) -> None:
 @weight(3)
 @visibility("after_published")
 def test_masks_of_random_lengths(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """The three masks for random lengths from 1 to 12, and one beyond 256 tokens."""
+    """The three masks for random lengths from 1 to 12, and one beyond 256 tokens.
+
+    Try one token, an empty source, and a target that is longer than the source.
+    """
     long = [int(rng.integers(257, 300)), int(rng.integers(20, 40))]
     pairs = [segments(*sizes) for sizes in [(1, 12), (12, 1), *rng.integers(1, 13, size=(3, 2)).tolist(), long]]
     for kind in ("unidirectional", "bidirectional", "seq2seq"):

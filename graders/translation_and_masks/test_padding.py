@@ -59,7 +59,10 @@ def test_pad_batch(student: Any, key: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_pad_batch_on_random_sequences(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random sequences, one of them long, on both sides, with random pads; 0 and the pad may be tokens as well."""
+    """Random sequences, one of them long, on both sides, with random pads; 0 and the pad may be tokens as well.
+
+    Try an empty sequence, sequences of equal length, and a pad that also occurs as a token.
+    """
     questions = []
     for side in ("right", "left", "right", "left"):
         pad, sizes = int(rng.integers(-100, 100)), [*rng.integers(1, 12, int(rng.integers(1, 6))).tolist(), 1_100]
@@ -87,7 +90,10 @@ def test_length_sorted_batches(student: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_the_first_batch_is_the_largest(student: Any, rng: np.random.Generator) -> None:
-    """Random lengths: the first batch needs the most memory, so if it fits, all of them do."""
+    """Random lengths: the first batch needs the most memory, so if it fits, all of them do.
+
+    Try lengths that are in no order, equal lengths, and a last batch that is not full.
+    """
     for _ in range(4):
         lengths, batch_size = rng.integers(1, 60, int(rng.integers(1, 40))).tolist(), int(rng.integers(1, 9))
         check_first_batch(student, lengths, batch_size)

@@ -88,7 +88,10 @@ def test_beam_search(student: Any, key: Any, inside: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_beam_search_on_random_trees(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
-    """Random trees; a beam as wide as the tree finds every path, a narrow one what it can."""
+    """Random trees; a beam as wide as the tree finds every path, a narrow one what it can.
+
+    Try a beam of 1, a beam that is wider than the tree, and paths of different lengths.
+    """
     for vocabulary, steps in [("abc", 3), ("wxyz", 2), ("ab", 4)]:
         nodes = random_tree(rng, vocabulary, steps)
         step = inside.step_function.keep(nodes)

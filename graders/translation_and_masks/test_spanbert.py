@@ -29,7 +29,10 @@ def test_span_boundary_representation(student: Any, key: Any, rng: np.random.Gen
 @weight(1)
 @visibility("after_published")
 def test_the_boundary_alone_decides(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Other tokens than the two boundaries do not change the representation; the boundaries do."""
+    """Other tokens than the two boundaries do not change the representation; the boundaries do.
+
+    Try changing a token inside the span, a token far away, and the two tokens at its borders.
+    """
     start, end = 3, 6
     X, P, W_1, W_2 = network(rng, 11, 8, start, end)
     before = student.span_boundary_representation(X, start, end, P, W_1, W_2)
@@ -70,7 +73,10 @@ def test_spanbert_loss(student: Any, key: Any, rng: np.random.Generator) -> None
 @weight(1)
 @visibility("after_published")
 def test_spanbert_loss_on_random_logits(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random logits, also large ones."""
+    """Random logits, also large ones.
+
+    Try spans of one token, several spans, and logits in the thousands.
+    """
     for scale in (1.0, 3.0, 400.0):
         n = int(rng.integers(3, 20))
         mlm, sbo, targets = logits(rng, n, int(rng.integers(2, 30)))

@@ -108,7 +108,10 @@ def test_longest_answer(student: Any, key: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_best_span_on_random_vectors(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random vectors; raising τ never turns the null answer into a span."""
+    """Random vectors; raising τ never turns the null answer into a span.
+
+    Try a passage of one token, equal scores, and a threshold that is very high or very low.
+    """
     questions, expected = [], []
     for _ in range(4):
         n, d = (int(size) for size in rng.integers(2, 14, 2))
@@ -210,7 +213,10 @@ def test_choose_threshold(student: Any, key: Any) -> None:
 @weight(2)
 @visibility("after_published")
 def test_scores_and_threshold_on_random_answers(student: Any, key: Any, rng: np.random.Generator) -> None:
-    """Random development sets, and random answers with several golds."""
+    """Random development sets, and random answers with several golds.
+
+    Try questions without an answer, several gold answers, and articles, punctuation and capitals.
+    """
     for n in (1, 8, 40):
         answerable = rng.integers(2, size=n)
         dev = (rng.normal(0, 2, n), rng.normal(0, 2, n), 1.0 - answerable, answerable * rng.random(n))
