@@ -139,7 +139,7 @@ def advised(outcomes: list[Outcome], visibility: str = "visible") -> Entry:
 
 
 def test_the_advice_of_the_author_follows_what_went_wrong() -> None:
-    assert advised([FAILED, PASSED, ERROR]).message == f"0: why\n1: why\n2: why {TRY}"
+    assert advised([FAILED, PASSED, ERROR]).message == f"0: why\n1: why\n2: why\n{TRY}"
     assert TRY not in advised([PASSED, PASSED]).message
 
 

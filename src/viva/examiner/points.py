@@ -62,9 +62,9 @@ def _with_advice(function: TestFunction, cases: Sequence[Case], outcomes: Sequen
     lost = [n for n, c in enumerate(cases) if asked[n] and not c.status.is_open and c.earned < c.points]
     if not function.advice or not lost:
         return cases
-    advised = lost if function.hidden else lost[-1:]
+    advised, between = (lost, " ") if function.hidden else (lost[-1:], "\n")
     return [
-        replace(case, message=f"{case.message} {function.advice}".strip()) if n in advised else case
+        replace(case, message=f"{case.message}{between}{function.advice}".strip()) if n in advised else case
         for n, case in enumerate(cases)
     ]
 
