@@ -6,19 +6,12 @@ from typing import Any
 
 import pytest
 import yaml
-from examined import best_tier
+from verified_course import COURSE, ROOT, verified_examples
 
-from viva.config import load_course
 from viva.examiner.outcome import HIDDEN
 from viva.model import Entry, Status
-from viva.model.grade_request import GradeOptions
-from viva.pipeline.jobs import Job
-from viva.pipeline.local_pool import LocalPool
-from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import example_submissions
 
-ROOT = Path(__file__).parents[2]
-ASSIGNMENTS = load_course(ROOT).assignments
+ASSIGNMENTS = COURSE.assignments
 LONGEST = 900
 """Characters of one case's message: more is not read."""
 ADVISED = re.compile(re.escape(HIDDEN) + r" Try [^\n]+\.")
@@ -47,21 +40,17 @@ def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> N
     assert not inexact
 
 
-@pytest.mark.nightly  # grades some 150 wrong submissions
+@pytest.mark.nightly
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) -> None:
-    course = load_course(ROOT)
-    one = course.assignment(assignment)
-    wrong = [known for known in example_submissions(course, one) if known.verdict == "wrong"]
-    jobs = [Job(Path(known.name), known.name, one, known.submission) for known in wrong]
     hidden, visible = set(), {}
-    for job, graded in LocalPool(course, b"a secret", BoxOptions(best_tier()), GradeOptions(training=False)).run(jobs):
-        assert not isinstance(graded, Exception), graded
-        for entry in graded.score.entries:
+    for name, found in verified_examples(assignment).items():
+        for entry in found.score.entries if name.startswith("wrong/") else ():
             if _is_lost(entry) and entry.visibility == "visible":
-                visible[f"{job.name}: {entry.test_id}"] = [case.message for case in entry.cases if case.message]
+                visible[f"{name}: {entry.test_id}"] = [case.message for case in entry.cases if case.message]
             elif _is_lost(entry):
                 hidden.add(entry.message)
+    assert hidden and visible
     assert not {message for message in hidden if not ADVISED.fullmatch(message)}
     assert all(visible.values()), "a lost point without a word"
     poor = {

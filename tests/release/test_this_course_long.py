@@ -1,29 +1,31 @@
 """Every assignment of this course can be released, and what is released tells nothing of keys and hidden tests."""
 
 import ast
-import os
 from pathlib import Path
 
 import pytest
-from examined import best_tier
+from verified_course import COURSE, ROOT, SECRET, tier, verified_examples
 
-from viva.config import load_course
 from viva.release.student_release import Release
 from viva.replay.key_recording import RECORD
 from viva.replay.key_recording.key_recording import record_from
 
-ROOT = Path(__file__).parents[2]
-COURSE = load_course(ROOT)
-SECRET = os.urandom(16)
+QUICKEST = "attention_theory"
 TELLING = 50
 """Characters of a line of code that no two authors write alike."""
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", COURSE.assignments)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name == QUICKEST else pytest.mark.nightly)
+        for name in COURSE.assignments
+    ],
+)
 def test_it_is_released_and_tells_nothing(name: str, tmp_path: Path) -> None:
+    verified_examples(name)
     assignment = COURSE.assignment(name)
-    told = Release(COURSE, assignment, best_tier(), SECRET).to(tmp_path / name)
+    told = Release(COURSE, assignment, tier(), SECRET).to(tmp_path / name)
     texts = {path: as_text(path, data) for path, data in told.files.items()}
     released = {entry.test_id.partition("::")[2] for entry in told.tests}
     for function, title in hidden_tests(assignment.graders):
