@@ -65,4 +65,5 @@ def test_what_students_read_anyway_is_no_leak() -> None:
 
 def test_a_record_holds_rounded_numbers_by_chance() -> None:
     assert found("0.125 0.827 0.333", recorded=True) == {}
+    assert found("0.9166666666666666", recorded=True) == {}, "11/12 is what many random inputs lead to"
     assert list(found("0.8265169", recorded=True)) == ['answers["share"]']
