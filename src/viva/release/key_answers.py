@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from viva.config import Assignment, Course
 from viva.model import Entry, Tier
 from viva.model.errors import CourseError, GraderError
-from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
+from viva.pipeline.retry import at_most_twice
 from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
 from viva.verify.expected_verdicts import ExampleSubmission
@@ -98,8 +99,12 @@ def record_submission(
         CourseError: a right submission loses points.
         GraderError: the examiner ended.
     """
-    with ExaminerProcess(course, assignment, secret, BoxOptions(tier, ready=1)) as examiner:
-        graded = examiner.grade(GradeRequest(example.submission, options))
+
+    def attempt() -> Graded:
+        with ExaminerProcess(course, assignment, secret, BoxOptions(tier, ready=1)) as examiner:
+            return examiner.grade(GradeRequest(example.submission, options))
+
+    graded = at_most_twice(attempt, lambda: False)
     if not graded.key_recording:
         raise GraderError(f"{assignment.name}: grading {example.name} was interrupted, so that nothing was recorded.")
     for entry in graded.score.entries:
