@@ -20,6 +20,9 @@ REQUIRED: Final = [Tier[name] for name in os.environ.get("VIVA_REQUIRED_TIERS", 
 """Tiers that must run; named by the CI, so that none is lost silently."""
 
 
+OUT_OF_MEMORY = "this machine ran out of memory, and the system ended the box"
+
+
 class Trials:
     """One thread and one host for each tier; `of` waits for what it is asked for."""
 
@@ -79,6 +82,15 @@ class Trials:
     def _try_out(self, host: GradingHost, program: Program) -> None:
         future = self._done[host.tier, program.name]
         try:
-            future.set_result([host.try_out(program, turn) for turn in range(program.turns)])
+            future.set_result([_undisturbed(host, program, turn) for turn in range(program.turns)])
         except Exception as error:  # raised again in the test of this program
             future.set_exception(error)
+
+
+def _undisturbed(host: GradingHost, program: Program, turn: int) -> Trial:
+    """Try a program out, again if another test ran out of memory meanwhile: viva grades such a submission again, too."""
+    for _ in range(3):
+        trial = host.try_out(program, turn)
+        if not any(OUT_OF_MEMORY in entry.staff_message for entry in trial.result.score.entries):
+            break
+    return trial
