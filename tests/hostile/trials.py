@@ -88,7 +88,7 @@ class Trials:
 
 
 def _undisturbed(host: GradingHost, program: Program, turn: int) -> Trial:
-    """Try a program out, again if another test ran out of memory meanwhile: viva grades such a submission again, too."""
+    """Try a program out; again if another test ran out of memory meanwhile, as viva itself grades again."""
     for _ in range(3):
         trial = host.try_out(program, turn)
         if not any(OUT_OF_MEMORY in entry.staff_message for entry in trial.result.score.entries):
