@@ -4,20 +4,14 @@ import os
 from pathlib import Path
 from typing import Final
 
+from examined import best_tier
+
 from viva.config import load_course
-from viva.model import Tier
-from viva.sandbox.host.levels.detect_levels import detect_tiers
-from viva.verify.last_verification import Verified, recall, remember, verified
-from viva.verify.verify_course import verify
+from viva.verify.last_verification import LastVerification, Verified
 
 ROOT: Final = Path(__file__).parents[2]
 COURSE: Final = load_course(ROOT)
 SECRET: Final = COURSE.secret_or_public(os.environ)
-
-
-def tier() -> Tier:
-    """The best that this host offers."""
-    return next(report.tier for report in detect_tiers() if report.available)
 
 
 def verified_examples(name: str) -> dict[str, Verified]:
@@ -25,11 +19,10 @@ def verified_examples(name: str) -> dict[str, Verified]:
 
     `make nightly` begins without any, and the first test that asks for them grades them, as `viva verify` does.
     """
-    assignment = COURSE.assignment(name)
-    found = recall(COURSE, assignment, tier(), SECRET)
-    if found is None:
-        ((_, findings),) = verify(COURSE, [assignment], tier(), SECRET, with_mutants=False, call_logs=True)
-        assert [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints] == []
-        found = verified(findings)
-        remember(COURSE, assignment, tier(), SECRET, found)
+    last = LastVerification(COURSE, COURSE.assignment(name), best_tier(), SECRET)
+    recalled = last.recall()
+    if recalled is not None:
+        return recalled
+    found, wrong = last.verify()
+    assert wrong == []
     return found

@@ -9,37 +9,42 @@ from small import SECRET, write_course
 
 from viva.config import Course, load_course
 from viva.model import Tier
-from viva.verify.last_verification import FOLDER, Verified, recall, remember, verified
-from viva.verify.verify_course import verify
+from viva.verify.last_verification import FOLDER, LastVerification, Verified
+from viva.verify.verify_course import Finding, verify
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Verified]]:
+def original(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Finding]]:
     """A course and what its verification found."""
     course = write_course(tmp_path_factory.mktemp("verified") / "course")
     assignment = course.assignment("sums")
     ((_, findings),) = verify(course, [assignment], Tier.T0, SECRET, with_mutants=False, call_logs=True)
-    return course.root, verified(findings)
+    return course.root, findings
 
 
 @pytest.fixture
-def course(original: tuple[Path, dict[str, Verified]], tmp_path: Path) -> Course:
+def course(original: tuple[Path, list[Finding]], tmp_path: Path) -> Course:
     shutil.copytree(original[0], tmp_path / "course")
     found = load_course(tmp_path / "course")
-    remember(found, found.assignment("sums"), Tier.T0, SECRET, original[1])
+    last(found).remember(original[1])
     return found
 
 
-def recalled(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> dict[str, Verified] | None:
+def last(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> LastVerification:
     read = load_course(course.root)
-    return recall(read, read.assignment("sums"), tier, secret)
+    return LastVerification(read, read.assignment("sums"), tier, secret)
 
 
-def test_it_is_what_was_found(course: Course, original: tuple[Path, dict[str, Verified]]) -> None:
-    assert recalled(course) == original[1]
-    assert all(each.call_log for name, each in original[1].items() if name.startswith("accepted"))
+def recalled(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> dict[str, Verified] | None:
+    return last(course, tier, secret).recall()
+
+
+def test_it_is_what_was_found(course: Course, original: tuple[Path, list[Finding]]) -> None:
+    found = {f.what: Verified(f.score, f.call_log) for f in original[1] if f.score is not None}
+    assert recalled(course) == found and {"key", "starter", "accepted/plain"} <= found.keys()
+    assert all(each.call_log for name, each in found.items() if name.startswith("accepted"))
     kept = course.root / FOLDER
     assert (kept / "sums").stat().st_mode & 0o077 == 0 and (kept / ".gitignore").read_text() == "*\n"
 
@@ -74,10 +79,17 @@ def test_it_is_for_one_secret_and_one_isolation_level(course: Course) -> None:
     assert recalled(course, tier=Tier.T1) is None
 
 
-def test_a_course_that_cannot_be_written_keeps_nothing(
-    course: Course, original: tuple[Path, dict[str, Verified]]
-) -> None:
+def test_a_course_that_cannot_be_written_keeps_nothing(course: Course, original: tuple[Path, list[Finding]]) -> None:
     shutil.rmtree(course.root / FOLDER)
     (course.root / FOLDER).write_text("in the way")
-    remember(course, course.assignment("sums"), Tier.T0, SECRET, original[1])
+    last(course).remember(original[1])
     assert recalled(course) is None and (course.root / FOLDER).is_file()
+
+
+def test_a_file_that_changes_during_a_verification_counts_as_changed(
+    course: Course, original: tuple[Path, list[Finding]]
+) -> None:
+    before = last(course)
+    add("graders/sums/key.py")(course.root)
+    before.remember(original[1])
+    assert recalled(course) is None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from viva.config import Assignment, Course
 from viva.examiner.load_notes import WHILE_LOADING
-from viva.model import Entry, Tier
+from viva.model import Entry, Score, Tier
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
@@ -82,31 +82,36 @@ def complaints(
     same = {
         k.name
         for k in replayable
-        if k.name in replayed and not _differences(found[k.name].score.entries, replayed[k.name], k)
+        if k.name in replayed and not _differences(found[k.name].score, replayed[k.name].score, k, released.options)
     }
     left = [k for k in examples if k.name not in same]
     in_course, in_release = course.graded(left), released.graded(left)
     wrong = []
     for example in left:
-        differences = _differences(in_course[example.name].score.entries, in_release[example.name], example)
-        wrong += [f"{example.name}: {text}" for text in differences]
+        mine, other = in_course[example.name].score, in_release[example.name].score
+        wrong += [f"{example.name}: {text}" for text in _differences(mine, other, example, released.options)]
         if example.verdict == "starter":
-            notes = in_release[example.name].score.notes
-            wrong += [f"the starter does not run from top to bottom: {n}" for n in notes if n.startswith(WHILE_LOADING)]
+            notes = [note for note in other.notes if note.startswith(WHILE_LOADING)]
+            wrong += [f"the starter does not run from top to bottom: {note}" for note in notes]
     return wrong
 
 
-def _differences(entries: Sequence[Entry], graded: Graded, example: ExampleSubmission) -> list[str]:
-    """Return how the released tests differ from the same tests of the course."""
-    mine = {entry.test_id: entry for entry in entries}
-    return [text for other in graded.score.entries if (text := _difference(mine[other.test_id], other, example))]
+def _differences(course: Score, released: Score, example: ExampleSubmission, options: GradeOptions) -> list[str]:
+    """Return how the released tests differ from the same tests of the course, of which there may be more."""
+    mine, others = (filter(options.selects_entry, score.entries) for score in (course, released))
+    pairs = zip(mine, others, strict=True)
+    return [text for mine, other in pairs if (text := _difference(mine, other, example))]
 
 
 def _difference(mine: Entry, other: Entry, example: ExampleSubmission) -> str:
-    same = (mine.status, mine.earned, mine.points) == (other.status, other.earned, other.points)
+    same = _decision(mine) == _decision(other)
     undecided = any(NOT_RECORDED in case.message or NOT_RECORDED in case.staff_message for case in other.cases)
     if same or (undecided and example.verdict != "accepted"):
         return ""
     reason = next((c.staff_message or c.message for c in other.cases if c.status is other.status), "")
     what = f"{other.status} ({reason[:200]})" if reason else str(other.status)
     return f"{mine.test_id} is {mine.status} in the course and {what} in what is released"
+
+
+def _decision(entry: Entry) -> tuple[object, ...]:
+    return entry.test_id, entry.status, entry.earned, entry.points

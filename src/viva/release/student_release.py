@@ -25,8 +25,7 @@ from viva.release.wheel import wheel
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
-from viva.verify.last_verification import Verified, recall, remember, verified
-from viva.verify.verify_course import verify
+from viva.verify.last_verification import LastVerification, Verified
 
 _SHOWN: Final = 8
 HIDDEN: Final = "hidden tests"
@@ -115,18 +114,15 @@ class Release:
 
     def _verified(self) -> dict[str, Verified]:
         """Return what the example submissions got: in the last verification, if nothing has changed since, or now."""
-        found = recall(self.course, self.assignment, self.tier, self.secret)
-        if found is not None:
+        last = LastVerification(self.course, self.assignment, self.tier, self.secret)
+        recalled = last.recall()
+        if recalled is not None:
             self.say("Nothing has changed since the assignment was verified.")
-            return found
+            return recalled
         self.say("Verifying the assignment …")
-        ((_, findings),) = verify(
-            self.course, [self.assignment], self.tier, self.secret, with_mutants=False, call_logs=True
-        )
-        if wrong := [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]:
+        found, wrong = last.verify()
+        if wrong:
             raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
-        found = verified(findings)
-        remember(self.course, self.assignment, self.tier, self.secret, found)
         return found
 
     def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> ReleaseSummary:

@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -25,7 +25,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.model import Score, Tier
 from viva.model.errors import UsageError
 from viva.model.plain import score_from_plain, score_to_plain
-from viva.verify.verify_course import Finding
+from viva.verify.verify_course import Finding, verify
 
 FOLDER: Final = ".verified"
 _SURROGATES: Final = "surrogatepass"
@@ -42,34 +42,52 @@ class Verified:
     """What its boxes were asked and replied; empty if that was too large."""
 
 
-def verified(findings: Sequence[Finding]) -> dict[str, Verified]:
-    """Return what the example submissions got, by their names."""
-    return {f.what: Verified(f.score, f.call_log) for f in findings if f.score is not None and not f.is_mutant}
+class LastVerification:
+    """What was found the last time, for the state in which the course is when this is made."""
 
+    def __init__(self, course: Course, assignment: Assignment, tier: Tier, secret: bytes) -> None:
+        """Note the state; make this before verifying, so that a file that changes meanwhile counts as changed."""
+        self._course, self._assignment, self._tier, self._secret = course, assignment, tier, secret
+        self._place = course.root / FOLDER / assignment.name
+        self._state = _state(course, assignment, tier, secret)
 
-def remember(course: Course, assignment: Assignment, tier: Tier, secret: bytes, found: Mapping[str, Verified]) -> None:
-    """Keep what a verification found in which everything held."""
-    table = {name: [score_to_plain(each.score), each.call_log] for name, each in found.items()}
-    state = _state(course, assignment, tier, secret)
-    data = zlib.compress(msgpack.packb([state, table], use_bin_type=True, unicode_errors=_SURROGATES), 1)
-    place = _place(course, assignment)
-    if len(data) <= _MOST_BYTES:
-        with contextlib.suppress(OSError, UsageError):
-            place.parent.mkdir(mode=0o700, exist_ok=True)
-            write_atomically(place.parent / ".gitignore", b"*\n", durable=False)
-            write_atomically(place, data, durable=False, mode=0o600)
+    def remember(self, findings: Sequence[Finding]) -> dict[str, Verified]:
+        """Keep and return what the example submissions got, by their names; everything must have held."""
+        found = {f.what: Verified(f.score, f.call_log) for f in findings if f.score is not None and not f.is_mutant}
+        table = {name: [score_to_plain(each.score), each.call_log] for name, each in found.items()}
+        data = zlib.compress(msgpack.packb([self._state, table], use_bin_type=True, unicode_errors=_SURROGATES), 1)
+        if len(data) <= _MOST_BYTES:
+            with contextlib.suppress(OSError, UsageError):
+                self._place.parent.mkdir(mode=0o700, exist_ok=True)
+                write_atomically(self._place.parent / ".gitignore", b"*\n", durable=False)
+                write_atomically(self._place, data, durable=False, mode=0o600)
+        return found
 
-
-def recall(course: Course, assignment: Assignment, tier: Tier, secret: bytes) -> dict[str, Verified] | None:
-    """Return what the last verification found; None if there was none, or something has changed since."""
-    try:
-        data = zlib.decompressobj().decompress(_read(_place(course, assignment)), 16 * _MOST_BYTES)
-        state, table = msgpack.unpackb(data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES)
-        if state != _state(course, assignment, tier, secret):
+    def recall(self) -> dict[str, Verified] | None:
+        """Return what the last verification found; None if there was none, or something has changed since."""
+        try:
+            data = zlib.decompressobj().decompress(_read(self._place), 16 * _MOST_BYTES)
+            state, table = msgpack.unpackb(data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES)
+            if state != self._state:
+                return None
+            return {name: Verified(score_from_plain(score), call_log) for name, (score, call_log) in table.items()}
+        except (OSError, zlib.error, ValueError, TypeError, KeyError):
             return None
-        return {name: Verified(score_from_plain(score), call_log) for name, (score, call_log) in table.items()}
-    except (OSError, zlib.error, ValueError, TypeError, KeyError):
-        return None
+
+    def verify(self) -> tuple[dict[str, Verified], list[str]]:
+        """Verify now, and keep what was found if everything holds.
+
+        Returns:
+            What the example submissions got, and a line for each thing that does not hold; the first is empty then.
+
+        Raises:
+            CourseError: as `verify`.
+        """
+        ((_, findings),) = verify(
+            self._course, [self._assignment], self._tier, self._secret, with_mutants=False, call_logs=True
+        )
+        wrong = [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]
+        return {} if wrong else self.remember(findings), wrong
 
 
 def _read(path: Path) -> bytes:
@@ -83,10 +101,6 @@ def _read(path: Path) -> bytes:
     if not stat.S_ISREG(found.st_mode) or not own:
         raise PermissionError(path)
     return path.read_bytes()
-
-
-def _place(course: Course, assignment: Assignment) -> Path:
-    return course.root / FOLDER / assignment.name
 
 
 def _state(course: Course, assignment: Assignment, tier: Tier, secret: bytes) -> str:
