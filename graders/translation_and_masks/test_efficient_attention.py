@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Mistakes = dict[str, Callable[[], Any]]
 
 CANCELLED = 1e-6
-"""What single precision may leave where the terms of a long sum cancel."""
+"""The error that single precision may leave where the terms of a long sum cancel."""
 LONG = 20_000
 """Tokens at which a (query, key) matrix no longer fits into the memory that a submission has."""
 

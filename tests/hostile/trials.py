@@ -14,13 +14,11 @@ from hostile_hosts import GradingHost, Trial, Unavailable, offered
 from hostile_programs import Program
 
 from viva.model import Tier
+from viva.sandbox.host.box import OUT_OF_MEMORY
 
 LONGEST_S: Final = 300.0
 REQUIRED: Final = [Tier[name] for name in os.environ.get("VIVA_REQUIRED_TIERS", "").split()]
 """Tiers that must run; named by the CI, so that none is lost silently."""
-
-
-OUT_OF_MEMORY = "this machine ran out of memory, and the system ended the box"
 
 
 class Trials:

@@ -67,3 +67,13 @@ def test_a_record_holds_rounded_numbers_by_chance() -> None:
     assert found("0.125 0.827 0.333", recorded=True) == {}
     assert found("0.9166666666666666", recorded=True) == {}, "11/12 is what many random inputs lead to"
     assert list(found("0.8265169", recorded=True)) == ['answers["share"]']
+
+
+@pytest.mark.parametrize("path", ["A B D G", "A C E G"])
+def test_each_text_of_an_answer_is_looked_for(path: str) -> None:
+    search = AnswerSearch(hand_answers({"paths": ["A B D G", "A C E G"]}), "")
+    assert [name for name, _ in search.found_in(f"expected {path} here")] == ['answers["paths"]']
+
+
+def test_a_number_of_any_size_is_read_in_no_time() -> None:
+    assert found("1.25e999999999 and 0.00e-999999999") == {}

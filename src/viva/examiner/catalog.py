@@ -34,7 +34,7 @@ class TestFunction:
     timeout_s: float | None
     leaderboard: tuple[str, str] | None
     advice: str = ""
-    """What students who lose points may try, in the author's words; shown for hidden tests as well."""
+    """The author's advice for students who lose points; shown for hidden tests as well."""
     items: list[pytest.Function] = field(default_factory=list)
 
     @property
@@ -124,7 +124,7 @@ def _test_id(item: pytest.Function) -> str:
 
 
 def _describe(test_id: str, item: pytest.Function) -> TestFunction:
-    function = item.obj
+    function, doc = item.obj, inspect.getdoc(item.obj)
 
     def attribute(name: str, default: object = None) -> Any:
         return getattr(function, name, default)
@@ -136,7 +136,7 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
     timeout = item.get_closest_marker("timeout")
     return TestFunction(
         test_id=test_id,
-        name=_first_sentence(inspect.getdoc(function)) or item.originalname,
+        name=_first_sentence(doc) or item.originalname,
         number=str(attribute("__number__", "")),
         points=exact(attribute("__weight__", partial if partial is not None else 0), test_id),
         visibility=visibility,
@@ -147,7 +147,7 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
         training=item.get_closest_marker("training") is not None,
         timeout_s=float(timeout.args[0]) if timeout and timeout.args else None,
         leaderboard=_leaderboard(attribute("__leaderboard_column__"), attribute("__leaderboard_sort_order__", "desc")),
-        advice=_advice(inspect.getdoc(function)),
+        advice=_advice(doc),
     )
 
 

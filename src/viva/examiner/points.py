@@ -55,11 +55,7 @@ def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[O
 
 def _with_advice(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Sequence[Case]:
     """Add the author's advice to the last case that was asked and lost points; for a hidden test, to all such cases."""
-    asked = [
-        case.status is not Status.SKIPPED and outcome.message != NOT_LOADED
-        for case, outcome in zip(cases, outcomes, strict=True)
-    ]
-    lost = [n for n, c in enumerate(cases) if asked[n] and not c.status.is_open and c.earned < c.points]
+    lost = [n for n, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)) if _may_be_advised(case, outcome)]
     if not function.advice or not lost:
         return cases
     advised, between = (lost, " ") if function.hidden else (lost[-1:], "\n")
@@ -67,6 +63,12 @@ def _with_advice(function: TestFunction, cases: Sequence[Case], outcomes: Sequen
         replace(case, message=f"{case.message}{between}{function.advice}".strip()) if n in advised else case
         for n, case in enumerate(cases)
     ]
+
+
+def _may_be_advised(case: Case, outcome: Outcome) -> bool:
+    """Return whether a case was asked and lost points."""
+    asked = case.status is not Status.SKIPPED and outcome.message != NOT_LOADED
+    return asked and not case.status.is_open and case.earned < case.points
 
 
 def exact_points(value: Any, where: str) -> Fraction:

@@ -3,6 +3,8 @@
 import re
 from typing import Any, Final, Literal
 
+from viva.compare.show import show
+
 _SHOWN: Final = 300
 # Plugins of pytest that are installed with viva cannot be imported in a box.
 _SHELL: Final = """
@@ -53,9 +55,9 @@ def check_command(
     if expected is None or _agrees(printed, _trimmed(expected), comparison):
         return
     wanted = {"contains": "output that contains", "exact": "the output", "regex": "output that matches"}[comparison]
-    given = f" for the input {_short(stdin)}" if stdin.strip() else ""
-    found = _short(printed) if printed else "nothing"
-    raise AssertionError(f"`{command}` printed {found}{given}; expected {wanted} {_short(_trimmed(expected))}.")
+    given = f" for the input {show(stdin, _SHOWN)}" if stdin.strip() else ""
+    found = show(printed, _SHOWN) if printed else "nothing"
+    raise AssertionError(f"`{command}` printed {found}{given}; expected {wanted} {show(_trimmed(expected), _SHOWN)}.")
 
 
 def _run(submission: Any, command: str, stdin: str, timeout_s: float) -> str:
@@ -66,7 +68,7 @@ def _run(submission: Any, command: str, stdin: str, timeout_s: float) -> str:
     printed = _trimmed(printed if isinstance(printed, str) else "")
     if code != 0:
         last = _trimmed(errors if isinstance(errors, str) else "") or printed
-        said = f": {_short(last.splitlines()[-1])}" if last else ""
+        said = f": {show(last.splitlines()[-1], _SHOWN)}" if last else ""
         raise AssertionError(f"`{command}` ended with exit status {code}{said}.")
     return printed
 
@@ -79,7 +81,3 @@ def _agrees(printed: str, expected: str, comparison: Comparison) -> bool:
 
 def _trimmed(text: str) -> str:
     return text.replace("\r\n", "\n").strip()
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …")

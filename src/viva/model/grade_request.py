@@ -105,7 +105,7 @@ class Graded:
 
     score: Score
     questions: list[Any] = field(default_factory=list)
-    """[test, [[operation, subject, arguments, outcome], …]] for each test."""
+    """[test, [[operation, subject, question, answer], …]] for each test."""
     trained: dict[str, bool] = field(default_factory=dict)
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
     key_recording: bytes = b""

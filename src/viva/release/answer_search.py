@@ -1,5 +1,7 @@
 """Search a released folder for the key's answers by hand: texts in any spacing, numbers rounded or as per cent."""
 
+import contextlib
+import math
 import numbers
 import re
 from collections.abc import Iterator, Mapping
@@ -14,6 +16,8 @@ _LEAST_DIGITS_WHOLE: Final = 4
 """Whole numbers of fewer digits, such as 768, occur as sizes."""
 _LEAST_DIGITS_RECORDED: Final = 7
 """A record holds thousands of numbers; only one that is not rounded counts as found."""
+_MOST_DIGITS: Final = 17
+"""Digits that a number in double precision has."""
 _SIMPLE: Final = 1000
 """The largest denominator of a fraction that occurs in records by chance."""
 _NEARLY: Final = Fraction(1, 10**9)
@@ -45,11 +49,11 @@ class AnswerSearch:
             answers: what to look for.
             public: everything that students read anyway, such as the handout and the starter.
         """
-        plain, seen = _plain(public), _numbers(public)
-        self._texts = {a.name: _plain(a.value) for a in answers if isinstance(a.value, str)}
-        self._texts = {name: text for name, text in self._texts.items() if not _occurs(text, plain)}
-        self._numbers = [(a.name, a.value) for a in answers if isinstance(a.value, Fraction)]
-        self._numbers = [(n, v) for n, v in self._numbers if not any(_is_rounded(token, v) for token in seen)]
+        plain, seen = _plain(public), _rounded_numbers(public)
+        texts = [(a.name, _plain(a.value)) for a in answers if isinstance(a.value, str)]
+        values = [(a.name, a.value) for a in answers if isinstance(a.value, Fraction)]
+        self._texts = [(name, text) for name, text in texts if not _occurs(text, plain)]
+        self._numbers = [(name, value) for name, value in values if _written(value, seen) is None]
 
     def found_in(self, text: str, *, recorded: bool = False) -> Iterator[tuple[str, str]]:
         """Yield the name of each answer that the text holds, and how it is written there.
@@ -59,44 +63,35 @@ class AnswerSearch:
             recorded: whether it is a record, in which rounded numbers occur by chance.
         """
         plain = _plain(text)
-        yield from ((name, secret) for name, secret in self._texts.items() if _occurs(secret, plain))
-        tokens = _numbers(text) if self._numbers else set()
+        yield from ((name, secret) for name, secret in self._texts if _occurs(secret, plain))
+        if not self._numbers:
+            return
+        tokens = _rounded_numbers(text, least=_LEAST_DIGITS_RECORDED if recorded else _LEAST_DIGITS)
         for name, value in self._numbers:
-            if recorded and value.denominator != 1 and abs(value - value.limit_denominator(_SIMPLE)) < _NEARLY:
-                continue  # such as 7/9: a random input leads to it now and then
-            token = next((t for t in tokens if _is_rounded(t, value) and (not recorded or _is_long(t))), None)
-            if token is not None:
+            # Fractions such as 7/9 come up in a record now and then: a random input leads to them.
+            if not (recorded and _is_simple(value)) and (token := _written(value, tokens)) is not None:
                 yield name, token
 
 
 def _parts(answer: object) -> Iterator[str | Fraction]:
     """Yield the texts and numbers in an answer; a text that is a fraction is also a number."""
     if isinstance(answer, str):
-        if len(_plain(answer)) >= _LEAST_TEXT:
-            yield answer
-        try:
+        yield from [answer] if len(_plain(answer)) >= _LEAST_TEXT else []
+        with contextlib.suppress(ValueError, ZeroDivisionError):
             yield from _parts(Fraction(answer.replace(" ", "")))
-        except (ValueError, ZeroDivisionError):
-            return
     elif isinstance(answer, Mapping):
         for value in answer.values():
             yield from _parts(value)
     elif isinstance(answer, numbers.Rational) and not isinstance(answer, bool):
         if answer.denominator != 1 or len(str(abs(answer.numerator)).rstrip("0")) >= _LEAST_DIGITS_WHOLE:
             yield abs(Fraction(int(answer.numerator), int(answer.denominator)))
-    elif isinstance(answer, float) or hasattr(answer, "dtype"):
-        yield from _parts_of_numbers(answer)
+    elif isinstance(answer, float):
+        yield from _parts(Fraction(repr(answer))) if math.isfinite(answer) else []
+    elif hasattr(answer, "tolist"):  # an array
+        yield from _parts(answer.tolist())
     elif isinstance(answer, list | tuple | set | frozenset):
         for value in answer:
             yield from _parts(value)
-
-
-def _parts_of_numbers(answer: Any) -> Iterator[str | Fraction]:
-    if not isinstance(answer, float):  # an array
-        yield from _parts(answer.tolist())
-    elif answer == answer and abs(answer) != float("inf"):
-        exact = Fraction(repr(answer))
-        yield from [abs(exact)] if exact.denominator != 1 else _parts(exact)
 
 
 def _plain(text: str) -> str:
@@ -116,23 +111,28 @@ def _occurs(secret: str, plain: str) -> bool:
     return False
 
 
-def _numbers(text: str) -> set[str]:
-    return {token for token in _NUMBER.findall(text) if len(_digits(token)) >= _LEAST_DIGITS}
+def _rounded_numbers(text: str, least: int = _LEAST_DIGITS) -> dict[str, str]:
+    """Return the numbers of a text with enough significant digits, by their value in these digits."""
+    found: dict[str, str] = {}
+    for token in dict.fromkeys(_NUMBER.findall(text)):
+        mantissa = re.split("[eE]", token)[0]
+        digits = mantissa.replace(".", "").lstrip("0")
+        count = len(digits if "." in mantissa else digits.rstrip("0"))
+        if count >= least:
+            found.setdefault(_rounded(float(token), count), token)
+    return found
 
 
-def _digits(token: str) -> str:
-    """Return the significant digits of a number."""
-    mantissa = re.split("[eE]", token)[0]
-    digits = mantissa.replace(".", "").lstrip("0")
-    return digits if "." in mantissa else digits.rstrip("0")
+def _written(value: Fraction, tokens: Mapping[str, str]) -> str | None:
+    """Return the number that is the value, or its hundredfold, rounded to as many digits as it has; None if none is."""
+    counts = range(_LEAST_DIGITS, _MOST_DIGITS + 1)
+    forms = (_rounded(float(v), count) for v in (value, 100 * value) for count in counts)
+    return next((tokens[form] for form in forms if form in tokens), None)
 
 
-def _is_long(token: str) -> bool:
-    return len(_digits(token)) >= _LEAST_DIGITS_RECORDED
+def _rounded(number: float, digits: int) -> str:
+    return f"{number:.{min(digits, _MOST_DIGITS) - 1}e}"
 
 
-def _is_rounded(token: str, value: Fraction) -> bool:
-    """Return whether a number as written is the value, or its hundredfold, rounded to as many digits."""
-    digits = len(_digits(token))
-    written = Fraction(token)
-    return any(f"{float(written):.{digits - 1}e}" == f"{float(v):.{digits - 1}e}" for v in (value, 100 * value))
+def _is_simple(value: Fraction) -> bool:
+    return value.denominator != 1 and abs(value - value.limit_denominator(_SIMPLE)) < _NEARLY

@@ -86,7 +86,7 @@ class _Reader:
 
 
 class _Values:
-    """What the names of a function hold: answers, or constants."""
+    """Tells which expressions of a function hold an answer, and which are made of constants."""
 
     def __init__(self, answers: set[str], constants: set[str]) -> None:
         self._answers, self._constants = answers, constants - answers

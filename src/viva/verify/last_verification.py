@@ -35,11 +35,11 @@ _MOST_BYTES: Final = 256 << 20
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What one example submission got."""
+    """The result of one example submission."""
 
     score: Score
     call_log: bytes
-    """What its boxes were asked and replied; empty if that was too large."""
+    """Its exchanges with boxes; empty if they were too large."""
 
 
 class LastVerification:

@@ -33,7 +33,7 @@ class Finding:
     unreached: tuple[str, ...] = ()
     """Statements of the key that no test reached."""
     call_log: bytes = b""
-    """What the boxes were asked and replied, if call logs are kept."""
+    """The exchanges with boxes, if call logs are kept."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
 

@@ -1,14 +1,14 @@
 """GitHub Classroom: tests of `autograding.json`, or of a workflow that uses Classroom's graders, as tests of viva."""
 
-import ast
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from viva.adapters.importing.bundle import read_bundle
+from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.classroom_tests import AUTOGRADING, ClassroomTest, classroom_tests
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
+from viva.adapters.importing.student_notebook import imported, is_installed
 from viva.model.errors import UsageError
 
 _INSTALLS: Final = re.compile(r"(?:sudo\s+(?:-\w+\s+)*)?(?:python3?\s+-m\s+)?(?:pip3?|apt(?:-get)?|npm|conda)\s")
@@ -30,8 +30,7 @@ def import_classroom(path: Path) -> list[ImportedAssignment]:
     Raises:
         UsageError: it holds no tests of GitHub Classroom, or none that run a Python program.
     """
-    files = read_bundle(path)
-    files = _below_single_folder(files)
+    files = _below_single_folder(read_bundle(path))
     tests = list(classroom_tests(files))
     if not tests:
         raise UsageError(
@@ -52,26 +51,25 @@ def import_classroom(path: Path) -> list[ImportedAssignment]:
         "load": "definitions",
         "limits": {"test_s": int(max(_seconds(t) * (2 if t.setup else 1) for t in tests)) + 30, "submission_s": 3600},
     }
-    imported = ImportedAssignment(name, settings)
+    made = ImportedAssignment(name, settings)
     scored = any(test.points for test in tests)
     written = [_function(n, test, 1 if not scored else test.points) for n, test in enumerate(tests, 1)]
-    imported.graders = {"test_classroom.py": (_HEADER + "\n\n".join(written)).encode()}
-    imported.graders["key.py"] = b'"""The tests compare what programs print; they need no model answers."""\n'
-    imported.graders["conftest.py"] = (
+    made.graders = {"test_classroom.py": (_HEADER + "\n\n".join(written)).encode()}
+    made.graders["key.py"] = b'"""The tests compare what programs print; they need no model answers."""\n'
+    made.graders["conftest.py"] = (
         b'"""The files for the sandbox are not tests of viva."""\n\ncollect_ignore = ["files"]\n'
     )
-    imported.graders |= {f"{_FILES}/{p}": d for p, d in own.items()}
-    imported.starter = {p: d for p, d in files.items() if not p.startswith(".") and p not in own and _is_small(d)}
-    imported.notes = _notes(tests, scored=scored)
-    return [imported]
+    made.graders |= {f"{_FILES}/{p}": d for p, d in own.items()}
+    made.starter = {p: d for p, d in files.items() if not p.startswith(".") and p not in own and _is_small(d)}
+    made.notes = _notes(tests, scored=scored)
+    return [made]
 
 
 def _below_single_folder(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files of a repository that was downloaded as an archive, in which all are in one folder."""
     tops = {p.partition("/")[0] for p in files}
     if len(tops) == 1 and not any(p.startswith(".github/") for p in files):
-        prefix = f"{tops.pop()}/"
-        return {p.removeprefix(prefix): d for p, d in files.items() if p.startswith(prefix)}
+        return below(files, tops.pop())
     return files
 
 
@@ -79,8 +77,8 @@ def _students_module(tests: list[ClassroomTest], files: Mapping[str, bytes], own
     """Return the file that students submit: the one that commands run or that the author's tests import."""
     there = {p for p in files if p.endswith(".py") and p not in own and not p.startswith(".")}
     named: list[str] = [p.removeprefix("./") for test in tests for p in _PROGRAM.findall(test.command)]
-    imported = [f"{module}.py" for p, d in sorted(own.items()) if p.endswith(".py") for module in _imports(d)]
-    for path in (*named, *imported):
+    tested = [f"{module}.py" for p, d in sorted(own.items()) if p.endswith(".py") for module in _imports(d)]
+    for path in (*named, *tested):
         if path in there or (path not in files and path not in own and not _OF_THE_AUTHOR.search(path)):
             return path
         at = next((p for p in sorted(there) if PurePosixPath(p).name == path), None)
@@ -90,17 +88,9 @@ def _students_module(tests: list[ClassroomTest], files: Mapping[str, bytes], own
 
 
 def _imports(data: bytes) -> list[str]:
-    """Return the modules that a test imports and that come neither with Python nor with pytest."""
-    import sys
-
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    names = [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
-    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    known = {*sys.stdlib_module_names, "pytest", "numpy", "pandas", "torch", "matplotlib", "scipy", "sklearn"}
-    return [name.replace(".", "/") for name in names if name.partition(".")[0] not in known]
+    """Return the modules that a test imports and that are not installed."""
+    found = imported(data.decode("utf-8-sig", "replace"))
+    return [name.replace(".", "/") for name in found if not is_installed(name.partition(".")[0])]
 
 
 def _without_installs(setup: str) -> tuple[str, list[str]]:

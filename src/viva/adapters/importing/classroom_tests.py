@@ -31,7 +31,7 @@ class ClassroomTest:
     setup: str
     stdin: str
     expected: str | None
-    """What it prints; None if only the exit status counts."""
+    """The output that the command must have; None if only the exit status counts."""
     comparison: Comparison
     minutes: float
     """How long the command may take."""

@@ -1,8 +1,5 @@
 """Gradescope: `tests/test_*.py` written for gradescope-utils, with `run_tests.py` and `setup.sh` next to them."""
 
-import ast
-import importlib.util
-import sys
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -10,7 +7,7 @@ from typing import Final
 
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
-from viva.adapters.importing.student_notebook import preloads
+from viva.adapters.importing.student_notebook import imported, is_installed, preloads
 from viva.model.errors import UsageError
 
 _NOT_DATA: Final = ("run_tests.py", "setup.sh", "run_autograder", "requirements.txt", "README.md", "setup.py")
@@ -70,33 +67,10 @@ def _students_modules(texts: Iterable[str], beside: set[str]) -> list[str]:
     """Return modules that tests import and that neither belong to the author nor are installed, most frequent first."""
     counted: dict[str, int] = {}
     for text in texts:
-        for module in _imported(text):
-            if module not in beside and module not in _HARNESS and not _is_installed(module):
+        for module in {name.partition(".")[0] for name in imported(text)}:
+            if module not in beside and module not in _HARNESS and not is_installed(module):
                 counted[module] = counted.get(module, 0) + 1
     return sorted(counted, key=lambda module: (-counted[module], module))
-
-
-def _imported(text: str) -> set[str]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return found
-
-
-def _is_installed(module: str) -> bool:
-    if module in sys.stdlib_module_names:
-        return True
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def _notes(files: Mapping[str, bytes]) -> list[str]:

@@ -21,6 +21,7 @@ from viva.sandbox.host.limits import processes
 from viva.sandbox.host.ready_message import ReadyMessage
 
 _READY_S: Final = 60.0
+OUT_OF_MEMORY: Final = "this machine ran out of memory, and the system ended the box; use fewer workers"
 _OWN_END_S: Final = 2.0
 """How long a box whose connection broke may take to end by itself, so that the reason it reports is used."""
 _LONGEST_S: Final = 7 * 24 * 3600.0
@@ -271,7 +272,7 @@ class Box:
                 report = os.read(self._report, 4096)
             self._end_reason = reason_of(report, out_of_memory=self._resources.beyond_its_memory)
             if self._resources.killed_for_others(self._end_reason):
-                self._unavailable = "this machine ran out of memory, and the system ended the box; use fewer workers"
+                self._unavailable = OUT_OF_MEMORY
         return BoxUnavailable(self._unavailable) if self._unavailable else BoxDied(self._end_reason)
 
     def _violation(self, what: str) -> ProtocolViolation:
