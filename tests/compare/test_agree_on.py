@@ -335,11 +335,53 @@ def test_a_key_that_knows_only_the_examples_suffices():
         agree_on(lambda n: n * n + (n > 9), replayed, ready.lengths(0, 1000), examples=20)
 
 
+def positive_root(n):
+    if n < 0:
+        raise ValueError("below zero")
+    return n**0.5
+
+
+def test_what_an_exception_of_the_key_means():
+    asked_about = []
+
+    def student(n):
+        asked_about.append(n)
+        return n**0.5 if n >= 0 else "none"
+
+    agree_on(student, positive_root, st.integers(-9, 9), errors="skip")
+    assert min(asked_about) == 0
+    with pytest.raises(Disagreement, match=r"gave 'none', expected an exception \(ValueError\)"):
+        agree_on(student, positive_root, st.integers(-9, 9), errors="expect")
+    agree_on(raising, positive_root, st.integers(-9, 9), errors="expect")
+    with pytest.raises(Disagreement, match="raised"):
+        agree_on(always_raising, positive_root, st.integers(-9, 9), errors="expect")
+    for errors in ("skip", "expect"):
+        with pytest.raises(GraderError, match="answers none of the examples"):
+            agree_on(raising, positive_root, st.integers(-9, -1), errors=errors)
+
+
+def raising(n):
+    """As a box does: any exception of the student's is as good."""
+    if n < 0:
+        raise StudentRaised("KeyError", "other")
+    return n**0.5
+
+
+def always_raising(n):
+    raise StudentRaised("KeyError", "other")
+
+
 BUILT_ANEW = [
     lambda: ready.token_lists("abc", 1, 4),
     lambda: ready.reference_lists(),
     lambda: ready.matrices(),
     lambda: ready.probability_rows(2, (1, 3)),
+    lambda: ready.arrays("n", "d", elements=st.integers(0, 3)),
+    lambda: ready.rows((1, 2), 3),
+    lambda: ready.numbers(0, 1),
+    lambda: ready.sequences(ready.words("a", "b"), "n", distinct=True),
+    lambda: ready.sequences(st.integers(0, 3), ordered=True),
+    lambda: ready.texts("a cat", low=1),
     lambda: st.lists(st.integers(0, 3)).map(lambda x: [x]),
     lambda: st.integers(0, 3).filter(lambda n: n > 1) | st.none(),
     lambda: st.fixed_dictionaries({"a": st.text("xy")}),

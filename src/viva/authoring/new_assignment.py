@@ -3,7 +3,7 @@
 import contextlib
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -34,23 +34,50 @@ def add_assignment(course: Course, name: str, title: str | None = None) -> None:
         UsageError: the name is not usable or taken, or a file cannot be written.
         CourseError: grader.yaml has no list that a name can be added to.
     """
+    with adding(course, name) as listed:
+        title = title or name.replace("_", " ").replace("-", " ").strip().capitalize()
+        template = resources.files("viva.authoring") / "templates" / "course"
+        for part in _PARTS:
+            _copy(template / part / EXAMPLE, course.root / part / name, name, title)
+        _write_key(template, course.root / "graders" / name / "key.py")
+        listed()
+
+
+@contextlib.contextmanager
+def adding(course: Course, name: str) -> Iterator[Callable[[], None]]:
+    """Check that an assignment can be added, and remove what the block has written if it fails.
+
+    Args:
+        course: the course that gets the assignment.
+        name: the name of its folders.
+
+    Yields:
+        Adds the assignment to grader.yaml; to be called when its folders are there.
+
+    Raises:
+        UsageError: the name is not usable or taken, or a file cannot be written.
+        CourseError: grader.yaml has no list that a name can be added to.
+    """
+    grader = course.root / GRADER_YAML
     try:
         FOLDER_NAME.read(name)
     except Expected as expected:
         raise UsageError(f"An assignment cannot be called {name!r:.80}: expected {expected}.") from None
     if name in course.assignments:
-        raise UsageError(f"{course.root / GRADER_YAML} lists an assignment `{name}` already. Give another name.")
+        raise UsageError(f"{grader} lists an assignment `{name}` already. Give another name.")
     taken = [folder for part in _PARTS if (folder := course.root / part / name).exists()]
     if taken:
         raise UsageError(f"{taken[0]} is there already. Give another name, or list `{name}` in {GRADER_YAML}.")
-    listed = _listed(course.root / GRADER_YAML, name)
-    title = title or name.replace("_", " ").replace("-", " ").strip().capitalize()
-    with _removed_on_failure([course.root / part / name for part in _PARTS]):
-        template = resources.files("viva.authoring") / "templates" / "course"
+    before = grader.read_bytes()
+    text = _listed(grader, name)
+    try:
+        yield lambda: write_atomically(grader, text.encode())
+    except BaseException:
         for part in _PARTS:
-            _copy(template / part / EXAMPLE, course.root / part / name, name, title)
-        _write_key(template, course.root / "graders" / name / "key.py")
-        write_atomically(course.root / GRADER_YAML, listed.encode())
+            shutil.rmtree(course.root / part / name, ignore_errors=True)
+        if grader.read_bytes() != before:
+            write_atomically(grader, before)
+        raise
 
 
 def _listed(path: Path, name: str) -> str:
@@ -78,13 +105,3 @@ def _write_key(template: Traversable, path: Path) -> None:
     """Write the key with the model answer itself: not every course keeps its answers in `reference`."""
     answer = (template / "reference" / "word_counts.py").read_text("utf-8")
     write_atomically(path, re.sub(r'\A""".*?"""', '"""The model answers, in the student\'s API."""', answer).encode())
-
-
-@contextlib.contextmanager
-def _removed_on_failure(folders: list[Path]) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        for folder in folders:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise

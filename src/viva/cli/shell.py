@@ -65,7 +65,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
     submission = open_submission(path, str(path), withheld=course.withheld)
     chosen = choose_assignment(course, assignment, submission)
     tier = choose_tier(tier_name, chosen.min_tier)
-    fork_server = ForkServer.start(tier, preload=chosen.preload, hidden=[chosen.graders.parent])
+    fork_server = ForkServer.start(tier, preload=chosen.preload, hidden=chosen.hidden)
     pool = Pool(fork_server, chosen.limits, ready=1)
     loader = Loader(submission, chosen, helpers_of(chosen))
     session = BoxSession(pool, loader, chosen.limits)

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 EXCEPTIONS_YAML: Final = "exceptions.yaml"
 """The file next to assignment.yaml that says who was ill and who has copied. No release contains it."""
+SOURCES: Final = ("source.ipynb", "source.py")
+"""Names of the solved notebook or module next to assignment.yaml, from which the starter is made."""
+TESTS: Final = "tests.py"
+"""The tests next to it, where the answer key is made from the source as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,12 @@ class Assignment:
     """
     declared: "Policy | None" = None
     """The policy as `policy:` declares it; `policy()` returns the one that applies."""
+
+    @property
+    def hidden(self) -> list[Path]:
+        """Return the folders that no program of a student may read: the graders, and one with a solved notebook."""
+        solved = any((self.folder / name).is_file() for name in (*SOURCES, TESTS))
+        return [self.graders.parent, *([self.folder] if solved else [])]
 
     def policy(self) -> "Policy":
         """Return how points become grades: as declared, or with nothing taken off."""

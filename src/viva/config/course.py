@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from viva.config import secret as secrets
-from viva.config.assignment import EXCEPTIONS_YAML, Assignment
+from viva.config.assignment import EXCEPTIONS_YAML, SOURCES, TESTS, Assignment
 from viva.config.load_assignment import load_assignment
 from viva.config.read_config import suggest
 from viva.model import Tier
@@ -56,10 +56,11 @@ class Course:
         return secrets.resolve(self.secret_source, environ, self.root)
 
     def withheld(self) -> frozenset[tuple[int, int]]:
-        """Return device and inode of what no student may read: graders, references, exceptions, the secret."""
+        """Return device and inode of what no student may read: graders, references, solutions, the secret."""
         folders = (self.root / "graders", self.root / "reference")
         files = [Path(at, name) for folder in folders for at, _, names in os.walk(folder) for name in names]
-        files += [self.root / "assignments" / name / EXCEPTIONS_YAML for name in self.assignments]
+        own = (EXCEPTIONS_YAML, *SOURCES, TESTS)
+        files += [self.root / "assignments" / name / file for name in self.assignments for file in own]
         if self.secret_source.startswith("file:"):
             files.append(secrets.file_of(self.secret_source, self.root))
         found = set()

@@ -49,7 +49,7 @@ class AssignmentRun:
         """
         assignment, self._gpus = self.assignment, gpus
         python = str(assignment.python) if assignment.python else sys.executable
-        hidden = [assignment.graders.parent]
+        hidden = assignment.hidden
         # Started before the key is read; pytest's main thread lasts as long as the run.
         self._fork_server = ForkServer.start(tier, preload=assignment.preload, python=python, hidden=hidden)
         self._pool = Pool(self._fork_server, assignment.limits, ready=1)

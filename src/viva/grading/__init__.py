@@ -1,15 +1,17 @@
 """What authors of graders import: decorators for tests, and the functions that compare."""
 
-from viva.compare import Disagreement, agree, agree_on
+from viva.compare import Disagreement, agree, agree_in_distribution, agree_on
 from viva.compare.answers import agree_choice, agree_formula, agree_number, agree_table, share_of_cells
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
+from viva.grading.observing import observed, played
 
 __all__ = [
     "Disagreement",
     "agree",
     "agree_choice",
     "agree_formula",
+    "agree_in_distribution",
     "agree_number",
     "agree_on",
     "agree_table",
@@ -17,7 +19,9 @@ __all__ = [
     "leaderboard",
     "needs_review",
     "number",
+    "observed",
     "partial_credit",
+    "played",
     "share_of_cells",
     "tags",
     "visibility",

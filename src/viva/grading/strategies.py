@@ -4,8 +4,9 @@ They shrink towards what a student can work out by hand: few tokens, small sizes
 when the first of them is called, so that graders without `agree_on` do not pay for it.
 """
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float64]
     Matrices = SearchStrategy[Matrix]
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+Size = int | tuple[int, int] | str
+LARGEST_NAMED: Final = 5
+"""The largest size that has a name."""
 
 
 def lengths(low: int = 0, high: int = 12) -> "SearchStrategy[int]":
@@ -99,6 +106,143 @@ def probability_rows(rows: int | tuple[int, int] = (1, 4), columns: int | tuple[
     return matrices(rows, columns).map(_normalised)
 
 
+def numbers(low: float = -3, high: float = 3) -> "SearchStrategy[float]":
+    """Draw numbers from `low` to `high`: halves, which are easy to follow, and numbers with three decimals.
+
+    Raises:
+        ValueError: `low` is above `high`.
+    """
+    from hypothesis import strategies as st
+
+    _ordered(low, high)
+    halves = st.integers(math.ceil(2 * low), math.floor(2 * high)).map(lambda n: n / 2)
+    others = st.integers(math.ceil(1000 * low), math.floor(1000 * high)).map(lambda n: n / 1000)
+    return halves | others if math.ceil(2 * low) <= math.floor(2 * high) else others
+
+
+def sequences(
+    elements: "SearchStrategy[T]", size: Size = (0, 8), *, ordered: bool = False, distinct: bool = False
+) -> "SearchStrategy[list[T]]":
+    """Draw lists.
+
+    Args:
+        elements: what they hold.
+        size: a number of elements, the smallest and the largest one, or a name: within one example, all sizes of the
+            same name are equal.
+        ordered: whether the elements ascend.
+        distinct: whether no element occurs twice.
+
+    Raises:
+        ValueError: the smallest size is above the largest.
+    """
+    from hypothesis import strategies as st
+
+    def lists(low: int, high: int) -> "SearchStrategy[list[T]]":
+        return st.lists(elements, min_size=low, max_size=high, unique=distinct)
+
+    drawn = lists(*size) if isinstance(size, tuple) else _named_size(size).flatmap(lambda n: lists(n, n))
+    return drawn.map(sorted) if ordered else drawn  # type: ignore[arg-type]  # authors order what can be ordered
+
+
+def arrays(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[NDArray[Any]]":
+    """Draw numpy arrays of floats, integers or booleans, as the elements are.
+
+    Args:
+        shape: sizes as in `sequences`: `arrays("n", "d")` and `arrays("d")` in one example share their `d`.
+        elements: what they hold; None for `numbers()`.
+
+    Raises:
+        ValueError: a smallest size is above the largest.
+    """
+    from hypothesis import strategies as st
+
+    def filled(sizes: tuple[int, ...]) -> "SearchStrategy[NDArray[Any]]":
+        count = math.prod(sizes)
+        values = st.lists(elements if elements is not None else numbers(), min_size=count, max_size=count)
+        return values.map(lambda flat: np.array(flat if flat else np.zeros(0)).reshape(sizes))
+
+    return st.tuples(*map(_named_size, shape)).flatmap(filled)
+
+
+def rows(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[list[Any]]":
+    """Draw what `arrays` draws as lists in lists.
+
+    Raises:
+        ValueError: as for `arrays`.
+    """
+    return arrays(*shape, elements=elements).map(lambda array: array.tolist())
+
+
+def tensors(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[Any]":
+    """Draw torch tensors as `arrays` draws arrays; of float32, int64 or bool.
+
+    Raises:
+        ValueError: as for `arrays`.
+    """
+    import torch
+
+    def made(array: "NDArray[Any]") -> Any:
+        return torch.from_numpy(array.astype(np.float32) if array.dtype.kind == "f" else array)
+
+    return arrays(*shape, elements=elements).map(made)
+
+
+def words(*samples: str) -> "SearchStrategy[str]":
+    """Draw words: the samples, also in other cases, and short words of their letters.
+
+    Raises:
+        ValueError: there is no sample.
+    """
+    from hypothesis import strategies as st
+
+    if not samples:
+        raise ValueError("words: expected at least one sample.")
+    known = list(dict.fromkeys([*samples, *(form for s in samples for form in (s.lower(), s.upper(), s.title()))]))
+    letters = sorted({letter for sample in samples for letter in sample}) or ["a"]
+    return st.sampled_from(known) | st.text(letters, min_size=1, max_size=6)
+
+
+def texts(*samples: str, low: int = 0, high: int = 8) -> "SearchStrategy[str]":
+    """Draw texts of `low` to `high` words of the samples, with their punctuation, repeated and in other cases.
+
+    Raises:
+        ValueError: no sample holds a word, or `low` is above `high`.
+    """
+    from hypothesis import strategies as st
+
+    known = list(dict.fromkeys(word for sample in samples for word in sample.split()))
+    if not known:
+        raise ValueError("texts: expected at least one sample with a word in it.")
+    low, high = _ordered(low, high)
+    word = st.sampled_from([*known, *(form for w in known for form in (w.lower(), w.upper()))])
+    pairs = st.lists(st.tuples(word, st.sampled_from([" ", " ", " ", "  ", "\n"])), min_size=low, max_size=high)
+    return pairs.map(lambda drawn: "".join(part for pair in drawn for part in pair).rstrip())
+
+
+def lines(*samples: str, low: int = 1, high: int = 6) -> "SearchStrategy[str]":
+    """Draw texts of `low` to `high` lines, each a line of the samples: for texts with a form, such as tables.
+
+    Raises:
+        ValueError: no sample holds a line, or `low` is above `high`.
+    """
+    from hypothesis import strategies as st
+
+    known = list(dict.fromkeys(line for sample in samples for line in sample.splitlines()))
+    if not known:
+        raise ValueError("lines: expected at least one sample with a line in it.")
+    low, high = _ordered(low, high)
+    return st.lists(st.sampled_from(known), min_size=low, max_size=high).map("\n".join)
+
+
+def distributions(low: int = 1, high: int = 5) -> "SearchStrategy[list[float]]":
+    """Draw lists of `low` to `high` probabilities that sum to 1; some are exactly 0.
+
+    Raises:
+        ValueError: `low` is above `high`.
+    """
+    return probability_rows(1, (low, high)).map(lambda rows: rows[0].tolist())
+
+
 def _normalised(values: "Matrix") -> "Matrix":
     weights = np.abs(values)
     weights[weights.sum(axis=1) == 0, 0] = 1
@@ -106,11 +250,20 @@ def _normalised(values: "Matrix") -> "Matrix":
     return normalised
 
 
+def _named_size(size: Size) -> "SearchStrategy[int]":
+    """Return the sizes to draw; those of one name are drawn once for each example."""
+    from hypothesis import strategies as st
+
+    if isinstance(size, str):
+        return st.shared(st.integers(1, LARGEST_NAMED), key=f"viva size {size}")
+    return _size(size)
+
+
 def _size(size: int | tuple[int, int]) -> "SearchStrategy[int]":
     return lengths(size, size) if isinstance(size, int) else lengths(*size)
 
 
-def _ordered(low: int, high: int) -> tuple[int, int]:
+def _ordered(low: N, high: N) -> tuple[N, N]:
     if not low <= high:
         raise ValueError(f"the sizes are from {low} to {high}; expected the smaller one first.")
     return low, high

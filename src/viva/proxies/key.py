@@ -4,8 +4,10 @@ The key runs in the examiner, never in a box. Arguments are copied first, so tha
 cannot change what the student is asked.
 """
 
+import contextlib
 import copy
 import importlib.util
+import io
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -65,11 +67,13 @@ class KeyFunction:
         """Call and return everything the call did."""
         args, kwargs = copied(args, kwargs)
         value, raised = None, None
+        printed = io.StringIO()
         try:
-            value = self._function(*args, **kwargs)
+            with contextlib.redirect_stdout(printed):
+                value = self._function(*args, **kwargs)
         except Exception as error:
             raised = StudentRaised(type(error).__name__, str(error))
-        return Call(value, args, kwargs, "", raised, 0.0)
+        return Call(value, args, kwargs, printed.getvalue(), raised, 0.0)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._function, name)

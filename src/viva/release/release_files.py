@@ -6,10 +6,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from viva.authoring.source import starter_from
 from viva.config import Assignment
 from viva.model.errors import CourseError
 from viva.release import ci_templates
-from viva.release.source import starter_from
 from viva.submissions.file_names import CODE
 from viva.submissions.starter_code import defined_names
 

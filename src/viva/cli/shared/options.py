@@ -9,6 +9,7 @@ import click
 
 from viva.cli.shared.option_groups import option_group
 from viva.config import Assignment, Course, find_course, load_course, recognise
+from viva.config.assignment import TESTS
 from viva.model import Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
@@ -105,7 +106,12 @@ def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
         here = Path.cwd()
     except FileNotFoundError:
         raise UsageError("The folder in which the command was started does not exist any more; change it.") from None
-    return load_course(find_course(course_dir, os.environ, here, released=released))
+    course = load_course(find_course(course_dir, os.environ, here, released=released))
+    if any((course.root / "assignments" / name / TESTS).is_file() for name in course.assignments):
+        from viva.authoring.solved.solved_assignment import refresh
+
+        refresh(course)
+    return course
 
 
 def choose_assignment(course: Course, name: str | None, submission: Submission) -> Assignment:

@@ -7,14 +7,14 @@ neither time nor the imported modules matter.
 import copy
 import os
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, final
+from typing import TYPE_CHECKING, Final, Literal, final
 
 from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
-from viva.model.errors import BoxError, GraderError
+from viva.model.errors import BoxError, GraderError, StudentRaised
 
 if TYPE_CHECKING:
     from hypothesis import settings
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
 
 SEED: Final = 0
 _SETS_CACHED: Final = 128
+_NOTHING: Final = "agree_on: the strategies give no example; are their conditions impossible to meet?"
+
+
+Errors = Literal["fault", "skip", "expect"]
+"""What an exception of the key means: a fault of the author's, arguments that are not asked, or the right answer."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """An exception as the expected answer: any exception is as good."""
+
+    kind: str
+    """The name of its type."""
 
 
 @final
@@ -42,10 +56,11 @@ class _Question:
     strategies: Sequence["SearchStrategy[object]"] = field(compare=False)
     key: Callable[..., object] = field(compare=False)
     count: int = field(compare=False)
+    errors: Errors = field(compare=False)
 
 
 def examples_for(
-    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int
+    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int, errors: Errors = "fault"
 ) -> tuple[Example, ...]:
     """Return at most `count` different examples with the key's answers.
 
@@ -53,10 +68,24 @@ def examples_for(
         GraderError: the strategies give nothing, or the key raised on an example.
     """
     try:
-        identity = fingerprint((tuple(strategies), key, count))
+        identity = fingerprint((tuple(strategies), key, count, errors))
     except Unrecognised:
-        return _examples(strategies, key, count)
-    return _cached_examples(_Question(identity, strategies, key, count))
+        return _examples(strategies, key, count, errors)
+    return _cached_examples(_Question(identity, strategies, key, count, errors))
+
+
+def drawn_once(strategies: Sequence["SearchStrategy[object]"], count: int) -> list[tuple[object, ...]]:
+    """Return at most `count` different lists of arguments, or one empty list where there is no strategy.
+
+    Raises:
+        GraderError: the strategies give nothing.
+    """
+    if not strategies:
+        return [()]
+    drawn = _draw(strategies, count)
+    if not drawn:
+        raise GraderError(_NOTHING)
+    return drawn
 
 
 def forget_examples() -> None:
@@ -64,17 +93,26 @@ def forget_examples() -> None:
     _cached_examples.cache_clear()
 
 
-def ask_key(key: Callable[..., object], arguments: tuple[object, ...]) -> object:
-    """Return the key's answer; an exception of the key is the author's fault.
+class NotAsked(Exception):
+    """The key raised on arguments that are then not asked."""
+
+
+def ask_key(key: Callable[..., object], arguments: tuple[object, ...], errors: Errors = "fault") -> object:
+    """Return the key's answer, or the exception that it raised if that is the answer.
 
     Raises:
-        GraderError: the key raised.
+        GraderError: the key raised, which is the author's fault.
+        NotAsked: the key raised, and such arguments are left out.
     """
     try:
         return key(*arguments)
     except (BoxError, GraderError):
         raise
     except Exception as error:
+        if errors == "skip":
+            raise NotAsked from error
+        if errors == "expect":
+            return Raised(error.type_name if isinstance(error, StudentRaised) else type(error).__name__)
         shown = ", ".join(repr(a)[:200] for a in arguments)
         raise GraderError(
             f"agree_on: the key raised {type(error).__name__}: {error}; it was asked about ({shown})."
@@ -124,16 +162,22 @@ def only_from_strategies() -> Iterator[None]:
 
 @lru_cache(maxsize=_SETS_CACHED)
 def _cached_examples(question: _Question) -> tuple[Example, ...]:
-    return _examples(question.strategies, question.key, question.count)
+    return _examples(question.strategies, question.key, question.count, question.errors)
 
 
 def _examples(
-    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int
+    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int, errors: Errors
 ) -> tuple[Example, ...]:
     drawn = _draw(strategies, count)
     if not drawn:
-        raise GraderError("agree_on: the strategies give no example; are their conditions impossible to meet?")
-    return tuple(Example(arguments, ask_key(key, copy.deepcopy(arguments))) for arguments in drawn)
+        raise GraderError(_NOTHING)
+    examples = []
+    for arguments in drawn:
+        with suppress(NotAsked):
+            examples.append(Example(arguments, ask_key(key, copy.deepcopy(arguments), errors)))
+    if all(isinstance(example.expected, Raised) for example in examples):
+        raise GraderError("agree_on: the key answers none of the examples; it raises on all of them.")
+    return tuple(examples)
 
 
 def _draw(strategies: Sequence["SearchStrategy[object]"], count: int) -> list[tuple[object, ...]]:

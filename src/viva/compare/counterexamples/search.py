@@ -15,7 +15,10 @@ from viva.compare.agree import difference, disagreement
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import (
     SEED,
+    Errors,
     Example,
+    NotAsked,
+    Raised,
     ask_key,
     examples_for,
     only_from_strategies,
@@ -42,7 +45,7 @@ _SHORT: Final = 60
 _RAISED: Final = 300
 
 
-def agree_on(
+def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its name
     student: Callable[..., object],
     key: Callable[..., object],
     *strategies: "SearchStrategy[object]",
@@ -51,6 +54,7 @@ def agree_on(
     rtol: float | None = None,
     atol: float | None = None,
     up_to: str | Collection[str] = (),
+    errors: Errors = "fault",
 ) -> None:
     """Pass if both functions agree on every example that is drawn from the strategies, one strategy per argument.
 
@@ -63,6 +67,8 @@ def agree_on(
         rtol: as in `agree`.
         atol: as in `agree`.
         up_to: as in `agree`.
+        errors: what an exception of the key means: "fault", the author has to look; "skip", such arguments are not
+            asked; "expect", the student's function has to raise too, whatever it raises.
 
     Raises:
         Disagreement: with the smallest counter-example that was found.
@@ -80,7 +86,7 @@ def agree_on(
             f"agree_on: the hint {wrong[0]!r} is not a function of the arguments of the student's function."
         )
     student_function = _StudentFunction(student, context)
-    known = examples_for(strategies, key, examples)
+    known = examples_for(strategies, key, examples, errors)
     hints = hints_of_function(hints, [example.arguments for example in known])
     if is_second_look():  # evidence for the hints of this comparison comes from many examples anyway
         return
@@ -90,7 +96,7 @@ def agree_on(
             evidence = _Evidence(student_function, known[:position], [found])
             if hints:
                 evidence.gather(known[position + 1 :])
-            smallest = _search(student_function, key, strategies, examples, found)
+            smallest = _search(student_function, partial(ask_key, key, errors=errors), strategies, examples, found)
             if student_function.unanswered:  # by a recorded key, which knows only these examples
                 evidence.gather(known[position + 1 :])
                 smallest = min([smallest, *evidence.wrong], key=_size)
@@ -137,7 +143,9 @@ class _StudentFunction:
         except StudentRaised as error:
             if error.limit == "time":
                 raise
-            return CounterExample(example, None, error, None)
+            return None if isinstance(example.expected, Raised) else CounterExample(example, None, error, None)
+        if isinstance(example.expected, Raised):
+            return CounterExample(example, answer, None, None)
         found = difference(answer, example.expected, self._context)
         return None if found is None else CounterExample(example, answer, None, found)
 
@@ -182,6 +190,8 @@ class _Evidence:
         return agrees and all(self._agrees_where_right(mistake, example) for example in self.right)
 
     def _agrees_where_right(self, mistake: Callable[..., object], example: Example) -> bool:
+        if isinstance(example.expected, Raised):
+            return True
         try:
             return self._student_function.agrees(example.expected, _mistaken_answer(mistake, example))
         except ArithmeticError:  # the author's version of a mistake need not work everywhere
@@ -194,12 +204,20 @@ def _mistaken_answer(mistake: Callable[..., object], example: Example) -> object
 
 def _search(
     student_function: _StudentFunction,
-    key: Callable[..., object],
+    expected: Callable[[tuple[object, ...]], object],
     strategies: Sequence["SearchStrategy[object]"],
     examples: int,
     start: CounterExample,
 ) -> CounterExample:
-    """Return the smallest counter-example that hypothesis finds; `start` if it finds none."""
+    """Return the smallest counter-example that hypothesis finds; `start` if it finds none.
+
+    Args:
+        student_function: asked about the arguments that are drawn.
+        expected: returns the expected answer.
+        strategies: what the arguments are drawn from.
+        examples: how many were drawn before.
+        start: the counter-example that was found among them.
+    """
     if not start.can_shrink:
         return start
     from hypothesis import given, seed
@@ -217,7 +235,9 @@ def _search(
         if student_function.calls >= calls_end or time.monotonic() > time_end:
             raise _Enough
         try:
-            example = Example(arguments, ask_key(key, copy.deepcopy(arguments)))
+            example = Example(arguments, expected(copy.deepcopy(arguments)))
+        except NotAsked:
+            return
         except GraderError:  # a recorded key knows only the examples
             student_function.unanswered += 1
             return
@@ -266,6 +286,9 @@ def _sentence(
 def _difference_of_call(call: str, counter: CounterExample) -> Difference:
     """Return the difference as a call: "bleu(['a'], [['b']]) gave 1.0, expected 0.0."."""
     found, expected = counter.found, counter.example.expected
+    if isinstance(expected, Raised):
+        seen = show(counter.answer)
+        return Difference(f"{call} gave {seen}, expected an exception ({expected.kind}).", "", seen, expected.kind)
     assert found is not None
     seen, wanted = show_two(counter.answer, expected)
     if max(len(seen), len(wanted)) <= _SHORT and seen != wanted:

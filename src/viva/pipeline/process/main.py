@@ -91,7 +91,7 @@ class Boxes:
                 preload=self._preload,
                 cores=self._cores,
                 python=self._python,
-                hidden=[self._assignment.graders.parent],
+                hidden=self._assignment.hidden,
             )
         except BoxUnavailable as error:
             raise BoxUnavailable(f"{error} (a box with a GPU; `--gpu defer` leaves such tests out)") from error
@@ -115,7 +115,7 @@ class Boxes:
     def _live(self) -> None:
         try:
             self._fork_server = ForkServer.start(
-                self._options.tier, preload=self._preload, python=self._python, hidden=[self._assignment.graders.parent]
+                self._options.tier, preload=self._preload, python=self._python, hidden=self._assignment.hidden
             )
             self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._options.ready)
         except Exception as error:  # raised by `pool`

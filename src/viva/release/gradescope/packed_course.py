@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from viva.config import Assignment, Course
-from viva.config.assignment import EXCEPTIONS_YAML
+from viva.config.assignment import EXCEPTIONS_YAML, SOURCES, TESTS
 from viva.config.read_config import read_document
 from viva.model.errors import CourseError
 
@@ -26,7 +26,8 @@ def packed_course(course: Course, assignment: Assignment) -> dict[str, Path]:
             "an autograder has one environment alone. Take the line out, and pin the libraries by what is installed."
         )
     folders = [assignment.folder, assignment.graders, root / "fixtures" / name / "data"]
-    found = {path for folder in folders for path in _files(folder) if path.name != EXCEPTIONS_YAML}
+    left_out = {assignment.folder / name for name in (EXCEPTIONS_YAML, *SOURCES, TESTS)}
+    found = {path for folder in folders for path in _files(folder)} - left_out
     found |= {_named(course, assignment, text) for text in assignment.release.gradescope.files}
     found |= set(_modules(root, found))
     return {path.relative_to(root).as_posix(): path for path in sorted(found)}

@@ -30,6 +30,7 @@ class Answer:
     """The arguments after the call; None if nothing changed them."""
     raised: tuple[str, str] | None = None
     """The name and the text of its exception."""
+    printed: str = ""
 
 
 @dataclass(slots=True)
@@ -123,4 +124,4 @@ def load_record(path: Path) -> Record:
 
 
 def _parts(answer: Answer) -> tuple[object, ...]:
-    return answer.value, answer.after, answer.raised
+    return answer.value, answer.after, answer.raised, answer.printed

@@ -58,7 +58,9 @@ class _RecordingFunction(KeyFunction):
         did = super().call(*args, **kwargs)
         raised = None if did.raised is None else (did.raised.type_name, did.raised.message)
         after = (did.args_after, dict(did.kwargs_after))
-        _record_answer(self._key_recording, f"call {self.__name__}", *asked, Answer(did.value, after, raised))
+        _record_answer(
+            self._key_recording, f"call {self.__name__}", *asked, Answer(did.value, after, raised, did.printed)
+        )
         return did
 
     def __getattr__(self, name: str) -> Any:

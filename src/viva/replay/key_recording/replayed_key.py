@@ -89,7 +89,7 @@ class ReplayedFunction:
         answer = copy.deepcopy(self._answers.asked(f"call {self.__name__}", args, kwargs))
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
         args_after, kwargs_after = answer.after or (args, kwargs)
-        return Call(answer.value, args_after, kwargs_after, "", raised, 0.0)
+        return Call(answer.value, args_after, kwargs_after, answer.printed, raised, 0.0)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -19,6 +19,11 @@ _LINE: Final = re.compile(r"^(?P<indent>\s*)\S.*#\s*SOLUTION(?P<silent> NO PROMP
 _IN_A_FUNCTION: Final = "raise NotImplementedError"
 
 
+_SOLVED: Final = re.compile(
+    r"^[ \t]*#{1,3}\s*(BEGIN|END) SOLUTION\b.*\n?|[ \t]*#\s*SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE
+)
+
+
 class Unbalanced(Exception):
     """A marker without its partner; the message says which, and in which line."""
 
@@ -93,3 +98,8 @@ def stripped(text: str) -> tuple[str, bool]:
         raise Unbalanced(f"line {stripper.opened[1]}: BEGIN {stripper.opened[0]} has no END")
     ending = "\n" if text.endswith("\n") else ""
     return "\n".join(stripper.lines) + ending, stripper.found
+
+
+def solved(text: str) -> str:
+    """Return a text with its solutions, without their markers."""
+    return _SOLVED.sub("", text)

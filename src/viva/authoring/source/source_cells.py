@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from viva.release.source.solution_markers import TODO, Unbalanced, stripped
+from viva.authoring.source.solution_markers import TODO, Unbalanced, stripped
 
 ANSWER_HERE: Final = "*Your answer here.*"
 _SECTION: Final = re.compile(r"^#\s*(BEGIN|END)\s+(QUESTION|PROMPT|SOLUTION|TESTS)\b", re.IGNORECASE)

@@ -2,16 +2,17 @@
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from viva.authoring.source.solution_markers import Unbalanced
+from viva.authoring.source.source_cells import Cell, without_solutions
 from viva.config import Assignment
+from viva.config.assignment import SOURCES
 from viva.model.errors import CourseError
-from viva.release.source.solution_markers import Unbalanced
-from viva.release.source.source_cells import Cell, without_solutions
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
-SOURCES: Final = ("source.ipynb", "source.py")
 _PERCENT: Final = re.compile(r"^# %%(?P<markdown> \[markdown\])?.*$", re.MULTILINE)
 _MAGIC: Final = re.compile(r"^(\s*)([%!].*)$", re.MULTILINE)
 
@@ -29,15 +30,24 @@ def starter_from(assignment: Assignment) -> dict[str, bytes] | None:
         return None
     source, *_ = found
     try:
-        cells = without_solutions(_from_notebook(source) if source.suffix == ".ipynb" else _from_module(source))
+        cells = without_solutions(read_source(source))
     except Unbalanced as error:
         raise CourseError(f"{source}: {error}; each BEGIN needs its END.") from None
     wanted, files = assignment.submission, {}
     if wanted.notebook is not None:
-        files[f"{assignment.name}.ipynb"] = _notebook(cells)
+        files[f"{assignment.name}.ipynb"] = notebook_of(cells)
     if wanted.module is not None:
         files[wanted.module] = _module(cells).encode()
     return files
+
+
+def read_source(path: Path) -> list[Cell]:
+    """Return the cells of a notebook, or of a module in the percent format; a module without marks is one cell.
+
+    Raises:
+        CourseError: it cannot be read.
+    """
+    return _from_notebook(path) if path.suffix == ".ipynb" else _from_module(path)
 
 
 def _from_notebook(path: Path) -> list[Cell]:
@@ -68,7 +78,7 @@ def _from_module(path: Path) -> list[Cell]:
     return cells
 
 
-def _notebook(cells: list[Cell]) -> bytes:
+def notebook_of(cells: Sequence[Cell]) -> bytes:
     """Return a notebook of format 4.5, written as nbformat writes one."""
     made: list[dict[str, object]] = []
     for number, cell in enumerate(cells, 1):

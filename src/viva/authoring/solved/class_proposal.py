@@ -1,0 +1,83 @@
+"""A proposed test of a class: its methods in a random order, compared call by call."""
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from viva.authoring.solved.forms import Forms, code
+from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.proposal import Proposal, used_in
+from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.solution_code import texts_in
+
+
+def of_class(name: str, recorded: Recorded) -> Proposal:
+    """Propose a test that makes objects, calls their methods in a random order and compares what they return."""
+    proposal = Proposal(name, summary=f"Objects of `{name}` answer whatever is called in whatever order.")
+    cls = recorded.originals.get(name)
+    if not isinstance(cls, type):
+        proposal.why_not = "it was not defined when the notebook ran"
+        return proposal
+    try:
+        made = _forms_of_method(f"{name}.__init__", getattr(cls, "__init__", None), recorded)
+        methods = {
+            method: forms
+            for method in _methods(cls)
+            if (forms := _forms_of_method(f"{name}.{method}", getattr(cls, method), recorded)) is not None
+        }
+    except Undrawable as what:
+        proposal.why_not = f"viva cannot draw {what}"
+        return proposal
+    if not methods or made is None:
+        proposal.why_not = "the notebook calls none of its methods" if made is not None else "it is never made"
+        return proposal
+    used = used_in([text for forms in (made, *methods.values()) for text in forms.written()])
+    arguments = f"tuples({', '.join(made.written())})"
+    lines = ["    calls = one_of("]
+    for method, forms in methods.items():
+        lines.append(f"        {_call_of(method, forms.written())},")
+    lines.append("    )")
+    test = f"    agree_on(played(student.{name}), key.played_{name}, {arguments}, sequences(calls, (1, 8)))"
+    proposal.body = [*lines, test]
+    proposal.imports |= {"agree_on", "played"}
+    proposal.strategies |= {*used, "just", "one_of", "sequences", "tuples"}
+    return proposal
+
+
+def _call_of(method: str, arguments: Sequence[str]) -> str:
+    return f"tuples({', '.join([f'just({code(method)})', *arguments])})"
+
+
+def _methods(cls: type) -> list[str]:
+    return [n for n, f in vars(cls).items() if inspect.isfunction(f) and not n.startswith("_")]
+
+
+def _forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | None:
+    """Return how to draw a method's arguments without `self`; None for one that is never called and needs some."""
+    if not inspect.isfunction(function):
+        return Forms()  # object's own __init__
+    calls = recorded.calls.get(name, [])
+    signature = inspect.signature(function)
+    first = next(iter(signature.parameters), "")
+    rest = signature.replace(parameters=list(signature.parameters.values())[1:])
+    stripped = []
+    for call in calls:
+        bound = rest.bind_partial()
+        bound.arguments.update({k: v for k, v in call.arguments.items() if k != first})
+        stripped.append(bound)
+
+    def alike() -> None:
+        """Do nothing: only its parameters matter."""
+
+    alike.__signature__ = rest  # type: ignore[attr-defined]  # what inspect.signature reads
+    try:
+        forms = forms_of(alike, stripped, texts_in(function))
+    except Undrawable:
+        if calls:
+            raise
+        return None
+    for size in forms.sizes:
+        size.fixed = True
+    for slot in forms.slots:
+        slot.at = min(1, len(slot.options) - 1)
+    return forms

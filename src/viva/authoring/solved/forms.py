@@ -1,0 +1,101 @@
+"""Strategies written as code, with parts that can be wider or narrower.
+
+A form is a text with slots. Each slot has options from narrow to wide; the narrowest ones draw only what was seen. The
+trial (solved/trial.py) widens a slot as long as the solution still answers.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+_SIZE_NAMES: Final = "nmkdpqrst"
+
+
+@dataclass(slots=True)
+class Slot:
+    """A part of a form that can be wider or narrower."""
+
+    options: list[str]
+    """From narrow to wide."""
+    at: int = 0
+
+    @property
+    def text(self) -> str:
+        """Return the option that is chosen."""
+        return self.options[self.at]
+
+
+@dataclass(slots=True)
+class SizeSlot:
+    """The size of an axis or of a list: shared with others by name, or its own."""
+
+    seen: tuple[int, ...]
+    """The size in each call."""
+    group: int = -1
+    fixed: bool = False
+    of_list: bool = False
+    free: bool = False
+    """Whether a list has any length, also none."""
+
+
+Part = str | Slot | SizeSlot
+Form = list[Part]
+
+
+@dataclass(slots=True)
+class Forms:
+    """The forms of all arguments of one function."""
+
+    arguments: list[tuple[str, bool, Form]] = field(default_factory=list)
+    """Name, whether it is passed by keyword only, and its form."""
+    texts: frozenset[str] = frozenset()
+    """The texts that the solution's code names: choices such as "mean"."""
+    refuses: bool = False
+    """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
+    required: int = 0
+    """How many arguments must be given."""
+
+    @property
+    def slots(self) -> list[Slot]:
+        """Return the slots that can be widened."""
+        return [part for _, _, form in self.arguments for part in form if isinstance(part, Slot)]
+
+    @property
+    def sizes(self) -> list[SizeSlot]:
+        """Return the sizes."""
+        return [part for _, _, form in self.arguments for part in form if isinstance(part, SizeSlot)]
+
+    def group_sizes(self) -> None:
+        """Give sizes that were equal in every call one name."""
+        groups: dict[tuple[int, ...], int] = {}
+        for size in self.sizes:
+            size.group = groups.setdefault(size.seen, len(groups))
+
+    def written(self) -> list[str]:
+        """Return the arguments' strategies as code."""
+        order = dict.fromkeys(size.group for size in self.sizes if not (size.fixed or size.free))
+        names = dict(zip(order, _SIZE_NAMES + _SIZE_NAMES.upper(), strict=False))
+        return ["".join(_written(part, names) for part in form) for _, _, form in self.arguments]
+
+
+def _written(part: Part, names: Mapping[int, str]) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Slot):
+        return part.text
+    if part.free:
+        return f"(0, {max(8, *part.seen)})"
+    if not part.fixed:
+        return f'"{names.get(part.group, "n")}"'
+    low, high = min(part.seen), max(part.seen)
+    return str(low) if low == high else f"({low}, {high})"
+
+
+def code(value: object) -> str:
+    """Return a literal as it is usually written, with double quotes."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False) if value.isprintable() else repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(code, value))}]"
+    return repr(value)

@@ -1,0 +1,253 @@
+"""Make an assignment from a solved notebook or module: its questions, its tests, and what the author has to decide."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from viva.authoring.new_assignment import adding
+from viva.authoring.solved.proposal import Proposal
+from viva.authoring.solved.questions import Question, has_markers, parsed, questions_of
+from viva.authoring.solved.solution_regions import with_markers
+from viva.authoring.solved.solved_assignment import make
+from viva.authoring.solved.tests_file import tests_source
+from viva.authoring.source.source_cells import Cell
+from viva.authoring.source.starter import notebook_of, read_source
+from viva.authoring.yaml_edit import as_scalar
+from viva.config import Course, load_course
+from viva.config.assignment import TESTS
+from viva.formats.atomic_write import write_atomically
+from viva.model.errors import UsageError
+
+LONGEST_S: Final = 600.0
+_LARGEST_DATA: Final = 64 << 20
+_PRELOADED: Final = ("numpy", "torch", "pandas", "scipy")
+_SETTINGS: Final = """\
+title: {title}
+version: 1
+submission: {submission}
+points: {points}
+preload: [{preload}]
+"""
+_QUESTION: Final = """\
+  {number}:
+    title: {title}
+    points: {points}
+    model: |-
+{model}
+    items:
+      - {{id: right, points: {points}, text: Say what a right answer contains.}}
+"""
+
+
+@dataclass(slots=True)
+class Made:
+    """What the author reads afterwards."""
+
+    folder: Path
+    questions: list[Question]
+    proposals: dict[str, Proposal]
+    failed: list[tuple[int, str]]
+    """Cells of the notebook that raised, and what."""
+    data: list[str] = field(default_factory=list)
+
+    @property
+    def left(self) -> list[tuple[Question, Proposal]]:
+        """Return the names for which no test is proposed."""
+        return [
+            (question, self.proposals[name])
+            for question in self.questions
+            for name in (*question.functions, *question.classes, *question.values)
+            if not self.proposals[name].body
+        ]
+
+
+def from_solution(course: Course, name: str, source: Path, title: str | None = None) -> Made:
+    """Write the folder of the assignment, and everything that is made from it.
+
+    Args:
+        course: the course that gets the assignment.
+        name: the assignment's.
+        source: the solved notebook or module.
+        title: what students read; None for the notebook's first heading.
+
+    Raises:
+        UsageError: the source cannot be used, or the name is taken.
+        CourseError: the source cannot be read.
+    """
+    cells = _read(source)
+    questions = questions_of(cells)
+    if not questions:
+        raise UsageError(
+            f"{source}: viva found no question. Write headings with numbers, such as `## 2.1 Softmax (5 points)`, "
+            "above the cells that students are to write."
+        )
+    names = frozenset(n for question in questions for n in (*question.functions, *question.classes))
+    if not has_markers(cells):
+        cells = with_markers(cells, names)
+    found, failed = _proposed(cells, questions, source.absolute().parent)
+    title = title or _title(cells) or name.replace("_", " ").strip().capitalize()
+    data = _data(cells, source.absolute().parent)
+    with adding(course, name) as listed:
+        folder = course.root / "assignments" / name
+        suffix = source.suffix
+        module = source.name if suffix == ".py" else ""
+        write_atomically(folder / f"source{suffix}", notebook_of(cells) if suffix == ".ipynb" else _text(source, cells))
+        write_atomically(folder / "assignment.yaml", _settings(title, module, cells, questions, data).encode())
+        write_atomically(folder / TESTS, tests_source(title, questions, found).encode())
+        if written := [question for question in questions if question.is_written]:
+            write_atomically(folder / "rubric.yaml", _rubric(written).encode())
+        for path in data:
+            write_atomically(folder / path, (source.absolute().parent / path).read_bytes())
+        listed()
+        again = load_course(course.root)
+        make(again, again.assignment(name))
+    return Made(folder, questions, found, failed, data)
+
+
+def _read(source: Path) -> list[Cell]:
+    if source.suffix not in (".ipynb", ".py"):
+        raise UsageError(f"{source}: expected a solved notebook (.ipynb) or module (.py).")
+    try:
+        return read_source(source)
+    except OSError as error:
+        raise UsageError(f"{source} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{source} cannot be read: it is not UTF-8 ({error}).") from None
+
+
+def _proposed(
+    cells: Sequence[Cell], questions: Sequence[Question], folder: Path
+) -> tuple[dict[str, Proposal], list[tuple[int, str]]]:
+    """Run the notebook in another process and return the proposals by name, and the cells that raised."""
+    with tempfile.TemporaryDirectory(prefix="viva-solved-") as place:
+        answer = Path(place) / "answer.json"
+        request = {
+            "cells": [asdict(cell) for cell in cells],
+            "functions": [name for question in questions for name in question.functions],
+            "classes": [name for question in questions for name in question.classes],
+            "values": [name for question in questions for name in question.values],
+            "folder": str(folder),
+            "answer": str(answer),
+        }
+        try:
+            ran = subprocess.run(
+                [sys.executable, "-m", "viva.authoring.solved.child"],
+                input=json.dumps(request),
+                env=os.environ | {"MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+                timeout=LONGEST_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            late = f"The notebook did not end within {LONGEST_S:g} s; take out what trains for long."
+            raise UsageError(late) from None
+        if not answer.is_file():
+            if ran.returncode == 1:
+                raise RuntimeError(ran.stderr)
+            raise UsageError(f"The notebook ended the process in which it ran (status {ran.returncode}).")
+        read = json.loads(answer.read_text("utf-8"))
+    proposals = {each["name"]: _from_plain(each) for each in read["proposals"]}
+    return proposals, [(number, str(text)) for number, text in read["failed"]]
+
+
+def _from_plain(plain: Mapping[str, Any]) -> Proposal:
+    sets = {name: set(plain[name]) for name in ("imports", "strategies")}
+    return Proposal(**{**plain, **sets})
+
+
+def _title(cells: Sequence[Cell]) -> str:
+    for cell in cells:
+        found = re.search(r"^#\s+(.+)$", cell.source, re.MULTILINE) if cell.kind == "markdown" else None
+        if found:
+            return found[1].strip(" #*")
+    return ""
+
+
+def _settings(
+    title: str, module: str, cells: Sequence[Cell], questions: Sequence[Question], data: Sequence[str]
+) -> str:
+    submission = f'{{notebook: null, module: "{module}"}}' if module else '{notebook: "*.ipynb", module: null}'
+    points = sum((_points(question) for question in questions), start=Fraction(0))
+    imported = set(_imported(cells))
+    text = _SETTINGS.format(
+        title=as_scalar(title),
+        submission=submission,
+        points=points if points.denominator == 1 else f'"{points}"',
+        preload=", ".join(name for name in _PRELOADED if name in imported),
+    )
+    return text + (f"data: {json.dumps(list(data))}\n" if data else "")
+
+
+def _points(question: Question) -> Fraction:
+    if question.points is not None:
+        return question.points
+    return Fraction(max(1, len(question.functions) + len(question.classes) + len(question.values)))
+
+
+def _imported(cells: Sequence[Cell]) -> Iterator[str]:
+    import ast
+
+    for cell in cells:
+        tree = parsed(cell.source) if cell.kind == "code" else None
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                yield node.module.partition(".")[0]
+
+
+def _data(cells: Sequence[Cell], folder: Path) -> list[str]:
+    """Return the files below the notebook's folder that its code names."""
+    import ast
+
+    found = []
+    for cell in cells:
+        tree = parsed(cell.source) if cell.kind == "code" else None
+        for node in ast.walk(tree) if tree is not None else ():
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            if not text or len(text) > 200 or text.startswith(("/", "~")) or "\n" in text or ".." in Path(text).parts:
+                continue
+            path = folder / text
+            if (
+                path.is_file()
+                and not path.is_symlink()
+                and path.stat().st_size <= _LARGEST_DATA
+                and path.suffix != ".py"
+            ):
+                found.append(Path(text).as_posix())
+    return list(dict.fromkeys(found))
+
+
+def _rubric(written: Sequence[Question]) -> str:
+    parts = ["questions:\n"]
+    for question in written:
+        model = "\n".join(text for text in question.prose or question.asked[1:]).strip() or "Write a model answer here."
+        parts.append(
+            _QUESTION.format(
+                number=json.dumps(question.number, ensure_ascii=False),
+                title=as_scalar(question.title or f"Question {question.number}"),
+                points=_points(question),
+                model="\n".join(f"      {line}".rstrip() for line in model.splitlines()),
+            )
+        )
+    return "".join(parts)
+
+
+def _text(source: Path, cells: Sequence[Cell]) -> bytes:
+    """Return the module; with markers if the author wrote none, which keeps the text of a module that is one cell."""
+    text = source.read_text("utf-8")
+    if len(cells) == 1:
+        return (cells[0].source.rstrip("\n") + "\n").encode()
+    for before, after in zip(read_source(source), cells, strict=True):
+        if before.source != after.source and before.source.strip():
+            text = text.replace(before.source, after.source, 1)
+    return text.encode()

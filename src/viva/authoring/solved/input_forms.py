@@ -1,0 +1,286 @@
+"""How to draw a function's arguments: as a form (solved/forms.py), from the values that the notebook passes."""
+
+import contextlib
+import inspect
+import itertools
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from viva.authoring.solved.forms import Form, Forms, Part, SizeSlot, Slot, code
+
+MOST_CHOICES: Final = 4
+_LARGEST: Final = 50
+_SAMPLES: Final = 3
+_LINES: Final = 5
+_LARGE: Final = 10
+"""Numbers are drawn from a small range as well where they reach so far."""
+_LONG: Final = 4
+"""A shorter list may be sorted by chance."""
+
+
+class Undrawable(Exception):
+    """There is no way to draw such a value; the text says what it is."""
+
+
+def forms_of(
+    function: Callable[..., object],
+    calls: Sequence[inspect.BoundArguments],
+    texts: frozenset[str],
+    *,
+    refuses: bool = False,
+) -> Forms:
+    """Return how to draw the arguments of a function that the notebook has called.
+
+    Args:
+        function: the solution's function.
+        calls: the arguments of its calls.
+        texts: the texts in its code.
+        refuses: whether it raises exceptions of its own.
+
+    Raises:
+        Undrawable: an argument has a type that cannot be drawn.
+    """
+    forms = Forms(texts=texts, refuses=refuses)
+    parameters = list(inspect.signature(function).parameters.values())
+    passed = {name for call in calls for name in call.arguments}
+    for parameter in parameters:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            if parameter.name in passed:
+                raise Undrawable(f"`{'*' * (1 + (parameter.kind is parameter.VAR_KEYWORD))}{parameter.name}`")
+            continue
+        keyword = parameter.kind is parameter.KEYWORD_ONLY
+        if parameter.name in passed:
+            values = [call.arguments.get(parameter.name, parameter.default) for call in calls]
+            form = _Reader(forms, parameter).form(values)
+        elif parameter.default is parameter.empty:
+            raise Undrawable(f"`{parameter.name}`")
+        else:
+            form = _of_default(parameter.default, forms)
+        forms.arguments.append((parameter.name, keyword, form))
+        forms.required += parameter.default is parameter.empty
+    while forms.arguments and forms.arguments[-1][2] == [_LEFT_OUT]:
+        forms.arguments.pop()
+    if any(form == [_LEFT_OUT] for _, _, form in forms.arguments):
+        defaults = {parameter.name: parameter.default for parameter in parameters}
+        forms.arguments = [
+            (name, keyword, _constant(defaults[name]) if form == [_LEFT_OUT] else form)
+            for name, keyword, form in forms.arguments
+        ]
+    forms.group_sizes()
+    return forms
+
+
+_LEFT_OUT: Final = ""
+"""The form of an argument that is not passed, because only its default is known."""
+
+
+def _of_default(default: object, forms: Forms) -> Form:
+    """Return how to draw an argument that the notebook never passes: its default, and what is like it."""
+    if isinstance(default, bool):
+        return ["booleans()"]
+    if isinstance(default, str) and default in forms.texts and len(forms.texts) <= MOST_CHOICES:
+        return [Slot([f"just({code(default)})", f"sampled_from({code(sorted(forms.texts))})"])]
+    if isinstance(default, int) and 0 < default <= _LARGEST:
+        return [Slot([f"just({default})", f"integers(1, {default + 2})"])]
+    if isinstance(default, float) and 0.01 <= abs(default) <= _LARGEST:
+        return [Slot([f"just({default})", f"sampled_from([{default}, {default / 2:g}, {default * 2:g}])"])]
+    return [_LEFT_OUT]
+
+
+def _constant(default: object) -> Form:
+    return [f"just({code(default)})"]
+
+
+class _Reader:
+    """Reads the values of one parameter."""
+
+    def __init__(self, forms: Forms, parameter: inspect.Parameter) -> None:
+        self._forms, self._name = forms, parameter.name
+
+    def form(self, values: Sequence[object], *, per_call: bool = True) -> Form:
+        """Return how to draw values like these.
+
+        Args:
+            values: the values seen.
+            per_call: whether there is one for each call, so that their sizes can be compared with others.
+
+        Raises:
+            Undrawable: there is no way.
+        """
+        present = [value for value in values if value is not None]
+        if not present:
+            return ["none()"]
+        if len(present) < len(values):
+            return ["none() | ", *self.form(present, per_call=False)]
+        if all(isinstance(v, bool | np.bool_) for v in values):
+            return ["booleans()"]
+        if all(isinstance(v, numbers.Integral) for v in values):
+            return self._integers([int(v) for v in values], alone=per_call)  # type: ignore[call-overload]  # integral by the check
+        if all(isinstance(v, numbers.Real) for v in values):
+            return self._floats([float(v) for v in values])  # type: ignore[arg-type]  # real by the check
+        if all(isinstance(v, str) for v in values):
+            return self._strings([str(v) for v in values])
+        return self._containers(values, per_call=per_call)
+
+    def _containers(self, values: Sequence[Any], *, per_call: bool) -> Form:
+        first = values[0]
+        kinds = list(dict.fromkeys(type(v) for v in values))
+        if len(kinds) > 1:
+            forms = [self.form([v for v in values if type(v) is kind], per_call=False) for kind in kinds]
+            return [part for place, form in enumerate(forms) for part in ([" | ", *form] if place else form)]
+        if isinstance(first, np.ndarray) or _is_tensor(first):
+            return self._array(values, per_call=per_call)
+        if isinstance(first, list):
+            return self._list(values, per_call=per_call)
+        if isinstance(first, tuple) and len({len(v) for v in values}) == 1:
+            columns = [self.form([v[place] for v in values], per_call=per_call) for place in range(len(first))]
+            return ["tuples(", *_joined(columns), ")"]
+        if isinstance(first, tuple):
+            return [*self._list([list(v) for v in values], per_call=per_call), ".map(tuple)"]
+        if isinstance(first, set | frozenset):
+            elements = self.form([item for v in values for item in sorted(v, key=repr)], per_call=False)
+            return ["sets(", *elements, f", max_size={_most(values) + 2})"]
+        if isinstance(first, dict) and any(values):
+            keys = self.form([key for v in values for key in v], per_call=False)
+            items = self.form([item for v in values for item in v.values()], per_call=False)
+            low = min(len(v) for v in values)
+            least = Slot([f", min_size={low}", ""]) if low else ""
+            return ["dictionaries(", *keys, ", ", *items, least, f", max_size={_most(values) + 2})"]
+        raise Undrawable(f"`{self._name}` (of type {type(first).__name__})")
+
+    def _list(self, values: Sequence[list[Any]], *, per_call: bool) -> Form:
+        items = [item for value in values for item in value]
+        if not items:
+            raise Undrawable(f"`{self._name}` (an empty list)")
+        if all(isinstance(item, list) and item for item in items) and _is_regular(values):
+            with contextlib.suppress(ValueError):
+                tables = [np.array(value) for value in values]
+                if all(table.ndim == 2 and table.dtype.kind in "biuf" for table in tables):
+                    return ["rows", *self._array(tables, per_call=per_call, name="")]
+        if all(isinstance(item, float) for item in items) and all(
+            v and abs(math.fsum(v) - 1) < 1e-9 and min(v) >= 0 for v in values
+        ):
+            return ["distributions()"]
+        elements = self.form(items, per_call=False)
+        options = self._property(values)
+        sizes = tuple(len(v) for v in values)
+        if per_call and len(values) > 0:
+            size: Part = SizeSlot(sizes, of_list=True)
+        else:
+            low = min(sizes)
+            size = Slot([f"({low}, {max(sizes) + 2})", *([f"(0, {max(sizes) + 2})"] if low else [])])
+        return ["sequences(", *elements, ", ", size, f"{options})"]
+
+    def _property(self, values: Sequence[list[Any]]) -> str:
+        """Return the options for lists that are always sorted, or always without repetitions, and not by chance."""
+        long = [value for value in values if len(value) >= _LONG]
+        if len(long) < 2:
+            return ""
+        with contextlib.suppress(TypeError):
+            if all(value == sorted(value) for value in long):
+                return ", ordered=True"
+        if len(long) >= _LONG and all(len(set(map(repr, value))) == len(value) for value in long):
+            return ", distinct=True"
+        return ""
+
+    def _array(self, values: Sequence[Any], *, per_call: bool, name: str | None = None) -> Form:
+        """Return how to draw arrays; `name` is the strategy's, None for the one of their type."""
+        tensor = _is_tensor(values[0])
+        plain = [v.detach().cpu().numpy() if tensor else v for v in values]
+        kinds = {array.dtype.kind for array in plain}
+        if len({array.ndim for array in plain}) > 1 or not kinds <= set("biuf") or plain[0].ndim == 0:
+            raise Undrawable(f"`{self._name}` (arrays of several kinds)")
+        flat = np.concatenate([array.ravel() for array in plain])
+        shape: list[Part] = [SizeSlot(tuple(a.shape[axis] for a in plain)) for axis in range(plain[0].ndim)]
+        if not per_call:
+            ends = [(min(size.seen), max(size.seen)) for size in shape if isinstance(size, SizeSlot)]
+            shape = [Slot([f"({low}, {high})", f"({low}, {high + 2})"]) for low, high in ends]
+        if (
+            name is None
+            and plain[0].ndim == 2
+            and kinds == {"f"}
+            and not tensor
+            and all(array.size and np.allclose(array.sum(-1), 1) and (array >= 0).all() for array in plain)
+        ):
+            return ["probability_rows()"]
+        elements: Form = []
+        if kinds == {"b"}:
+            elements = [", elements=booleans()"]
+        elif kinds <= set("iu"):
+            elements = [", elements=", *self._integers([int(v) for v in flat] or [0, 3])]
+        elif flat.size and (float(flat.min()) >= 0 or float(np.abs(flat).max()) > _LARGE):
+            elements = [", elements=", *self._floats([float(v) for v in flat])]
+        if name is None:
+            name = "tensors" if tensor else "arrays"
+        return [f"{name}(", *itertools.chain.from_iterable((size, ", ") for size in shape[:-1]),
+                shape[-1], *elements, ")"]  # fmt: skip
+
+    def _integers(self, values: Sequence[int], *, alone: bool = False) -> Form:
+        """Return how to draw integers; `alone` means that they are not elements of a list or an array."""
+        low, high = min(values), max(values)
+        if high > 10 * _LARGEST:
+            return [Slot([f"integers({low}, {high})"])]
+        wide = max(high + 2, min(2 * high, _LARGEST))
+        options = [f"integers({low}, {high})", f"integers({low}, {wide})"]
+        if low >= 1:
+            options += [f"integers(1, {wide})", f"integers(0, {wide})"]
+        if alone and low >= 0 and self._forms.refuses:
+            options.append(f"integers(-2, {wide})")
+        return [Slot(list(dict.fromkeys(options)))]
+
+    def _floats(self, values: Sequence[float]) -> Form:
+        finite = [value for value in values if math.isfinite(value)]
+        if len(finite) < len(values):
+            raise Undrawable(f"`{self._name}` (numbers that are not finite)")
+        low, high = min(finite), max(finite)
+        if low >= 0 and high <= 1:
+            inner = "numbers(0.1, 0.9)" if low > 0 and high < 1 else "numbers(0, 1)"
+            return [Slot([inner, "numbers(0, 1)"] if low > 0 else [inner])]
+        if low >= 0:
+            top = math.ceil(max(high, 3))
+            if top > _LARGE:
+                return [f"numbers(0, 3) | numbers(0, {top})"]
+            return [Slot([f"numbers({'0.5' if low > 0 else 0}, {top})", f"numbers(0, {top})"])]
+        bound = math.ceil(max(high, -low, 3))
+        small = "numbers() | " if bound > _LARGE else ""
+        return [f"{small}numbers({-bound}, {bound})"]
+
+    def _strings(self, values: Sequence[str]) -> Form:
+        different = sorted(set(values))
+        named = [value for value in different if value in self._forms.texts]
+        if named and len(named) == len(different):
+            choices = sorted(self._forms.texts) if len(self._forms.texts) <= MOST_CHOICES else different
+            return [Slot([f"sampled_from({code(different)})", f"sampled_from({code(choices)})"])]
+        samples = ", ".join(map(code, sorted(different, key=len)[-_SAMPLES:]))
+        if any("\n" in value.strip() for value in different):
+            seen = dict.fromkeys(line for value in different for line in value.splitlines())
+            return [f"lines({', '.join(map(code, list(seen)[:_LINES]))})"]
+        if any(" " in value for value in different):
+            low = 0 if "" in different else 1
+            options = [f"texts({samples}, low={low})"] if low else [f"texts({samples})"]
+            return [Slot([*options, *([f"texts({samples})"] if low else [])])]
+        if not any(different):
+            raise Undrawable(f"`{self._name}` (an empty text)")
+        shown = ", ".join(map(code, [v for v in sorted(different, key=len) if v][-_SAMPLES:]))
+        return [f"words({shown})"]
+
+
+def _is_tensor(value: object) -> bool:
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def _is_regular(values: Iterable[list[Any]]) -> bool:
+    """Return whether each value is a list of rows of one length."""
+    return all(len({len(row) for row in value}) <= 1 for value in values)
+
+
+def _most(values: Sequence[Any]) -> int:
+    return max(len(value) for value in values)
+
+
+def _joined(forms: Sequence[Form]) -> Form:
+    return [part for place, form in enumerate(forms) for part in ([", ", *form] if place else form)]

@@ -1,0 +1,55 @@
+"""A proposed test as source code."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from viva.authoring.solved.trial import OTHERS, OWN
+
+WIDTH: Final = 120
+
+
+@dataclass(slots=True)
+class Proposal:
+    """A proposed test of one name."""
+
+    name: str
+    body: list[str] = field(default_factory=list)
+    """The lines of the test; empty where there is none to propose."""
+    imports: set[str] = field(default_factory=set)
+    """What it uses of `viva.grading`."""
+    strategies: set[str] = field(default_factory=set)
+    """The strategies that it uses."""
+    fixtures: list[str] = field(default_factory=lambda: ["student", "key"])
+    hidden: bool = False
+    """Whether it is hidden, because it needs the key itself."""
+    summary: str = ""
+    """The sentence that students read."""
+    value: str = ""
+    """The value of a variable, as Python writes it."""
+    why_not: str = ""
+    """Why nothing is proposed."""
+    warnings: list[str] = field(default_factory=list)
+    """What may be wrong with the solution."""
+
+
+def written_call(function: str, arguments: Sequence[str]) -> list[str]:
+    """Return a call as the lines of a test's body."""
+    line = f"    {function}({', '.join(arguments)})"
+    if len(line) <= WIDTH:
+        return [line]
+    inner = f"        {', '.join(arguments)}"
+    lines = [inner] if len(inner) <= WIDTH else [f"        {argument}," for argument in arguments]
+    return [f"    {function}(", *lines, "    )"]
+
+
+def used_in(strategies: Sequence[str]) -> set[str]:
+    """Return the names that the code of strategies uses."""
+    trees = [ast.parse(text, mode="eval") for text in strategies]
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)} & (OWN | OTHERS)
+
+
+def own_strategies(names: set[str]) -> tuple[list[str], list[str]]:
+    """Return which strategies are viva's, and which are hypothesis' own."""
+    return sorted(names & OWN), sorted(names - OWN)

@@ -1,0 +1,161 @@
+"""Tests proposed for what a solved notebook defines, as source code; and what the author should know about it."""
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from viva.authoring.solved.forms import Forms, code
+from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
+from viva.authoring.solved.recorded_run import Recorded, seeded
+from viva.authoring.solved.solution_code import annotated_calls, doctest_failures, raised_in, summary_of, texts_in
+from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
+from viva.compare.agree import difference
+from viva.compare.context import Context
+
+_MOST_LITERAL: Final = 300
+_RANDOM_ARGUMENTS: Final = frozenset({"seed", "random_state", "rng", "generator"})
+
+
+def of_function(name: str, recorded: Recorded) -> Proposal:
+    """Propose a test that compares a function with the solution's on arguments like those of the notebook."""
+    proposal = Proposal(name, summary=summary_of(name, recorded.originals.get(name)))
+    function = recorded.originals.get(name)
+    if not inspect.isfunction(function):
+        proposal.why_not = "it was not defined when the notebook ran"
+        return proposal
+    proposal.warnings += doctest_failures(name, function, recorded)
+    calls, own = recorded.calls.get(name, []), raised_in(function)
+    try:
+        forms = forms_of(function, calls or annotated_calls(function), texts_in(function), refuses=bool(own))
+    except Undrawable as what:
+        seen = "" if calls else ": the notebook never calls it, and the annotations do not say"
+        proposal.why_not = f"viva cannot draw its argument {what}{seen}"
+        return proposal
+    answers = fitted(function, forms, seeded, own)
+    if answers is None:
+        return _of_seen_calls(proposal, function, calls, "it answers too few of the arguments that viva draws")
+    if answers.differs and answers.plain:
+        proposal.fixtures.append("rng")
+        proposal.hidden = True
+        given = [f"student.{name}", f"key.{name}", *forms.written(), "rng=rng"]
+        proposal.body = written_call("agree_in_distribution", given)
+        proposal.imports |= {"agree_in_distribution", "visibility"}
+        proposal.strategies |= used_in(forms.written())
+        return proposal
+    if reason := _no_comparison(answers):
+        proposal.why_not = reason
+        return proposal
+    errors = "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
+    proposal.warnings += _raised_unforeseen(name, answers) if errors == "skip" else []
+    _write(proposal, forms, answers, errors)
+    if proposal.body and own and refuses_other_sizes(function, forms, seeded, own):
+        line = written_call(
+            "agree_on", [f"student.{name}", f"key.{name}", *forms.written(), 'errors="expect"', "examples=25"]
+        )
+        proposal.body += line if "observed" not in proposal.imports else []
+    return proposal
+
+
+def of_value(name: str, recorded: Recorded) -> Proposal:
+    """Propose a test that compares a variable with its value after the notebook has run."""
+    proposal = Proposal(name, summary=f"`{name}` has the right value.")
+    if name not in recorded.namespace:
+        proposal.why_not = "it was not defined when the notebook ran"
+        return proposal
+    value = plain_of(recorded.namespace[name])
+    if hasattr(value, "tolist") and getattr(value, "dtype", None) is not None:
+        value = value.tolist()
+    literal = repr(value)
+    if not is_plain(value) or len(literal) > _MOST_LITERAL or not _is_literal(literal):
+        proposal.why_not = "its value cannot be written into the key"
+        return proposal
+    proposal.value = literal
+    proposal.imports.add("agree")
+    proposal.body = [f"    agree(student.{name}.value(), key.{name}, name={code(name)})"]
+    return proposal
+
+
+def _write(proposal: Proposal, forms: Forms, answers: Answers, errors: str) -> None:
+    name = proposal.name
+    keywords = [n for n, keyword, _ in forms.arguments if keyword]
+    student, key = f"student.{name}", f"key.{name}"
+    if keywords:
+        given = ", ".join(n for n, _, _ in forms.arguments)
+        passed = ", ".join(f"{n}={n}" if keyword else n for n, keyword, _ in forms.arguments)
+        student, key = (f"lambda {given}: {side}.{name}({passed})" for side in ("student", "key"))
+    if not forms.arguments:
+        proposal.body = [f"    agree(student.{name}(), key.{name}())"]
+        proposal.imports.add("agree")
+        return
+    what = [w for w, seen in (("value", answers.returns), ("printed", answers.prints and not answers.returns),
+                              ("arguments", answers.changes)) if seen]  # fmt: skip
+    if what != ["value"]:
+        if keywords:
+            proposal.why_not = "it has arguments by keyword, and does not return its result"
+            return
+        shown = ", ".join(f'"{w}"' for w in what or ["value"])
+        student, key = f"observed({student}, {shown})", f"observed({key}, {shown})"
+        proposal.imports.add("observed")
+    options = [f'errors="{errors}"'] if errors != "fault" else []
+    proposal.body = written_call("agree_on", [student, key, *forms.written(), *options])
+    if not keywords and 0 < (required := forms.required) < len(forms.arguments):
+        line = written_call("agree_on", [student, key, *forms.written()[:required], *options, "examples=25"])
+        proposal.body += line
+    proposal.imports.add("agree_on")
+    proposal.strategies |= used_in(forms.written())
+
+
+def _of_seen_calls(
+    proposal: Proposal, function: Callable[..., Any], calls: Sequence[inspect.BoundArguments], why: str
+) -> Proposal:
+    """Propose a test with the calls of the notebook itself, where they can be written down."""
+    lines = []
+    draws = any(name in _RANDOM_ARGUMENTS for each in calls for name in each.arguments)
+    for call in calls if not draws else []:
+        written = ", ".join([*(repr(a) for a in call.args), *(f"{n}={v!r}" for n, v in call.kwargs.items())])
+        try:
+            two = [_once(function, call, seed) for seed in (1, 2)]
+        except Exception:  # noqa: S112  # such a call says nothing about right answers
+            continue
+        same = all(map(is_plain, two)) and difference(two[0], two[1], Context.of(None, None, ())) is None
+        if same and len(written) <= WIDTH and _is_literal(f"[{', '.join(map(repr, call.args))}]"):
+            lines.append(f"    agree(student.{proposal.name}({written}), key.{proposal.name}({written}))")
+    if not lines:
+        proposal.why_not = why
+        return proposal
+    proposal.body = list(dict.fromkeys(lines))[:6]
+    proposal.imports.add("agree")
+    return proposal
+
+
+def _once(function: Callable[..., Any], call: inspect.BoundArguments, seed: int) -> object:
+    seeded(seed)
+    given = copy.deepcopy(call)
+    return plain_of(function(*given.args, **given.kwargs))
+
+
+def _no_comparison(answers: Answers) -> str:
+    if not answers.plain:
+        kind = type(answers.values[0]).__name__ if answers.values else "value"
+        return f"it returns a {kind}, which a test cannot compare"
+    if not (answers.returns or answers.prints or answers.changes):
+        return "it returns nothing, prints nothing and changes nothing"
+    return ""
+
+
+def _raised_unforeseen(name: str, answers: Answers) -> list[str]:
+    return [
+        f"`{name}({shown})` raises {kind}{': ' if text else ''}{text}. Such arguments are not asked."
+        for kind, (text, shown) in sorted(answers.raised.items())
+    ]
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError):
+        return False
+    return True

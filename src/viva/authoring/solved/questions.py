@@ -1,0 +1,214 @@
+"""The questions of a solved notebook, and what of it students are to write.
+
+Questions are found by headings with numbers (`## 2.1 Attention (5 points)`), by otter's raw cells or by nbgrader's
+metadata. Students write what is between solution markers. In a notebook without markers, they write every function and
+class below a question.
+"""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+import yaml
+
+from viva.authoring.source.source_cells import Cell
+
+_HEADING: Final = re.compile(
+    r"^ {0,3}(?:#{1,6}[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M
+)
+_NUMBER: Final = re.compile(
+    r"(?P<word>(?:question|exercise|problem|task|part|aufgabe|q)\b[ \t.:#]*|q(?=\d))?"
+    r"\(?(?P<number>\d{1,3}(?:\.\d{1,3})*(?:[.]?[a-z](?![a-z]))?|(?<![^\s(])[a-z](?=\)))\)?[.:)]?(?:\s+|$)(?P<title>.*)",
+    re.I,
+)
+_POINTS: Final = re.compile(
+    r"[\[(]?\s*(?P<points>\d+(?:[./]\d+)?)\s*(?:points?|pts?|marks?|punkte?|p)\b\.?\s*[\])]?", re.IGNORECASE
+)
+_OTTER: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+QUESTION\b", re.IGNORECASE)
+_REGION: Final = re.compile(r"^\s*#{1,3}\s*BEGIN SOLUTION\b|#\s*SOLUTION\b", re.MULTILINE)
+_MAGIC: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(slots=True)
+class Question:
+    """One question, and what of the notebook belongs to it."""
+
+    number: str
+    title: str = ""
+    points: Fraction | None = None
+    """None where the notebook does not say."""
+    functions: list[str] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+    """Variables that students are to set."""
+    prose: list[str] = field(default_factory=list)
+    """The author's own answer in words, for a question that a person grades."""
+    asked: list[str] = field(default_factory=list)
+    """The markdown below its heading."""
+
+    @property
+    def is_written(self) -> bool:
+        """Return whether a person grades it: nothing of it is code."""
+        return not (self.functions or self.classes or self.values)
+
+
+def questions_of(cells: Sequence[Cell]) -> list[Question]:
+    """Return the questions in their order; one for each function where the notebook numbers none."""
+    marked = has_markers(cells)
+    found: list[Question] = []
+    current: Question | None = None
+    names: dict[str, Question] = {}
+    for cell in cells:
+        started = _begins(cell)
+        if started is not None:
+            current = started
+            found.append(current)
+        if current is None:
+            current = Question("")
+            found.append(current)
+        _take(cell, current, marked=marked, names=names)
+    return _numbered([q for q in found if _is_question(q, found)])
+
+
+def has_markers(cells: Iterable[Cell]) -> bool:
+    """Return whether the author has marked what students do not get."""
+    return any(
+        _REGION.search(cell.source) or bool(cell.nbgrader and cell.nbgrader.get("solution"))
+        or (cell.kind == "raw" and re.match(r"#\s*BEGIN (QUESTION|SOLUTION)", cell.source, re.IGNORECASE) is not None)
+        for cell in cells
+    )  # fmt: skip
+
+
+def parsed(source: str) -> ast.Module | None:
+    """Return the syntax tree of a cell without its shell lines; None where it is not Python."""
+    try:
+        return ast.parse(_MAGIC.sub("", source))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _begins(cell: Cell) -> Question | None:
+    """Return the question that begins with a cell; None if none does."""
+    if cell.kind == "raw":
+        return _of_otter(cell.source)
+    if cell.kind == "code" and cell.nbgrader and cell.nbgrader.get("solution"):
+        number = str(cell.nbgrader.get("grade_id") or cell.number)
+        return Question(number, points=_exact(cell.nbgrader.get("points")))
+    if cell.kind != "markdown":
+        return None
+    found: Question | None = None
+    for match in _HEADING.finditer(cell.source):
+        text = (match["marks"] or match["bold"]).strip()
+        if question := _of_heading(text, bold=match["marks"] is None):
+            line = cell.source[match.start() :].partition("\n\n")[0]
+            question.points = question.points or _points_in(line)
+            found = question  # of a section and its first question in one cell, the question
+    return found
+
+
+def _of_heading(text: str, *, bold: bool) -> Question | None:
+    found = _NUMBER.match(text.strip("* \t"))
+    if found is None or (bold and not found["word"] and "." not in found["number"]):
+        return None
+    points = _POINTS.search(found["title"])
+    title = _POINTS.sub("", found["title"]).strip(" :-–—*#.")
+    return Question(found["number"].strip("()"), title, _exact(points["points"]) if points else None)
+
+
+def _points_in(text: str) -> Fraction | None:
+    found = _POINTS.search(text)
+    return _exact(found["points"]) if found else None
+
+
+def _of_otter(source: str) -> Question | None:
+    found = _OTTER.match(source)
+    if found is None or found["edge"].upper() == "END":
+        return None
+    try:
+        written = yaml.safe_load(source.partition("\n")[2])
+    except yaml.YAMLError:
+        written = None
+    settings = written if isinstance(written, dict) else {}
+    points = settings.get("points")
+    if isinstance(points, dict):
+        points = points.get("total") or points.get("each")
+    return Question(str(settings.get("name") or ""), points=_exact(points))
+
+
+def _exact(value: object) -> Fraction | None:
+    try:
+        return Fraction(str(value)) if value is not None and not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _take(cell: Cell, question: Question, *, marked: bool, names: dict[str, Question]) -> None:
+    """Note what a cell adds to its question; a name that is defined again belongs to its first question."""
+    if cell.kind == "markdown":
+        own = cell.nbgrader is not None and bool(cell.nbgrader.get("solution"))
+        (question.prose if own or _REGION.search(cell.source) else question.asked).append(cell.source)
+        return
+    tree = parsed(cell.source) if cell.kind == "code" else None
+    if cell.kind == "code" and cell.nbgrader and cell.nbgrader.get("grade") and not cell.nbgrader.get("solution"):
+        question.points = (question.points or Fraction(0)) + (_exact(cell.nbgrader.get("points")) or 0)
+        return
+    for node in tree.body if tree is not None else ():
+        if marked and not _in_region(cell, node):
+            continue
+        for kind, name in _written_names(node, values=marked):
+            if name not in names and not name.startswith("_"):
+                names[name] = question
+                getattr(question, kind).append(name)
+
+
+def _in_region(cell: Cell, node: ast.stmt) -> bool:
+    """Return whether a statement holds, or is part of, something that students do not get."""
+    if cell.nbgrader and cell.nbgrader.get("solution") and not _REGION.search(cell.source):
+        return True
+    lines = cell.source.splitlines()
+    inside = False
+    for number, line in enumerate(lines, 1):
+        begins = re.match(r"\s*#{1,3}\s*BEGIN SOLUTION\b", line) is not None
+        inside = (inside or begins) and re.match(r"\s*#{1,3}\s*END SOLUTION\b", line) is None
+        one_line = not begins and re.search(r"#\s*SOLUTION\b", line) is not None
+        if (inside or one_line) and node.lineno <= number <= (node.end_lineno or node.lineno):
+            return True
+    return False
+
+
+def _written_names(node: ast.stmt, *, values: bool) -> Iterator[tuple[str, str]]:
+    """Yield what a top-level statement defines: the field of `Question`, and the name."""
+    if isinstance(node, ast.ClassDef):
+        yield "classes", node.name
+    elif isinstance(node, Definition):
+        yield "functions", node.name
+    elif values and isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            yield from (("values", part.id) for part in ast.walk(target) if isinstance(part, ast.Name))
+
+
+def _is_question(question: Question, others: Sequence[Question]) -> bool:
+    """Return whether students are to do something: write code, or, where points are given, an answer in words."""
+    if not question.is_written:
+        return True
+    if not question.number or question.points is None:
+        return False
+    below = [other for other in others if other.number.startswith(f"{question.number}.")]
+    return not below  # "2 (10 points)" above 2.1 and 2.2 sums them up
+
+
+def _numbered(found: list[Question]) -> list[Question]:
+    """Return the questions, each with a number of its own."""
+    taken: set[str] = set()
+    for place, question in enumerate(found, 1):
+        number = question.number or str(place)
+        while number in taken:
+            number += "'"
+        question.number = number
+        taken.add(number)
+    return found

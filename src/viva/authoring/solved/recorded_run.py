@@ -1,0 +1,142 @@
+"""Run a solved notebook from top to bottom, and keep the arguments of every call of its functions and methods."""
+
+import ast
+import contextlib
+import copy
+import functools
+import inspect
+import io
+import linecache
+import random
+import re
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from viva.authoring.solved.questions import Definition
+from viva.authoring.source.source_cells import Cell
+
+MOST_CALLS: Final = 60
+_RECORD: Final = "__viva_recorded__"
+_MAGIC: Final = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
+_TIMES: Final = ("%%time", "%%timeit", "%%capture")
+"""Magics of a whole cell whose code is Python."""
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What the notebook's own run showed."""
+
+    namespace: dict[str, Any]
+    calls: dict[str, list[inspect.BoundArguments]] = field(default_factory=dict)
+    """By function, and by `Class.method`."""
+    failed: list[tuple[int, str]] = field(default_factory=list)
+    """Cells that raised, and what."""
+    originals: dict[str, Any] = field(default_factory=dict)
+    """The functions and classes themselves."""
+
+
+class Recorder:
+    """Replaces functions by ones that keep the arguments they are called with."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self._recorded = recorded
+
+    def __call__(self, name: str, defined: Any) -> Any:
+        """Return what the notebook is to use in place of a function or class."""
+        self._recorded.originals[name] = defined
+        if isinstance(defined, type):
+            for method, function in list(vars(defined).items()):
+                if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+                    setattr(defined, method, self._kept(f"{name}.{method}", function))
+            return defined
+        return self._kept(name, defined) if inspect.isfunction(defined) else defined
+
+    def _kept(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        kept = self._recorded.calls.setdefault(name, [])
+
+        @functools.wraps(function)
+        def calling(*args: Any, **kwargs: Any) -> Any:
+            if len(kept) < MOST_CALLS:
+                with contextlib.suppress(Exception):  # what cannot be copied is not kept
+                    kept.append(copy.deepcopy(inspect.signature(function).bind(*args, **kwargs)))
+            return function(*args, **kwargs)
+
+        return calling
+
+
+def run(cells: Sequence[Cell], names: frozenset[str], folder: Path) -> Recorded:
+    """Run the code cells in one namespace, in `folder`, without showing anything.
+
+    Args:
+        cells: the cells of the notebook.
+        names: the functions and classes whose calls are kept.
+        folder: the current folder meanwhile.
+    """
+    import os
+
+    recorded = Recorded({"__name__": "__main__", "display": lambda *_, **__: None})
+    recorded.namespace[_RECORD] = Recorder(recorded)
+    before = Path.cwd()
+    os.chdir(folder)
+    sys.path.insert(0, str(folder))
+    _without_windows()
+    try:
+        for cell in cells:
+            if cell.kind != "code" or not cell.source.strip():
+                continue
+            try:
+                _run_cell(cell, names, recorded)
+            except Exception as error:
+                recorded.failed.append((cell.number, _last_line(error)))
+    finally:
+        os.chdir(before)
+        sys.path.remove(str(folder))
+    return recorded
+
+
+def seeded(number: int) -> None:
+    """Give the global random generators a state."""
+    random.seed(number)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(number)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(number)
+
+
+def _run_cell(cell: Cell, names: frozenset[str], recorded: Recorded) -> None:
+    source, file = _plain(cell.source), f"<cell {cell.number}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)  # for inspect.getsource
+    tree = ast.parse(source)
+    statements: list[ast.stmt] = []
+    for node in tree.body:
+        statements.append(node)
+        if isinstance(node, Definition) and node.name in names:
+            text = f"{node.name} = {_RECORD}({node.name!r}, {node.name})"
+            statements += [ast.copy_location(added, node) for added in ast.parse(text).body]
+    tree.body = statements
+    code = compile(ast.fix_missing_locations(tree), file, "exec")
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        exec(code, recorded.namespace)  # noqa: S102  # the author's own notebook
+
+
+def _plain(source: str) -> str:
+    """Return a cell without shell lines and magics; nothing of a cell in another language."""
+    first, _, rest = source.lstrip().partition("\n")
+    if first.startswith("%%"):
+        return rest if first.split()[0] in _TIMES else ""
+    return _MAGIC.sub(r"\1pass", source)
+
+
+def _without_windows() -> None:
+    with contextlib.suppress(ImportError):
+        import matplotlib as mpl
+
+        mpl.use("Agg")
+
+
+def _last_line(error: BaseException) -> str:
+    return traceback.format_exception_only(error)[-1].strip()

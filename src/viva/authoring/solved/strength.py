@@ -1,0 +1,34 @@
+"""How many ways to break a solution the tests notice, function by function, and which ones they do not."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from viva.verify.mutants.mutant_trial import Verdict
+
+_SHOWN = 3
+"""Survivors that are shown for one function."""
+
+
+def strength(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Yield a line for each function, and the change for each mutant that keeps all points."""
+    by_function: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_function[verdict.mutant.unit.name].append(verdict)
+    for name, found in by_function.items():
+        kept = [verdict for verdict in found if verdict.kind == "survived"]
+        caught = len(found) - len(kept)
+        yield f"  `{name}`: {caught} of {_ways(len(found))} to break it {'is' if caught == 1 else 'are'} caught"
+        for verdict in kept[:_SHOWN]:
+            yield f"      not caught: {verdict.mutant.where}"
+            yield from (f"        {line}" for line in changed_lines(verdict.mutant.diff))
+        if len(kept) > _SHOWN:
+            yield f"      and {len(kept) - _SHOWN} more; `viva verify --mutants` shows them"
+
+
+def changed_lines(diff: str) -> list[str]:
+    """Return the lines of a diff that differ."""
+    return [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+
+
+def _ways(count: int) -> str:
+    return "1 way" if count == 1 else f"{count} ways"

@@ -1,0 +1,286 @@
+"""Find how to draw a function's arguments: as widely as the solution still answers."""
+
+import contextlib
+import copy
+import inspect
+import io
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from viva.authoring.solved.forms import Forms
+from viva.compare.agree import difference
+from viva.compare.context import Context
+from viva.compare.counterexamples.examples import only_from_strategies, quiet_settings
+from viva.grading import strategies
+
+DRAWN: Final = 40
+LONGEST_CALL_S: Final = 2.0
+BUDGET_S: Final = 20.0
+"""Seconds for one function."""
+_ENOUGH: Final = 0.6
+"""The share of drawn arguments that the solution must answer."""
+_AS_MANY: Final = 0.95
+"""A wider form must be answered as often as the narrower one, but for chance."""
+_MOST_REFUSED: Final = 0.5
+OWN: Final = frozenset(
+    {
+        "arrays",
+        "distributions",
+        "lines",
+        "numbers",
+        "probability_rows",
+        "rows",
+        "sequences",
+        "tensors",
+        "texts",
+        "words",
+    }
+)
+"""The strategies of viva."""
+OTHERS: Final = frozenset(
+    {"booleans", "dictionaries", "integers", "just", "none", "one_of", "sampled_from", "sets", "tuples"}
+)
+"""Those of hypothesis."""
+
+
+class _TooSlow(BaseException):
+    """A call took too long; not an Exception, so that the solution does not catch it."""
+
+
+@dataclass(slots=True)
+class Answers:
+    """What the solution did with drawn arguments."""
+
+    answered: int = 0
+    refused: int = 0
+    """Arguments on which the solution raises an exception of its own."""
+    drawn: int = 0
+    raised: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By type of exception: its text, and the arguments of the first call that raised it."""
+    differs: bool = False
+    """Whether it gave two results for the same arguments."""
+    prints: bool = False
+    changes: bool = False
+    """Whether it changes its arguments."""
+    returns: bool = False
+    """Whether it returned something but None."""
+    plain: bool = True
+    """Whether all results have a plain form."""
+    values: list[object] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        """Return the share of the drawn arguments that were answered, or refused where not too many were."""
+        decided = self.answered + min(self.refused, _MOST_REFUSED * self.answered)
+        return decided / self.drawn if self.drawn else 0.0
+
+
+def fitted(
+    function: Callable[..., Any], forms: Forms, seed: Callable[[int], None], own: frozenset[str]
+) -> Answers | None:
+    """Widen the forms as far as the solution answers; return what it then does, None if it never answers.
+
+    Args:
+        function: the solution's function.
+        forms: how to draw its arguments; changed in place.
+        seed: gives the global random generators a state.
+        own: types of exceptions that the solution raises itself.
+    """
+    end = time.monotonic() + BUDGET_S
+    found = tried(function, forms, seed, own)
+    if found.share < _ENOUGH:
+        for size in forms.sizes:
+            size.fixed = True
+        found = tried(function, forms, seed, own)
+    if found.share < _ENOUGH:
+        return None
+    for step in _steps(forms):
+        if time.monotonic() > end:
+            break
+        undo = step()
+        wider = tried(function, forms, seed, own)
+        if wider.share < found.share * _AS_MANY or not wider.raised.keys() <= found.raised.keys() | own:
+            undo()
+        else:
+            found = wider
+    return found
+
+
+def refuses_other_sizes(
+    function: Callable[..., Any], forms: Forms, seed: Callable[[int], None], own: frozenset[str]
+) -> bool:
+    """Give all sizes names of their own, and return whether the solution then refuses some arguments by itself."""
+    sizes = forms.sizes
+    if len({size.group for size in sizes}) == len(sizes):
+        return False
+    for group, size in enumerate(sizes):
+        size.group = group
+    found = tried(function, forms, seed, own)
+    return bool(found.refused and found.answered) and found.raised.keys() <= own
+
+
+def _steps(forms: Forms) -> Iterator[Callable[[], Callable[[], None]]]:
+    """Yield ways to widen: each does something and returns how to undo it."""
+    for size in forms.sizes:
+        if sum(other.group == size.group for other in forms.sizes) > 1:
+            yield lambda size=size: _set(size, "group", max(each.group for each in forms.sizes) + 1)  # type: ignore[misc]
+    for size in forms.sizes:
+        if size.fixed:
+            yield lambda size=size: _set(size, "fixed", value=False)  # type: ignore[misc]
+    for size in forms.sizes:
+        if size.of_list and sum(other.group == size.group for other in forms.sizes) == 1:
+            yield lambda size=size: _set(size, "free", value=True)  # type: ignore[misc]
+    for slot in forms.slots:
+        for place in range(1, len(slot.options)):
+            yield lambda slot=slot, place=place: _set(slot, "at", place)  # type: ignore[misc]
+
+
+def _set(owner: Any, name: str, value: object) -> Callable[[], None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    return lambda: setattr(owner, name, before)
+
+
+def tried(
+    function: Callable[..., Any], forms: Forms, seed: Callable[[int], None], own: frozenset[str] = frozenset()
+) -> Answers:
+    """Return what the solution does with arguments that are drawn as the forms say."""
+    found = Answers()
+    try:
+        drawn = draw([evaluated(text) for text in forms.written()], DRAWN)
+    except Exception:
+        return found  # such forms draw nothing
+    names = [(name, keyword) for name, keyword, _ in forms.arguments]
+    slow = 0
+    for arguments in drawn:
+        if slow > 2:
+            break
+        found.drawn += 1
+        slow += not _asked(function, arguments, names, found, seed, own)
+    return found
+
+
+def _asked(
+    function: Callable[..., Any],
+    arguments: Sequence[object],
+    names: Sequence[tuple[str, bool]],
+    found: Answers,
+    seed: Callable[[int], None],
+    own: frozenset[str],
+) -> bool:
+    """Call twice with the same arguments and note what happens; return False if it took too long."""
+    results = []
+    for number in (1, 2):
+        given = copy.deepcopy(arguments)
+        positional = [value for value, (_, keyword) in zip(given, names, strict=True) if not keyword]
+        by_name = {name: value for value, (name, keyword) in zip(given, names, strict=True) if keyword}
+        seed(number)
+        printed = io.StringIO()
+        try:
+            with within(LONGEST_CALL_S), contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
+                value = plain_of(function(*positional, **by_name))
+        except _TooSlow:
+            return False
+        except Exception as error:
+            shown = ", ".join(" ".join(repr(argument).split())[:60] for argument in arguments)
+            found.raised.setdefault(type(error).__name__, (str(error)[:200], shown))
+            found.refused += type(error).__name__ in own
+            return True
+        if not _is_finite(value):
+            return True
+        found.prints |= bool(printed.getvalue())
+        found.returns |= value is not None
+        found.changes |= difference(list(given), list(arguments), Context.of(0, 0, ())) is not None
+        results.append(value)
+    if all(map(is_plain, results)):
+        found.differs |= difference(results[0], results[1], Context.of(None, None, ())) is not None
+    else:
+        found.plain = False
+    found.values.append(results[0])
+    found.answered += 1
+    return True
+
+
+def evaluated(text: str) -> Any:
+    """Return the strategy that a form writes."""
+    import hypothesis.strategies as st
+
+    names = {name: getattr(strategies, name) for name in OWN} | {name: getattr(st, name) for name in OTHERS}
+    return eval(text, names)  # noqa: S307  # written by this package
+
+
+def draw(drawn_from: Sequence[Any], count: int) -> list[tuple[Any, ...]]:
+    """Return arguments as `agree_on` would draw them."""
+    from hypothesis import given, seed
+    from hypothesis.strategies import tuples
+
+    drawn: list[tuple[Any, ...]] = []
+
+    @quiet_settings(count, shrink=False)
+    @seed(0)
+    @given(tuples(*drawn_from))
+    def collect(arguments: tuple[Any, ...]) -> None:
+        drawn.append(arguments)
+
+    with only_from_strategies():
+        collect()
+    return drawn
+
+
+def plain_of(value: Any) -> Any:
+    """Return a result as it would cross from a box: tensors as arrays, generators as lists."""
+    if hasattr(value, "detach") and hasattr(value, "cpu"):
+        return value.detach().cpu().numpy()
+    if inspect.isgenerator(value) or type(value).__name__ in ("map", "filter", "zip"):
+        return list(value)
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return type(value)(plain_of(item) for item in value)
+    return value
+
+
+def is_plain(value: object) -> bool:
+    """Return whether a result has a form that a test can compare."""
+    from viva.replay.key_recording.recorded_values import Unrecordable, packed
+
+    try:
+        packed(value)
+    except (Unrecordable, RecursionError):
+        return False
+    return True
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, float | np.floating):
+        return math.isfinite(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
+        return bool(np.isfinite(value).all())
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    if isinstance(value, Mapping):
+        return all(map(_is_finite, value.values()))
+    return True
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Raise in the block when it takes longer; only where there are such signals, and in the main thread."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: object) -> None:
+        raise _TooSlow
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

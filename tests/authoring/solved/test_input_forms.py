@@ -1,0 +1,129 @@
+"""Inputs are written as code, from what a notebook passes; the trial makes them as wide as the solution answers."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rows import Rows
+
+from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.recorded_run import seeded
+from viva.authoring.solved.trial import evaluated, fitted
+
+Calls = list[tuple[Any, ...]]
+
+
+def forms(function: Callable[..., Any], calls: Calls, **options: Any) -> Any:
+    bound = [inspect.signature(function).bind(*call) for call in calls]
+    return forms_of(function, bound, options.pop("texts", frozenset()), **options)
+
+
+def one(x: Any) -> Any:
+    return x
+
+
+def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
+    with Rows() as row:
+        for values, written in [
+            ([3, 5], "integers(3, 5)"),
+            ([True, False], "booleans()"),
+            ([0.5, 0.25], "numbers(0.1, 0.9)"),
+            ([-2.5, 4.0], "numbers(-4, 4)"),
+            ([200.0, 3.0], "numbers(0, 3) | numbers(0, 200)"),
+            ([None, 3], "none() | integers(3, 3)"),
+            (["a cat sat"], 'texts("a cat sat", low=1)'),
+            (["cat"], 'words("cat")'),
+            (["a,1\nb,2"], 'lines("a,1", "b,2")'),
+            ([[1, 2], [4]], 'sequences(integers(1, 4), "n")'),
+            ([[1, 2, 2, 5], [2, 3, 4, 4]], 'sequences(integers(1, 5), "n", ordered=True)'),
+            ([(1, "x"), (2, "y")], 'tuples(integers(1, 2), words("x", "y"))'),
+            ([(1,), (2, 3)], 'sequences(integers(1, 3), "n").map(tuple)'),
+            ([{"a": 1}], 'dictionaries(words("a"), integers(1, 1), min_size=1, max_size=3)'),
+            ([{1, 2}], "sets(integers(1, 2), max_size=4)"),
+            ([[0.25, 0.75], [1.0]], "distributions()"),
+            ([np.zeros((2, 3), dtype=int)], 'arrays("n", "m", elements=integers(0, 0))'),
+            ([np.array([True, False])], 'arrays("n", elements=booleans())'),
+            ([np.array([[0.5, 0.5]])], "probability_rows()"),
+            ([[[1.0, -2.0], [3.0, 4.0]]], 'rows("n", "n")'),
+            ([[1, [2, 3]]], 'sequences(integers(1, 1) | sequences(integers(2, 3), (2, 4)), "n")'),
+        ]:
+            with row(written):
+                found = forms(one, [(value,) for value in values])
+                assert found.written() == [written]
+                evaluated(found.written()[0]).validate()
+
+
+def test_what_cannot_be_drawn_is_named() -> None:
+    with Rows() as row:
+        for value, said in [
+            (object(), "of type object"),
+            ([], "an empty list"),
+            (float("nan"), "not finite"),
+            ("", "empty"),
+        ]:
+            with row(said), pytest.raises(Undrawable, match=said):
+                forms(one, [(value,)])
+
+
+def test_choices_come_from_the_code_that_compares_them() -> None:
+    found = forms(lambda x, how="mean": x, [([1.0, -1.0], "sum")], texts=frozenset({"mean", "sum"}))
+    assert found.written()[1] == 'sampled_from(["sum"])'
+    found.slots[-1].at = 1
+    assert found.written()[1] == 'sampled_from(["mean", "sum"])'
+
+
+def product(a: Any, b: Any) -> Any:
+    return a @ b
+
+
+def square(a: Any) -> Any:
+    return np.linalg.inv(a + 10 * np.eye(len(a)))
+
+
+def test_sizes_are_shared_only_where_the_solution_needs_it() -> None:
+    found = forms(product, [(np.ones((3, 3)) - 2, np.ones((3, 3)) - 2)])
+    assert found.written() == ['arrays("n", "n")', 'arrays("n", "n")']
+    assert fitted(product, found, seeded, frozenset()) is not None
+    first, second = found.written()
+    assert first == 'arrays("n", "m")' and second == 'arrays("m", "k")'
+    found = forms(square, [(np.ones((2, 2)) - 2,)])
+    assert fitted(square, found, seeded, frozenset()) is not None
+    assert found.written() == ['arrays("n", "n")']
+
+
+def test_ranges_grow_as_long_as_the_solution_answers() -> None:
+    found = forms(lambda n: 1 / n, [(2,), (3,)])
+    assert fitted(lambda n: 1 / n, found, seeded, frozenset()) is not None
+    assert found.written() == ["integers(1, 6)"]
+    found = forms(lambda items: max(items), [([3, 1],)])
+    assert fitted(lambda items: max(items), found, seeded, frozenset()) is not None
+    assert found.written() == ['sequences(integers(0, 6), "n")']
+
+
+def refusing(n: int) -> int:
+    if n < 0:
+        raise ValueError("below zero")
+    return n
+
+
+def test_arguments_that_the_solution_refuses_itself_are_drawn_too() -> None:
+    found = forms(refusing, [(2,)], refuses=True)
+    answers = fitted(refusing, found, seeded, frozenset({"ValueError"}))
+    assert answers is not None and answers.refused and found.written() == ["integers(-2, 4)"]
+
+
+def test_a_solution_that_never_answers_has_no_inputs() -> None:
+    def failing(n: int) -> None:
+        raise RuntimeError
+
+    assert fitted(failing, forms(failing, [(1,)]), seeded, frozenset()) is None
+
+
+def test_randomness_is_noticed_whatever_draws() -> None:
+    def shuffled(items: list[int]) -> list[int]:
+        return np.random.permutation(items).tolist()
+
+    answers = fitted(shuffled, forms(shuffled, [([1, 2, 3],)]), seeded, frozenset())
+    assert answers is not None and answers.differs

@@ -1,0 +1,119 @@
+"""Proposed tests: inputs like those of the notebook, as wide as the solution answers, in few readable lines."""
+
+import re
+from pathlib import Path
+
+import pytest
+from rows import Rows
+from solved_course import NOTEBOOKS, taken_over
+
+from viva.authoring.solved.from_solution import from_solution
+from viva.config import load_course
+from viva.model.errors import UsageError
+
+pytestmark = pytest.mark.long
+PROPOSED = {
+    "attention": [
+        'agree_on(student.attention, key.attention, arrays("n", "m"), arrays("k", "m"), arrays("k", "d"), booleans())',
+        'agree_on(student.one_hot, key.one_hot, arrays("n", elements=integers(0, 2)), integers(3, 6))',
+        'needs_review(submission.written["2.3"], rubric="2.3")',
+    ],
+    "structures": [
+        'tuples(just("push"), integers(1, 8)),',
+        'agree_on(played(student.Stack), key.played_Stack, tuples(none() | integers(2, 4)), sequences(calls, (1, 8)))',
+        'agree_on(student.fibonacci, key.fibonacci, integers(-2, 20), errors="expect")',
+        'observed(student.reverse, "arguments"), observed(key.reverse, "arguments")',
+        'observed(student.greet, "printed"), observed(key.greet, "printed"), words("Ada"), integers(0, 4)',
+    ],
+    "marked": [
+        'agree_on(student.step, key.step, arrays("n", elements=numbers(0, 3)), arrays("n"))',
+        'agree(student.n_parameters.value(), key.n_parameters, name="n_parameters")',
+        'errors="expect"',
+    ],
+    "recursion": ["sequences(integers(1, 8), (0, 8), ordered=True),", 'sampled_from(["A", "B", "C"]),'],
+    "sampling": [
+        "agree_in_distribution(student.sample, key.sample, distributions(), rng=rng)",
+        '@visibility("hidden")',
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROPOSED)
+def test_what_is_proposed(name: str, tmp_path: Path) -> None:
+    _, made = taken_over(name, tmp_path)
+    text = (made.folder / "tests.py").read_text("utf-8")
+    compile(text, "tests.py", "exec")
+    with Rows() as row:
+        for line in PROPOSED[name]:
+            with row(line):
+                assert line in text, text
+    assert made.left == [] and made.failed == []
+
+
+def test_what_cannot_be_compared_is_left_to_the_author(tmp_path: Path) -> None:
+    _, made = taken_over("plots", tmp_path)
+    assert [(question.number, proposal.name) for question, proposal in made.left] == [("2", "plot_losses")]
+    assert "# TODO 2, `plot_losses`: no test is proposed, because it returns a Figure" in (
+        made.folder / "tests.py"
+    ).read_text("utf-8")
+
+
+SUSPICIOUS = '''\
+# %% [markdown]
+# ## 1. Mean (2 points)
+
+# %%
+def mean(values):
+    """The mean.
+
+    >>> mean([1, 2])
+    2.0
+    """
+    return sum(values) / len(values)
+
+mean([1, 2, 4])
+missing(3)
+
+# %% [markdown]
+# ## 2. Data (2 points)
+
+# %%
+def first_line():
+    return open("data/words.txt").readline()
+
+first_line()
+'''
+
+
+def test_the_author_learns_what_is_odd_about_the_solution(tmp_path: Path) -> None:
+    root, _ = taken_over("marked", tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "words.txt").write_text("the\n")
+    source = tmp_path / "odd.py"
+    source.write_text(SUSPICIOUS)
+    made = from_solution(load_course(root), "odd", source)
+    said = "\n".join(warning for proposal in made.proposals.values() for warning in proposal.warnings)
+    assert "`mean` contradicts 1 of the examples in its docstring." in said
+    assert made.failed == [(2, "NameError: name 'missing' is not defined")]
+    assert made.data == ["data/words.txt"] and (made.folder / "data/words.txt").is_file()
+    assert load_course(root).assignment("odd").data_names == ("data/words.txt",)
+
+
+def test_what_cannot_be_used_changes_nothing(tmp_path: Path) -> None:
+    root, _ = taken_over("marked", tmp_path)
+    before = sorted(path.relative_to(root) for path in root.rglob("*"))
+    with Rows() as row:
+        for name, text, said in [
+            ("prose.py", "# %% [markdown]\n# Nothing to do\n", "viva found no question"),
+            ("other.txt", "", "expected a solved notebook"),
+            ("broken.ipynb", "{", "cannot be read as a notebook"),
+            ("ends.py", "# %% [markdown]\n# ## 1. A\n# %%\nimport os\ndef f(): pass\nos._exit(3)", "status 3"),
+        ]:
+            path = tmp_path / name
+            path.write_text(text)
+            with row(name), pytest.raises(Exception, match=re.escape(said)) as raised:
+                from_solution(load_course(root), "new", path)
+            assert not isinstance(raised.value, RuntimeError)
+    with pytest.raises(UsageError, match="lists an assignment `marked` already"):
+        from_solution(load_course(root), "marked", NOTEBOOKS / "marked.py")
+    assert sorted(path.relative_to(root) for path in root.rglob("*")) == before

@@ -1,0 +1,121 @@
+"""Questions are found by headings, markers and the metadata of other tools; what students write belongs to one."""
+
+from fractions import Fraction
+
+from rows import Rows
+from solved_course import cells_of
+
+from viva.authoring.solved.questions import Question, questions_of
+from viva.authoring.solved.solution_regions import with_markers
+from viva.authoring.source.solution_markers import stripped
+from viva.authoring.source.source_cells import Cell
+
+
+def markdown(text: str) -> Cell:
+    return Cell("markdown", text, 1)
+
+
+def code(text: str, **nbgrader: object) -> Cell:
+    return Cell("code", text, 2, nbgrader or None)
+
+
+FUNCTION = code("def f(x):\n    return x")
+
+
+def first(*cells: Cell) -> Question:
+    return questions_of(cells)[0]
+
+
+def test_numbers_titles_and_points_of_headings() -> None:
+    with Rows() as row:
+        for heading, number, title, points in [
+            ("## 2.1 Attention (5 points)", "2.1", "Attention", 5),
+            ("### Question 3: Masks [2.5 pts]", "3", "Masks", Fraction(5, 2)),
+            ("**Exercise 4.2** (1 point): Padding", "4.2", "", 1),
+            ("# Problem 1a. Softmax", "1a", "Softmax", None),
+            ("## Q2 - BLEU (3 marks)", "2", "BLEU", 3),
+            ("## 7) Decoding", "7", "Decoding", None),
+            ("## Aufgabe 5 (4 Punkte)", "5", "", 4),
+            ("## Part 2\n### 2.3 Beams (6 points)", "2.3", "Beams", 6),
+            ("## 2.4 Beams\nWorth 6 points.", "2.4", "Beams", 6),
+        ]:
+            with row(heading):
+                found = first(markdown(heading), FUNCTION)
+                assert (found.number, found.title, found.points) == (number, title, points)
+
+
+def test_what_is_no_question() -> None:
+    with Rows() as row:
+        for heading in [
+            "## Attention is all you need",
+            "Some 2 words",
+            "**2 of 3** are right",
+            "# 2024: a year in NLP",
+        ]:
+            with row(heading):
+                assert first(markdown(heading), FUNCTION).number == "1"  # its place, as nothing numbers it
+
+
+def test_each_name_belongs_to_the_question_above_it() -> None:
+    found = questions_of(cells_of("structures"))
+    assert [(q.number, q.functions, q.classes) for q in found] == [
+        ("1", [], ["Stack"]),
+        ("2", ["flatten", "fibonacci"], []),
+        ("3", ["reverse", "greet"], []),
+    ]
+
+
+def test_where_solutions_are_marked_only_they_are_written_by_students() -> None:
+    found = questions_of(cells_of("marked"))
+    assert [(q.number, q.functions, q.values) for q in found] == [
+        ("1.1", ["accuracy"], []),
+        ("1.2", [], ["n_parameters"]),
+        ("1.3", ["step"], []),
+    ]
+
+
+def test_a_question_in_words_has_points_and_no_code() -> None:
+    *_, last = questions_of(cells_of("attention"))
+    assert last.is_written and (last.number, last.points) == ("2.3", 3)
+    sections = questions_of([markdown("## 2 Attention (10 points)"), markdown("## 2.1 Masks (4 points)"), FUNCTION])
+    assert [question.number for question in sections] == ["2.1"]
+
+
+def test_metadata_of_nbgrader_and_cells_of_otter() -> None:
+    solution = code("def f(x):\n    return x", solution=True, grade=False, grade_id="sum")
+    tests = code("assert f(1) == 1", grade=True, points=2, grade_id="test_sum")
+    assert [(q.number, q.points, q.functions) for q in questions_of([solution, tests, tests])] == [("sum", 4, ["f"])]
+    begins = Cell("raw", "# BEGIN QUESTION\nname: q1\npoints: 3", 1)
+    marked = code("def f(x):\n    return x # SOLUTION")
+    assert [(q.number, q.points, q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
+
+
+def test_markers_are_put_around_the_bodies_and_the_starter_keeps_the_rest() -> None:
+    source = '''@cached
+def f(x):
+    """Doubles."""
+    # a hint that only the author needs
+    y = 2 * x
+
+    return y
+
+class C:
+    """A class."""
+    size = 3
+
+    def g(self): return 1
+
+    def h(self,
+          x):
+        return x
+print(f(2))'''
+    [cell] = with_markers([code(source)], frozenset({"f", "C"}))
+    starter, marked = stripped(cell.source)
+    assert marked
+    compile(cell.source, "marked", "exec")
+    compile(starter, "starter", "exec")
+    assert starter.count("raise NotImplementedError") == 3
+    assert (
+        "2 * x" not in starter and "a hint" not in starter and "return x" not in starter and "return 1" not in starter
+    )
+    assert all(kept in starter for kept in ('"""Doubles."""', "size = 3", "print(f(2))", "@cached"))
