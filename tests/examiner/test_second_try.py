@@ -3,12 +3,14 @@
 Tier T0 lets a program see this machine's files, so that it can behave differently at its second try.
 """
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from examined import NAME, SECRET, handed_in, statuses, write_course
 
+from viva.examiner.turns import Turns
 from viva.model import Score, Tier
 from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -68,6 +70,10 @@ class Tried:
         """Grade a program."""
         return self._process.grade(GradeRequest(handed_in(source))).score
 
+    def counted(self) -> list[Path]:
+        """Return the files in which calls are counted."""
+        return sorted(self._folder.iterdir())
+
     def times(self, name: str) -> int:
         """Return how often a function was called."""
         return len((self._folder / name).read_text("utf-8"))
@@ -104,6 +110,30 @@ def test_what_ends_twice_costs_its_points_and_is_not_tried_for_ever(tried: Tried
     found = statuses(tried.score(**dict.fromkeys(NAMES, (99, instead))))
     assert set(found.values()) == {status}
     assert [tried.times(name) for name in NAMES] == [2, 2, 2, 1, 1]
+
+
+@pytest.mark.slow
+def test_only_what_did_not_just_sleep_waits_until_no_other_test_runs(process: ExaminerProcess, tried: Tried) -> None:
+    """Sleeping takes as long on any machine, so a sleeping program must not make a class wait for its second try."""
+    others = Turns()
+    try:
+        for instead, waits in (("import time; time.sleep(60)", False), (HANG, True)):
+            source = tried.source(first=(1, instead))
+            for count in tried.counted():
+                count.unlink()
+            lines: list[str] = []
+            with contextlib.ExitStack() as running:
+                running.enter_context(others.shared())
+
+                def told(line: str, running: contextlib.ExitStack = running, lines: list[str] = lines) -> None:
+                    lines.append(line)
+                    running.close()  # the other test has ended
+
+                score = process.grade(GradeRequest(handed_in(source)), on_progress=told).score
+            assert statuses(score)["test_first"] == "passed" and tried.times("first") == 3
+            assert any("waiting until other tests have ended" in line for line in lines) == waits
+    finally:
+        others.close()
 
 
 def test_a_limit_other_than_time_is_not_tried_again(tried: Tried) -> None:

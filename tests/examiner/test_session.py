@@ -31,7 +31,7 @@ class FakeBox:
         self._answer = answer
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.alive, self.closed, self.ready_message, self.peak_memory_mib = True, False, None, 1.0
-        self.counted_s = 0.0
+        self.counted_s, self.slept = 0.0, False
 
     def ask(self, op: str, **fields: Any) -> Any:
         self.asked.append((op, fields))

@@ -303,7 +303,10 @@ class _Run:
         return None
 
     def _asked(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
-        """Ask one case; where a busy machine may be the cause of its end, ask once more, alone."""
+        """Ask one case; where a busy machine may be the cause of its end, ask once more.
+
+        No other test runs meanwhile, unless the program slept: then others have not held it up, and need not wait.
+        """
         turns, session = self._grader.turns, self._context.session
         on_gpu = function.gpu_mib is not None  # it may wait for a GPU, and must not make others wait meanwhile
         with nullcontext() if on_gpu else turns.shared():
@@ -312,7 +315,9 @@ class _Run:
             return outcome
         del self.questions[-1:]
         self._context.set_points, self._context.leader = None, None
-        with nullcontext() if on_gpu else turns.alone(self.events.progress), session.second_try() as excuse:
+        slept = session.test.slept
+        turn = nullcontext() if on_gpu else turns.shared() if slept else turns.alone(self.events.progress)
+        with turn, session.second_try() as excuse:
             again = self._case(function, item, following)
             if again.doubtful:
                 self._confirmed += 1

@@ -21,6 +21,11 @@ class AnyBox(Protocol):
         """Return the seconds of all requests so far, as limits count them; see Box.counted_s."""
         ...
 
+    @property
+    def slept(self) -> bool:
+        """Return whether its program slept nearly all the time of the last request; see Box.slept."""
+        ...
+
     def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply; see Box.ask."""
         ...

@@ -47,6 +47,11 @@ class KernelBox:
         """Return the kernel's counted time since it was lent."""
         return self._source.clock.now(exact=True) - self._lent_at
 
+    @property
+    def slept(self) -> bool:
+        """Return False: a student checks alone, so that no other test would have to wait."""
+        return False
+
     def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply; raise what Box.ask raises."""
         if self._over:

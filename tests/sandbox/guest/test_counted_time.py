@@ -50,6 +50,25 @@ def test_what_seconds_count(wall_s: float, computed_s: float, waited_s: float | 
     assert clock.now(exact=True) == pytest.approx(counted_s)
 
 
+@pytest.mark.parametrize(
+    ("wall_s", "computed_s", "waited_s", "slept"),
+    [
+        (10, 0.1, 0.1, True),
+        (10, 0.6, 0, False),
+        (10, 0, 0.6, False),
+        (10, 9, 1, False),
+        (10, 0, None, False),  # nothing is known
+        (0, 0, 0, False),
+    ],
+)
+def test_who_slept(wall_s: float, computed_s: float, waited_s: float | None, slept: bool) -> None:
+    clocks = Clocks()
+    clock = clocks.count()
+    began = clock.reading()
+    clocks.wall_s, clocks.computed_s, clocks.waited_s = wall_s, computed_s, waited_s
+    assert clock.slept_since(began) == slept
+
+
 def test_time_of_which_nothing_is_known_counts_as_told() -> None:
     clocks = Clocks()
     clocks.waited_s = None

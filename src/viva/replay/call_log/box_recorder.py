@@ -63,6 +63,10 @@ class _RecordedBox:
     def counted_s(self) -> float:
         return self._box.counted_s
 
+    @property
+    def slept(self) -> bool:
+        return self._box.slept
+
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> dict[str, Any]:
         question = question_of(op, fields)
         if "seed" in fields:

@@ -116,7 +116,7 @@ class _ReplayedBox:
         self._replay = replay
         self.ready_message = ready_message
         self.alive = True
-        self.counted_s = 0.0
+        self.counted_s, self.slept = 0.0, False
 
     def ask(self, op: str, *, timeout_s: float, **fields: Any) -> Any:
         if not self.alive:

@@ -51,6 +51,8 @@ class Box:
         self._unavailable = ""
         """What of this machine ended the box; empty if the program did."""
         self._closed = False
+        self.slept = False
+        """Whether the program slept nearly all the time of the last request, so that nothing held it up."""
         self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
         """The highest memory use that the watchdog has seen."""
@@ -158,12 +160,14 @@ class Box:
         if self._resources.ended.is_set():
             raise self._death()
         parts = wire.dump({"op": op, **fields})
-        left_s = Countdown(self._clock, min(timeout_s, _LONGEST_S)).left_s
+        countdown = Countdown(self._clock, min(timeout_s, _LONGEST_S))
         self._asked_at = time.monotonic()
         try:
-            wire.transmit(self._socket, parts, left_s)
-            reply = wire.receive(self._socket, left_s)
+            wire.transmit(self._socket, parts, countdown.left_s)
+            reply = wire.receive(self._socket, countdown.left_s)
+            self.slept = countdown.slept()
         except TimeoutError as error:
+            self.slept = countdown.slept()
             self._end("no answer in time")
             raise BoxTimeout(f"no answer within {timeout_s:g} s; the box was killed") from error
         except (EOFError, ConnectionError) as error:

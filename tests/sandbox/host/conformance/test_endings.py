@@ -206,6 +206,19 @@ def test_a_box_counts_what_it_computes_and_a_quarter_of_its_sleep(
     assert least <= program.box.counted_s - before <= most
 
 
+@pytest.mark.parametrize(
+    ("function", "slept"), [("rest", True), ("compute", False), ("compute_elsewhere", False), ("nothing", False)]
+)
+def test_a_box_knows_whether_its_program_only_slept(program: Program, function: str, slept: bool) -> None:
+    program.load(f"{COMPUTING}\ndef nothing(seconds): pass")
+    program.call(function, 1.0)
+    assert program.box.slept == slept
+    if function != "nothing":
+        with pytest.raises(BoxTimeout):
+            program.call(function, 1000, timeout_s=0.5)
+        assert program.box.slept == slept
+
+
 def test_the_processes_that_a_program_starts_count(program: Program) -> None:
     program.load(COMPUTING)
     with pytest.raises(BoxTimeout):

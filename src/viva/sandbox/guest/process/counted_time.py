@@ -21,6 +21,8 @@ program ends."""
 _LOOK_S = 0.05
 """A process that was idle for less since the last reading was not idle long enough to ask why: asking costs 20 µs."""
 _FIRST_LOOK_S = 0.25
+_AWAKE = 0.05
+"""A process that computed, or waited for a processor, for less than this share of a time slept."""
 _SHORTEST_S = 0.02
 """The shortest wait between two looks."""
 _monotonic, _process_time = time.monotonic, time.process_time
@@ -77,6 +79,20 @@ class CountedTime:
         self._last = _Reading(wall_s, computed_s, waited_s, last.counted_s + busy_s + idle)
         return self._last.counted_s
 
+    def slept_since(self, began: _Reading) -> bool:
+        """Return whether the processes slept nearly all the time since a reading, so that nothing held them up."""
+        self.now(exact=True)
+        last = self._last
+        if last.waited_s is None or began.waited_s is None:
+            return False
+        busy_s = (last.computed_s - began.computed_s) + (last.waited_s - began.waited_s)
+        return busy_s < _AWAKE * (last.wall_s - began.wall_s)
+
+    def reading(self) -> _Reading:
+        """Return all clocks now."""
+        self.now(exact=True)
+        return self._last
+
 
 class Countdown:
     """A limit in counted seconds, for code that waits for another process.
@@ -87,7 +103,11 @@ class Countdown:
     def __init__(self, clock: CountedTime, limit_s: float) -> None:
         self._clock, self._limit_s = clock, limit_s
         self._first_look = _monotonic() + _FIRST_LOOK_S
-        self._began: Optional[float] = None
+        self._began: Optional[_Reading] = None
+
+    def slept(self) -> bool:
+        """Return whether the other process slept nearly all the time; False if that time was short."""
+        return self._began is not None and self._clock.slept_since(self._began)
 
     def left_s(self) -> float:
         """Return how many seconds to wait before asking again; 0 or less once the limit has passed."""
@@ -95,8 +115,8 @@ class Countdown:
             free_s = self._first_look - _monotonic()
             if free_s > 0:
                 return free_s
-            self._began = self._clock.now()
-        left_s = self._limit_s - (self._clock.now() - self._began)
+            self._began = self._clock.reading()
+        left_s = self._limit_s - (self._clock.now() - self._began.counted_s)
         return left_s if left_s <= 0 else max(left_s, _SHORTEST_S)
 
 
