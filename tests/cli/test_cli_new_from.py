@@ -11,7 +11,7 @@ import pytest
 from solved_course import notebook
 
 PAGE = (Path(__file__).parents[2] / "docs" / "solved-notebook.md").read_text("utf-8")
-NEED_ISOLATION = ("viva new", "viva verify", "viva release", "viva grade")
+NEED_ISOLATION = ("viva new", "viva preview", "viva verify", "viva release", "viva grade")
 
 
 def typed(lines: str, folder: Path) -> "subprocess.CompletedProcess[str]":
@@ -29,6 +29,10 @@ def test_from_the_solution_to_what_students_get(tmp_path: Path) -> None:
     ran = typed(example.replace("$ ", ""), tmp_path)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "`attention`: 26 of 26 ways to break it are caught" in ran.stdout
+
+    seen = typed("cd nlp\nviva preview attention", tmp_path)
+    assert seen.returncode == 0 and "README.md, attention.ipynb, requirements.txt" in seen.stdout, seen.stderr
+    assert "0 of 11 points" in seen.stdout and "NotImplementedError" in seen.stdout
 
     handed_out = tmp_path / "handed-out"
     starter = json.loads((handed_out / "attention.ipynb").read_text("utf-8"))

@@ -1,5 +1,6 @@
 """agree_on: the same examples every time, drawn once for a class, and the smallest counter-example in the message."""
 
+import inspect
 import os
 import random
 import subprocess
@@ -18,7 +19,7 @@ import viva
 from viva.compare.counterexamples import examples as kept
 from viva.compare.counterexamples import search
 from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
-from viva.grading import Disagreement, agree_on
+from viva.grading import Disagreement, agree_on, with_other_arguments
 from viva.grading import strategies as ready
 from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, MissingAttribute, StudentRaised
 
@@ -112,7 +113,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal import charmap
-from viva.grading import Disagreement, agree_on
+from viva.grading import Disagreement, agree_on, with_other_arguments
 try:
     agree_on(len, lambda text: len(text) + (len(text) > 3), st.text(max_size=9))
 except Disagreement:
@@ -483,3 +484,49 @@ def test_ready_strategies_refuse_what_cannot_be():
         ready.token_lists([])
     with pytest.raises(ValueError, match="smaller one first"):
         ready.lengths(3, 2)
+
+
+class TestOtherArguments:
+    """The hidden repetition of a test, whose examples follow from the course's secret."""
+
+    @staticmethod
+    def asked_by(test, seed):
+        asked = []
+
+        def student(n):
+            asked.append(n)
+            return n
+
+        test(student=student, rng=np.random.default_rng(seed))
+        return asked
+
+    def test_the_examples_follow_from_the_generator_and_differ_from_the_visible_ones(self):
+        def test_f(student):
+            """The number is returned."""
+            agree_on(student, lambda n: n, st.integers(0, 10**9))
+
+        test_f.__weight__ = 2
+        again = with_other_arguments(test_f)
+        visible = []
+        test_f(lambda n: visible.append(n) or n)
+        first, second, same = (self.asked_by(again, seed) for seed in (1, 2, 1))
+        assert first == same != second and len(set(visible) & set(first)) < len(visible) / 2
+        assert list(inspect.signature(again).parameters) == ["student", "rng"]
+        assert (again.__name__, again.__weight__, again.__visibility__) == ("test_f_again", 2, "hidden")
+        assert not hasattr(test_f, "__visibility__")
+        after = []
+        test_f(lambda n: after.append(n) or n)
+        assert after == visible
+
+    def test_arguments_on_which_the_key_raises_are_not_asked(self):
+        def test_f(student):
+            agree_on(student, lambda n: n + 0 // (n - 3), st.integers(0, 9))
+
+        with pytest.raises(GraderError):
+            test_f(lambda n: n)
+        asked = self.asked_by(with_other_arguments(test_f), 1)
+        assert asked and 3 not in asked
+
+    def test_it_takes_a_function(self):
+        with pytest.raises(TypeError, match="expected a test function"):
+            with_other_arguments("test_f")

@@ -4,6 +4,7 @@ from viva.compare import Disagreement, agree, agree_in_distribution, agree_on
 from viva.compare.answers import agree_choice, agree_formula, agree_number, agree_table, share_of_cells
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
+from viva.grading.hidden_twin import with_other_arguments
 from viva.grading.observing import observed, played
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "tags",
     "visibility",
     "weight",
+    "with_other_arguments",
 ]

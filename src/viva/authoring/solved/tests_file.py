@@ -20,6 +20,10 @@ def test_{name}({fixtures}):
     """{summary}"""
 {body}
 '''
+_AGAIN: Final = """
+
+test_{name}_again = with_other_arguments(test_{name})
+"""
 _BY_HAND: Final = '''
 
 @number({number})
@@ -39,35 +43,51 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
     tests: list[str] = []
     grading, drawing = {"number", "weight"}, set()
     for question in questions:
-        number = json.dumps(question.number, ensure_ascii=False)
         if question.is_written:
+            tests.append(_written(question))
             grading.add("needs_review")
-            summary = _sentence(question.title) or f"Question {question.number}."
-            name = re.sub(r"\W+", "_", question.number).strip("_").lower()
-            weight = _weight(question.points or Fraction(1))
-            tests.append(_BY_HAND.format(number=number, weight=weight, name=name, summary=summary))
-            continue
-        asked = [proposals[name] for name in [*question.functions, *question.classes, *question.values]]
-        tested = [proposal for proposal in asked if proposal.body]
-        for proposal in asked:
-            if not proposal.body:
+        names = [*question.functions, *question.classes, *question.values]
+        tested = [proposals[name] for name in names if proposals[name].body]
+        for proposal in (proposals[name] for name in names):
+            if proposal.body:
+                points = (question.points or Fraction(len(tested))) / len(tested)
+                tests.append(_test(question.number, points, proposal))
+                grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
+                drawing |= proposal.strategies
+            else:
                 tests.append(_LEFT.format(number=question.number, name=proposal.name, why=proposal.why_not))
-                continue
-            share = (question.points or Fraction(len(tested))) / len(tested)
-            tests.append(
-                _TEST.format(
-                    number=number,
-                    weight=_weight(share),
-                    visibility='\n@visibility("hidden")' if proposal.hidden else "",
-                    fixtures=", ".join(proposal.fixtures),
-                    name=re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", proposal.name).lower(),
-                    summary=proposal.summary.replace("\\", "\\\\"),
-                    body="\n".join(proposal.body),
-                )
-            )
-            grading |= proposal.imports
-            drawing |= proposal.strategies
     return _HEAD.format(title=title) + _imports(grading, drawing) + "".join(tests)
+
+
+def _written(question: Question) -> str:
+    name = re.sub(r"\W+", "_", question.number).strip("_").lower()
+    summary = _sentence(question.title) or f"Question {question.number}."
+    weight = _weight(question.points or Fraction(1))
+    return _BY_HAND.format(number=_quoted(question.number), weight=weight, name=name, summary=summary)
+
+
+def _test(number: str, points: Fraction, proposal: Proposal) -> str:
+    """Return a test and, where it draws arguments, its hidden repetition, for half of the points each."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", proposal.name).lower()
+    repeated = _is_repeated(proposal)
+    test = _TEST.format(
+        number=_quoted(number),
+        weight=_weight(points / 2 if repeated else points),
+        visibility='\n@visibility("hidden")' if proposal.hidden else "",
+        fixtures=", ".join(proposal.fixtures),
+        name=name,
+        summary=proposal.summary.replace("\\", "\\\\"),
+        body="\n".join(proposal.body),
+    )
+    return test + (_AGAIN.format(name=name) if repeated else "")
+
+
+def _is_repeated(proposal: Proposal) -> bool:
+    return "agree_on" in proposal.imports
+
+
+def _quoted(number: str) -> str:
+    return json.dumps(number, ensure_ascii=False)
 
 
 def _imports(grading: set[str], drawing: set[str]) -> str:

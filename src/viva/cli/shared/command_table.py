@@ -20,6 +20,7 @@ GROUPS: Final[dict[str, dict[str, Command]]] = {
         "new": Command("new", "Add an assignment to a course."),
         "new-test": Command("new_test", "Create a test for a question."),
         "verify": Command("verify", "Test the tests: grade the example submissions."),
+        "preview": Command("preview", "Show what students will get and see."),
         "schema": Command("schema", "Print the JSON Schema of a course file or of results.json."),
     },
     "Hand out": {

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, final
 from viva.compare.agree import difference, disagreement
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import (
-    SEED,
     Errors,
     Example,
     NotAsked,
@@ -23,6 +22,7 @@ from viva.compare.counterexamples.examples import (
     examples_for,
     only_from_strategies,
     quiet_settings,
+    seed_of_examples,
 )
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_evidence import is_second_look
@@ -228,7 +228,7 @@ def _search(
     calls_end, time_end = student_function.calls + examples + SEARCH_CALLS, time.monotonic() + SEARCH_S
 
     @quiet_settings(examples, shrink=True)
-    @seed(SEED)
+    @seed(seed_of_examples())
     @given(tuples(*strategies))
     def ask(arguments: tuple[object, ...]) -> None:
         nonlocal best, problem
