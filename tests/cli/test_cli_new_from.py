@@ -32,7 +32,7 @@ def test_from_the_solution_to_what_students_get(tmp_path: Path) -> None:
 
     seen = typed("cd nlp\nviva preview attention", tmp_path)
     assert seen.returncode == 0 and "README.md, attention.ipynb, requirements.txt" in seen.stdout, seen.stderr
-    assert "0 of 11 points" in seen.stdout and "NotImplementedError" in seen.stdout
+    assert "0 of 5.5 points" in seen.stdout and "NotImplementedError" in seen.stdout
 
     handed_out = tmp_path / "handed-out"
     starter = json.loads((handed_out / "attention.ipynb").read_text("utf-8"))
@@ -40,7 +40,7 @@ def test_from_the_solution_to_what_students_get(tmp_path: Path) -> None:
     solved = tmp_path / "nlp/fixtures/attention/submissions/accepted/source/attention.ipynb"
     (handed_out / "attention.ipynb").write_bytes(solved.read_bytes())
     checked = typed("viva check", handed_out)
-    assert checked.returncode == 0 and "11 of 11" in checked.stdout, checked.stdout + checked.stderr
+    assert checked.returncode == 0 and "5.5 of 5.5 points" in checked.stdout, checked.stdout + checked.stderr
 
     # The author changes the solution; the starter, the key and what students check against follow.
     source = tmp_path / "nlp/assignments/attention/source.ipynb"

@@ -33,6 +33,8 @@ def test_elements_and_sizes_are_as_asked(data: st.DataObject) -> None:
     assert set(data.draw(strategies.texts("The cat.", "ran"))) <= set("The cat.ranTHECATRN \n")
     assert 1 <= len(data.draw(strategies.texts("a b", low=1, high=2)).split()) <= 2
     assert set(data.draw(strategies.words("Ab"))) <= set("AbaB")
+    assert set(data.draw(strategies.lines("a,3\nb 2.5", "x1")).split("\n")) <= {"a,2", "a,3", "a,4", "b 2.5", "x1"}
+    assert abs(sum(data.draw(strategies.distributions())) - 1) < 1e-9
 
 
 def test_tensors_have_the_types_that_torch_code_expects() -> None:

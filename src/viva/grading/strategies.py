@@ -5,6 +5,7 @@ when the first of them is called, so that graders without `agree_on` do not pay 
 """
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 N = TypeVar("N", int, float)
 Size = int | tuple[int, int] | str
+_WHOLE: Final = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
 LARGEST_NAMED: Final = 5
 """The largest size that has a name."""
 
@@ -220,7 +222,9 @@ def texts(*samples: str, low: int = 0, high: int = 8) -> "SearchStrategy[str]":
 
 
 def lines(*samples: str, low: int = 1, high: int = 6) -> "SearchStrategy[str]":
-    """Draw texts of `low` to `high` lines, each a line of the samples: for texts with a form, such as tables.
+    """Draw texts of `low` to `high` lines of the samples, some with another number: for tables and the like.
+
+    A line with one number also occurs with the numbers of other lines, and with numbers that are one more or less.
 
     Raises:
         ValueError: no sample holds a line, or `low` is above `high`.
@@ -231,7 +235,11 @@ def lines(*samples: str, low: int = 1, high: int = 6) -> "SearchStrategy[str]":
     if not known:
         raise ValueError("lines: expected at least one sample with a line in it.")
     low, high = _ordered(low, high)
-    return st.lists(st.sampled_from(known), min_size=low, max_size=high).map("\n".join)
+    whole = sorted({int(number) for line in known for number in _WHOLE.findall(line)})
+    others = sorted({n + step for n in whole for step in (-1, 0, 1) if n + step >= 0})
+    varied = [_WHOLE.sub(str(n), line) for line in known if len(_WHOLE.findall(line)) == 1 for n in others]
+    drawn = st.sampled_from(known) | st.sampled_from(varied or known)
+    return st.lists(drawn, min_size=low, max_size=high).map("\n".join)
 
 
 def distributions(low: int = 1, high: int = 5) -> "SearchStrategy[list[float]]":

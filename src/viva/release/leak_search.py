@@ -94,7 +94,7 @@ def decoded(path: str, data: bytes) -> list[str]:
     texts = [data.decode("utf-8", "replace")]
     if path.endswith(RECORD):
         record = record_from(data)
-        texts.append(repr([(a.value, a.after, a.raised) for a in record.answers.values()]))
+        texts.append(repr([(a.value, a.after, a.raised, a.printed) for a in record.answers.values()]))
     elif path.endswith(".ipynb"):
         texts.append("\n".join(_sources(data)))
     elif zipfile.is_zipfile(io.BytesIO(data)):

@@ -17,7 +17,7 @@ from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
 from viva.release.answers_in_tests import written_answers
 from viva.release.key_answers import record_key_answers, record_submission, right_submissions, test_of
-from viva.release.leak_search import Secrets
+from viva.release.leak_search import Secrets, decoded
 from viva.release.release_files import released_files, starter_files
 from viva.release.release_proof import Side
 from viva.release.released_folder import ReleasedFolder, course_files
@@ -188,9 +188,10 @@ class Release:
         code = {path: data.decode() for path, data in files.items() if path.endswith(".py")}
         own = f"{RELEASED}/graders/{self.assignment.name}/test_"
         shown = "\n".join(
-            data.decode("utf-8", "replace")
+            text
             for path, data in files.items()
             if not path.endswith(RECORD) and not path.startswith(own)
+            for text in decoded(path, data)
         )
         secrets = Secrets(dict.fromkeys(_spellings(self.secret), "the secret of the course"))
         secrets.add_code([graders / "key.py", *(self.course.root / "reference").rglob("*.py")], shown)

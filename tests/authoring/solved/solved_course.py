@@ -47,8 +47,9 @@ class InProcess:
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
 
-    def __getattr__(self, name: str) -> "Asked":
-        return Asked(self._namespace[name], name)
+    def __getattr__(self, name: str) -> Any:
+        found = self._namespace[name]
+        return Asked(found, name) if callable(found) else found
 
 
 class Asked:
@@ -62,9 +63,6 @@ class Asked:
             return plain_of(self._function(*copy.deepcopy(arguments)))
         except Exception as error:
             raise StudentRaised(type(error).__name__, str(error)) from error
-
-    def value(self) -> Any:
-        return self._function
 
     def each(self, questions: Iterable[Sequence[Any]]) -> list[Any]:
         return [self(*question) for question in questions]

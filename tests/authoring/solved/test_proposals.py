@@ -27,7 +27,7 @@ PROPOSED = {
     ],
     "marked": [
         'agree_on(student.step, key.step, arrays("n", elements=numbers(0, 3)), arrays("n"))',
-        'agree(student.n_parameters.value(), key.n_parameters, name="n_parameters")',
+        'agree(student.n_parameters, key.n_parameters, name="n_parameters")',
         'errors="expect"',
     ],
     "recursion": ["sequences(integers(1, 8), (0, 8), ordered=True),", 'sampled_from(["A", "B", "C"]),'],

@@ -39,8 +39,12 @@ def written_call(function: str, arguments: Sequence[str]) -> list[str]:
     line = f"    {function}({', '.join(arguments)})"
     if len(line) <= WIDTH:
         return [line]
-    inner = f"        {', '.join(arguments)}"
-    lines = [inner] if len(inner) <= WIDTH else [f"        {argument}," for argument in arguments]
+    lines = [f"        {arguments[0]},"]
+    for argument in arguments[1:]:
+        if len(longer := f"{lines[-1]} {argument},") <= WIDTH:
+            lines[-1] = longer
+        else:
+            lines.append(f"        {argument},")
     return [f"    {function}(", *lines, "    )"]
 
 

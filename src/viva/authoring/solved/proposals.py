@@ -40,8 +40,9 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     if answers.differs and answers.plain:
         proposal.fixtures.append("rng")
         proposal.hidden = True
-        given = [f"student.{name}", f"key.{name}", *forms.written(), "rng=rng"]
-        proposal.body = written_call("agree_in_distribution", given)
+        for count in sorted({forms.required, len(forms.arguments)}, reverse=True):
+            given = [f"student.{name}", f"key.{name}", *forms.written()[:count], "rng=rng"]
+            proposal.body += written_call("agree_in_distribution", given)
         proposal.imports |= {"agree_in_distribution", "visibility"}
         proposal.strategies |= used_in(forms.written())
         return proposal
@@ -74,7 +75,7 @@ def of_value(name: str, recorded: Recorded) -> Proposal:
         return proposal
     proposal.value = literal
     proposal.imports.add("agree")
-    proposal.body = [f"    agree(student.{name}.value(), key.{name}, name={code(name)})"]
+    proposal.body = [f"    agree(student.{name}, key.{name}, name={code(name)})"]
     return proposal
 
 

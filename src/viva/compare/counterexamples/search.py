@@ -96,7 +96,9 @@ def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its nam
             evidence = _Evidence(student_function, known[:position], [found])
             if hints:
                 evidence.gather(known[position + 1 :])
-            smallest = _search(student_function, partial(ask_key, key, errors=errors), strategies, examples, found)
+            smallest = found
+            if position:  # the first example is the simplest one that the strategies draw
+                smallest = _search(student_function, partial(ask_key, key, errors=errors), strategies, examples, found)
             if student_function.unanswered:  # by a recorded key, which knows only these examples
                 evidence.gather(known[position + 1 :])
                 smallest = min([smallest, *evidence.wrong], key=_size)

@@ -1,0 +1,55 @@
+"""The proposed tests notice nearly every way to break ten solved notebooks; docs/solved-notebook.md has the figures."""
+
+from pathlib import Path
+
+import pytest
+from examined import best_tier
+from solved_course import NOTEBOOKS, taken_over
+
+from viva.authoring.solved.strength import changed_lines
+from viva.config import load_course
+from viva.verify.mutants.mutant_trial import try_all
+
+SECRET = b"ten notebooks need no secret of their own"
+LEAST = 0.95
+"""The share of mutants that are not equivalent, which the proposed tests have to notice."""
+EQUIVALENT = {
+    "dictionaries": {"for key, value in first.items():"},
+    "in_place": {
+        "for i in range( 0, len(items)):",
+        "while j != 0 and items[j - 1] > item:",
+        "while j > 0 and items[j - 1] >= item:",
+    },
+    "marked": {
+        "predicted, labels = helper(predicted), labels",
+        "predicted, labels = predicted, helper(labels)",
+        "return float((labels == predicted).mean())",
+    },
+    "recursion": {"if items[middle] <= wanted:"},
+    "sampling": {'return ["[MASK]" if random.random() <= rate else token for token in tokens]'},
+    "structures": {"while i <= j:", "if False:"},
+    "torch_layers": {"n = logits.size(- 2)", "n = logits.size(- 0)", "table = torch.ones(length, d)"},
+    "words": {
+        "return edit_distance(b[1:], a[1:])",
+        "return 1 + min(edit_distance(a[1:], b), edit_distance(a, b[1:]), edit_distance(b[1:], a[1:]))",
+        "return 1 + min(edit_distance(b, a[1:]), edit_distance(a, b[1:]), edit_distance(a[1:], b[1:]))",
+        "return 1 + min(edit_distance(a[1:], b), edit_distance(b[1:], a), edit_distance(a[1:], b[1:]))",
+        "return 1 + min(edit_distance(b[1:], a), edit_distance(b, a[1:]), edit_distance(b[1:], a[1:]))",
+    },
+}
+"""Mutants that behave as the solution does, by notebook: the last line that is changed."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [path.stem for path in sorted(NOTEBOOKS.glob("*.py"))])
+def test_mutants_of_a_solved_notebook_lose_points(name: str, tmp_path: Path) -> None:
+    root, made = taken_over(name, tmp_path)
+    lines = [line for line in (made.folder / "tests.py").read_text("utf-8").splitlines() if line]
+    assert len(lines) <= 12 * len(made.proposals) + 5
+    verdicts, _ = try_all(load_course(root), load_course(root).assignment(name), best_tier(), SECRET)
+    left = {proposal.name for _, proposal in made.left}
+    verdicts = [verdict for verdict in verdicts if verdict.mutant.unit.name not in left]
+    survived = [changed_lines(verdict.mutant.diff)[-1] for verdict in verdicts if verdict.kind == "survived"]
+    unexpected = [line for line in survived if line.lstrip("+ ") not in EQUIVALENT.get(name, set())]
+    decided = len(verdicts) - len(survived) + len(unexpected)
+    assert len(unexpected) <= (1 - LEAST) * decided, "\n".join(unexpected)
