@@ -21,7 +21,7 @@ from viva.selfcheck import live_check
 from viva.selfcheck.check_report import Report
 from viva.selfcheck.live_check import CheckRefused
 
-SOON_S = 15.0
+SOON_S = 60.0
 
 
 def entries(report: Report) -> dict[str, Entry]:

@@ -23,7 +23,7 @@ class AnyBox(Protocol):
 
     @property
     def slept(self) -> bool:
-        """Return whether its program slept nearly all the time of the last request; see Box.slept."""
+        """Return whether its program slept most of the time of the last request; see Box.slept."""
         ...
 
     def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:

@@ -99,6 +99,36 @@ def test_the_author_learns_what_is_odd_about_the_solution(tmp_path: Path) -> Non
     assert load_course(root).assignment("odd").data_names == ("data/words.txt",)
 
 
+UNUSUAL = """\
+# %% [markdown]
+# # A "quoted" title \\ with a backslash
+
+# %%
+from functools import lru_cache
+
+@lru_cache
+def fast(n):
+    return n * n
+
+def softMax(x): return x
+
+def soft_max(x):
+    return -x
+
+fast(3), softMax(2), soft_max(2)
+"""
+
+
+def test_unusual_names_titles_and_functions(tmp_path: Path) -> None:
+    root, _ = taken_over("marked", tmp_path)
+    (tmp_path / "unusual.py").write_text(UNUSUAL)
+    made = from_solution(load_course(root), "unusual", tmp_path / "unusual.py")
+    tests = (made.folder / "tests.py").read_text("utf-8")
+    compile(tests, "tests.py", "exec")
+    assert re.findall(r"^def (\w+)", tests, re.M) == ["test_fast", "test_soft_max", "test_soft_max_2"]
+    assert made.left == []
+
+
 def test_what_cannot_be_used_changes_nothing(tmp_path: Path) -> None:
     root, _ = taken_over("marked", tmp_path)
     before = sorted(path.relative_to(root) for path in root.rglob("*"))

@@ -56,6 +56,11 @@ def test_what_is_no_question() -> None:
                 assert first(markdown(heading), FUNCTION).number == "1"  # its place, as nothing numbers it
 
 
+def test_without_numbers_each_function_is_a_question() -> None:
+    found = questions_of([FUNCTION, markdown("# More"), code("class C:\n    pass\ndef g():\n    return 1")])
+    assert [(q.number, q.functions, q.classes) for q in found] == [("1", ["f"], []), ("2", ["g"], []), ("3", [], ["C"])]
+
+
 def test_each_name_belongs_to_the_question_above_it() -> None:
     found = questions_of(cells_of("structures"))
     assert [(q.number, q.functions, q.classes) for q in found] == [

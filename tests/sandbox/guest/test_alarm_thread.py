@@ -31,7 +31,7 @@ def test_an_endless_loop_is_stopped() -> None:
     began = time.monotonic()
     with pytest.raises(alarm.SoftTimeout, match="the time limit has passed"):
         alarm.within(0.1, forever)
-    assert 0.09 < time.monotonic() - began < 3
+    assert 0.09 < time.monotonic() - began < 30
 
 
 def test_one_that_swallows_the_first_is_stopped_by_a_later_one() -> None:

@@ -395,6 +395,6 @@ def test_a_notebook_like_those_that_students_hand_in(shell_worker: Worker) -> No
         "answers = {'1.1': 'b', '1.2': 7}\nanswers",
         "assert attention(Q, Q, Q).shape == (3, 3), 'shape'",
     )
-    assert [c["status"] for c in cells] == ["ok"] * 5 and time.monotonic() - began < 10
+    assert [c["status"] for c in cells] == ["ok"] * 5 and time.monotonic() - began < 60
     assert shell_worker.ask("get", space="student", name="answers") == {"1.1": "b", "1.2": 7}
     assert shell_worker.ask("names") == ["Q", "answers", "attention"]

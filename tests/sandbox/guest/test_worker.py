@@ -236,7 +236,7 @@ def test_commands_are_run(worker: Worker) -> None:
     assert done == {"returncode": 3, "stdout": "['script.py', 'a'] typed\n", "stderr": ""}
     began = time.monotonic()
     done = worker.ask("run", argv=["sh", "-c", "sleep 30 & echo started; sleep 30"], stdin="", limit_s=0.3)
-    assert (done["returncode"], done["stdout"]) == (None, "started\n") and time.monotonic() - began < 5
+    assert (done["returncode"], done["stdout"]) == (None, "started\n") and time.monotonic() - began < 25
     assert worker.raises("run", argv=["no-such-command"], stdin="", limit_s=1)["type"] == "FileNotFoundError"
 
 
@@ -347,7 +347,7 @@ def test_the_soft_limit_ends_a_call_and_not_the_box(worker: Worker, name: str) -
     worker.define(LIMITS)
     began = time.monotonic()
     raised = worker.call_raises(name, soft_s=0.3)
-    assert (raised["type"], raised["limit"]) == ("TimeoutError", "time") and 0.2 < time.monotonic() - began < 4
+    assert (raised["type"], raised["limit"]) == ("TimeoutError", "time") and 0.2 < time.monotonic() - began < 25
     assert worker.ask("call", soft_s=5.0, **worker.call_fields("fine", [], {})) == "fine"
     time.sleep(0.4)
     assert worker.call("fine") == "fine"

@@ -221,7 +221,7 @@ def _data(cells: Sequence[Cell], folder: Path) -> list[str]:
                 path.is_file()
                 and not path.is_symlink()
                 and path.stat().st_size <= _LARGEST_DATA
-                and path.suffix != ".py"
+                and path.suffix not in (".py", ".ipynb")
             ):
                 found.append(Path(text).as_posix())
     return list(dict.fromkeys(found))

@@ -23,7 +23,7 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     """Propose a test that compares a function with the solution's on arguments like those of the notebook."""
     proposal = Proposal(name, summary=summary_of(name, recorded.originals.get(name)))
     function = recorded.originals.get(name)
-    if not inspect.isfunction(function):
+    if function is None or not callable(function):
         proposal.why_not = "it was not defined when the notebook ran"
         return proposal
     proposal.warnings += doctest_failures(name, function, recorded)

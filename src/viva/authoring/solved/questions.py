@@ -71,7 +71,10 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
             current = Question("")
             found.append(current)
         _take(cell, current, marked=marked, names=names)
-    return _numbered([q for q in found if _is_question(q, found)])
+    asked = [question for question in found if _is_question(question, found)]
+    if not any(question.number for question in asked):
+        asked = [single for question in asked for single in _each_name(question)]
+    return _numbered(asked)
 
 
 def has_markers(cells: Iterable[Cell]) -> bool:
@@ -200,6 +203,15 @@ def _is_question(question: Question, others: Sequence[Question]) -> bool:
         return False
     below = [other for other in others if other.number.startswith(f"{question.number}.")]
     return not below  # "2 (10 points)" above 2.1 and 2.2 sums them up
+
+
+def _each_name(question: Question) -> Iterator[Question]:
+    """Yield a question for each name of one that has no number."""
+    for kind in ("functions", "classes", "values"):
+        for name in getattr(question, kind):
+            single = Question("")
+            getattr(single, kind).append(name)
+            yield single
 
 
 def _numbered(found: list[Question]) -> list[Question]:

@@ -53,7 +53,7 @@ class Recorder:
                 if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
                     setattr(defined, method, self._kept(f"{name}.{method}", function))
             return defined
-        return self._kept(name, defined) if inspect.isfunction(defined) else defined
+        return self._kept(name, defined) if callable(defined) else defined
 
     def _kept(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         kept = self._recorded.calls.setdefault(name, [])

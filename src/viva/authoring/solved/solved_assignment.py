@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import viva
 from viva.authoring.solved.key_source import HEAD, key_source
 from viva.authoring.solved.questions import questions_of
 from viva.authoring.source import starter_from
@@ -122,8 +123,8 @@ def _replace(folder: Path, files: dict[str, bytes]) -> None:
 
 
 def _digest(folder: Path) -> str:
-    """Return a hash of what everything else is made from."""
-    sha = hashlib.sha256()
+    """Return a hash of what everything else is made from, and of the version of viva that makes it."""
+    sha = hashlib.sha256(f"{viva.__version__}\0".encode())
     for name in (*SOURCES, TESTS, "assignment.yaml"):
         path = folder / name
         sha.update(path.read_bytes() if path.is_file() else b"")

@@ -41,6 +41,7 @@ _LEFT: Final = """
 def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[str, Proposal]) -> str:
     """Return the source code of the tests."""
     tests: list[str] = []
+    taken: set[str] = set()
     grading, drawing = {"number", "weight"}, set()
     for question in questions:
         if question.is_written:
@@ -51,12 +52,17 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
         for proposal in (proposals[name] for name in names):
             if proposal.body:
                 points = (question.points or Fraction(len(tested))) / len(tested)
-                tests.append(_test(question.number, points, proposal))
+                name = _new_name(proposal.name, taken)
+                tests.append(_test(question.number, name, points, proposal))
                 grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
                 drawing |= proposal.strategies
             else:
                 tests.append(_LEFT.format(number=question.number, name=proposal.name, why=proposal.why_not))
-    return _HEAD.format(title=title) + _imports(grading, drawing) + "".join(tests)
+    return (
+        _HEAD.format(title=_sentence(title).rstrip(".") or "this assignment")
+        + _imports(grading, drawing)
+        + "".join(tests)
+    )
 
 
 def _written(question: Question) -> str:
@@ -66,9 +72,17 @@ def _written(question: Question) -> str:
     return _BY_HAND.format(number=_quoted(question.number), weight=weight, name=name, summary=summary)
 
 
-def _test(number: str, points: Fraction, proposal: Proposal) -> str:
+def _new_name(name: str, taken: set[str]) -> str:
+    """Return the name of a test without `test_`, in the usual letters; add it to those that are taken."""
+    new = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    while new in taken:
+        new += "_2"
+    taken.add(new)
+    return new
+
+
+def _test(number: str, name: str, points: Fraction, proposal: Proposal) -> str:
     """Return a test and, where it draws arguments, its hidden repetition, for half of the points each."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", proposal.name).lower()
     repeated = _is_repeated(proposal)
     test = _TEST.format(
         number=_quoted(number),

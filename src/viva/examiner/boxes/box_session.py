@@ -53,7 +53,7 @@ class TestState:
     gpu_mib: int | None = None
     """MiB of a GPU's memory that it needs; None where it needs no GPU."""
     slept: bool = False
-    """Whether its program slept nearly all the time of the request that took too long."""
+    """Whether its program slept most of the time of the request that took too long."""
     answered: bool = False
     """True once a value from the student's code has arrived in this test."""
     questions: list[Question] = field(default_factory=list)

@@ -52,7 +52,7 @@ class Box:
         """What of this machine ended the box; empty if the program did."""
         self._closed = False
         self.slept = False
-        """Whether the program slept nearly all the time of the last request, so that nothing held it up."""
+        """Whether the program slept most of the time of the last request, so that nothing held it up."""
         self.ready_message = ReadyMessage("none")
         self.polled_peak_mib = 0.0
         """The highest memory use that the watchdog has seen."""

@@ -21,8 +21,9 @@ program ends."""
 _LOOK_S = 0.05
 """A process that was idle for less since the last reading was not idle long enough to ask why: asking costs 20 µs."""
 _FIRST_LOOK_S = 0.25
-_AWAKE = 0.05
-"""A process that computed, or waited for a processor, for less than this share of a time slept."""
+_AWAKE = 0.25
+"""A process that computed, or waited for a processor, for less than this share of a time slept. On a busy machine, one
+that only sleeps waits each time it wakes up."""
 _SHORTEST_S = 0.02
 """The shortest wait between two looks."""
 _monotonic, _process_time = time.monotonic, time.process_time
@@ -80,7 +81,7 @@ class CountedTime:
         return self._last.counted_s
 
     def slept_since(self, began: _Reading) -> bool:
-        """Return whether the processes slept nearly all the time since a reading, so that nothing held them up."""
+        """Return whether the processes slept most of the time since a reading, so that nothing held them up."""
         self.now(exact=True)
         last = self._last
         if last.waited_s is None or began.waited_s is None:
@@ -106,7 +107,7 @@ class Countdown:
         self._began: Optional[_Reading] = None
 
     def slept(self) -> bool:
-        """Return whether the other process slept nearly all the time; False if that time was short."""
+        """Return whether the other process slept most of the time; False if that time was short."""
         return self._began is not None and self._clock.slept_since(self._began)
 
     def left_s(self) -> float:
