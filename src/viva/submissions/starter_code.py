@@ -18,7 +18,7 @@ from viva.submissions.syntax_trees import syntax_trees
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""
-_NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
+NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 """Lines of a notebook that are for IPython."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -86,7 +86,7 @@ def _trees(path: str, data: bytes) -> list[ast.Module | str]:
     """Return the code of a file in parts: a module is one, each cell of a notebook is one; text if it is not Python."""
     if path.endswith(".ipynb"):
         try:
-            texts = [_NOT_PYTHON.sub("", cell.source) for cell in read_notebook(data).code]
+            texts = [NOT_PYTHON.sub("", cell.source) for cell in read_notebook(data).code]
         except NotebookError:
             return []
     elif path.endswith(".py"):

@@ -36,7 +36,7 @@ class SizeSlot:
     fixed: bool = False
     of_list: bool = False
     free: bool = False
-    """Whether a list has any length, also none."""
+    """Whether a list may have any length, including 0."""
 
 
 Part = str | Slot | SizeSlot

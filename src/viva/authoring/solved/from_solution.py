@@ -1,5 +1,6 @@
 """Make an assignment from a solved notebook or module: its questions, its tests, and what the author has to decide."""
 
+import ast
 import json
 import os
 import re
@@ -49,7 +50,7 @@ _QUESTION: Final = """\
 
 @dataclass(slots=True)
 class Made:
-    """What the author reads afterwards."""
+    """What an author learns about the new assignment."""
 
     folder: Path
     questions: list[Question]
@@ -193,37 +194,35 @@ def _points(question: Question) -> Fraction:
     return Fraction(max(1, len(question.functions) + len(question.classes) + len(question.values)))
 
 
-def _imported(cells: Sequence[Cell]) -> Iterator[str]:
-    import ast
+def _nodes(cells: Sequence[Cell]) -> Iterator[ast.AST]:
+    """Yield all syntax of the code cells that are Python."""
+    trees = (parsed(cell.source) for cell in cells if cell.kind == "code")
+    return (node for tree in trees if tree is not None for node in ast.walk(tree))
 
-    for cell in cells:
-        tree = parsed(cell.source) if cell.kind == "code" else None
-        for node in ast.walk(tree) if tree is not None else ():
-            if isinstance(node, ast.Import):
-                yield from (alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield node.module.partition(".")[0]
+
+def _imported(cells: Sequence[Cell]) -> Iterator[str]:
+    for node in _nodes(cells):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
 
 
 def _data(cells: Sequence[Cell], folder: Path) -> list[str]:
     """Return the files below the notebook's folder that its code names."""
-    import ast
-
     found = []
-    for cell in cells:
-        tree = parsed(cell.source) if cell.kind == "code" else None
-        for node in ast.walk(tree) if tree is not None else ():
-            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-            if not text or len(text) > 200 or text.startswith(("/", "~")) or "\n" in text or ".." in Path(text).parts:
-                continue
-            path = folder / text
-            if (
-                path.is_file()
-                and not path.is_symlink()
-                and path.stat().st_size <= _LARGEST_DATA
-                and path.suffix not in (".py", ".ipynb")
-            ):
-                found.append(Path(text).as_posix())
+    for node in _nodes(cells):
+        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if not text or len(text) > 200 or text.startswith(("/", "~")) or "\n" in text or ".." in Path(text).parts:
+            continue
+        path = folder / text
+        if (
+            path.is_file()
+            and not path.is_symlink()
+            and path.stat().st_size <= _LARGEST_DATA
+            and path.suffix not in (".py", ".ipynb")
+        ):
+            found.append(Path(text).as_posix())
     return list(dict.fromkeys(found))
 
 

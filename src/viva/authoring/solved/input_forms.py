@@ -23,7 +23,7 @@ _LONG: Final = 4
 
 
 class Undrawable(Exception):
-    """There is no way to draw such a value; the text says what it is."""
+    """A value that viva cannot draw; the text says what it is."""
 
 
 def forms_of(
@@ -109,7 +109,7 @@ class _Reader:
             per_call: whether there is one for each call, so that their sizes can be compared with others.
 
         Raises:
-            Undrawable: there is no way.
+            Undrawable: viva cannot draw such values.
         """
         present = [value for value in values if value is not None]
         if not present:

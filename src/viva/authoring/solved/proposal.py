@@ -18,7 +18,7 @@ class Proposal:
     body: list[str] = field(default_factory=list)
     """The lines of the test; empty where there is none to propose."""
     imports: set[str] = field(default_factory=set)
-    """What it uses of `viva.grading`."""
+    """The names that it imports from `viva.grading`."""
     strategies: set[str] = field(default_factory=set)
     """The strategies that it uses."""
     fixtures: list[str] = field(default_factory=lambda: ["student", "key"])
@@ -31,7 +31,7 @@ class Proposal:
     why_not: str = ""
     """Why nothing is proposed."""
     warnings: list[str] = field(default_factory=list)
-    """What may be wrong with the solution."""
+    """Possible mistakes in the solution."""
 
 
 def written_call(function: str, arguments: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Final
 import yaml
 
 from viva.authoring.source.source_cells import Cell
+from viva.submissions.starter_code import NOT_PYTHON
 
 _HEADING: Final = re.compile(
     r"^ {0,3}(?:#{1,6}[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M
@@ -29,7 +30,6 @@ _POINTS: Final = re.compile(
 )
 _OTTER: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+QUESTION\b", re.IGNORECASE)
 _REGION: Final = re.compile(r"^\s*#{1,3}\s*BEGIN SOLUTION\b|#\s*SOLUTION\b", re.MULTILINE)
-_MAGIC: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -89,7 +89,7 @@ def has_markers(cells: Iterable[Cell]) -> bool:
 def parsed(source: str) -> ast.Module | None:
     """Return the syntax tree of a cell without its shell lines; None where it is not Python."""
     try:
-        return ast.parse(_MAGIC.sub("", source))
+        return ast.parse(NOT_PYTHON.sub("", source))
     except (SyntaxError, ValueError):
         return None
 

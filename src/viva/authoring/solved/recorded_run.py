@@ -7,6 +7,7 @@ import functools
 import inspect
 import io
 import linecache
+import os
 import random
 import re
 import sys
@@ -28,7 +29,7 @@ _TIMES: Final = ("%%time", "%%timeit", "%%capture")
 
 @dataclass(slots=True)
 class Recorded:
-    """What the notebook's own run showed."""
+    """The result of running the notebook."""
 
     namespace: dict[str, Any]
     calls: dict[str, list[inspect.BoundArguments]] = field(default_factory=dict)
@@ -76,8 +77,6 @@ def run(cells: Sequence[Cell], names: frozenset[str], folder: Path) -> Recorded:
         names: the functions and classes whose calls are kept.
         folder: the current folder meanwhile.
     """
-    import os
-
     recorded = Recorded({"__name__": "__main__", "display": lambda *_, **__: None})
     recorded.namespace[_RECORD] = Recorder(recorded)
     before = Path.cwd()

@@ -1,4 +1,4 @@
-"""What the code of a solution tells about it: its exceptions, the texts it knows, its annotations and examples."""
+"""Read the code of a solution: its exceptions, the texts it compares with, its annotations and doctests."""
 
 import ast
 import doctest

@@ -16,7 +16,7 @@ import numpy as np
 from viva.authoring.solved.forms import Forms
 from viva.compare.agree import difference
 from viva.compare.context import Context
-from viva.compare.counterexamples.examples import only_from_strategies, quiet_settings
+from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
 
 DRAWN: Final = 40
@@ -55,7 +55,7 @@ class _TooSlow(BaseException):
 
 @dataclass(slots=True)
 class Answers:
-    """What the solution did with drawn arguments."""
+    """How the solution answered when it was called with drawn arguments."""
 
     answered: int = 0
     refused: int = 0
@@ -153,7 +153,7 @@ def tried(
     """Return what the solution does with arguments that are drawn as the forms say."""
     found = Answers()
     try:
-        drawn = draw([evaluated(text) for text in forms.written()], DRAWN)
+        drawn = drawn_once([evaluated(text) for text in forms.written()], DRAWN)
     except Exception:
         return found  # such forms draw nothing
     names = [(name, keyword) for name, keyword, _ in forms.arguments]
@@ -213,24 +213,6 @@ def evaluated(text: str) -> Any:
 
     names = {name: getattr(strategies, name) for name in OWN} | {name: getattr(st, name) for name in OTHERS}
     return eval(text, names)  # noqa: S307  # written by this package
-
-
-def draw(drawn_from: Sequence[Any], count: int) -> list[tuple[Any, ...]]:
-    """Return arguments as `agree_on` would draw them."""
-    from hypothesis import given, seed
-    from hypothesis.strategies import tuples
-
-    drawn: list[tuple[Any, ...]] = []
-
-    @quiet_settings(count, shrink=False)
-    @seed(0)
-    @given(tuples(*drawn_from))
-    def collect(arguments: tuple[Any, ...]) -> None:
-        drawn.append(arguments)
-
-    with only_from_strategies():
-        collect()
-    return drawn
 
 
 def plain_of(value: Any) -> Any:

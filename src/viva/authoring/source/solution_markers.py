@@ -17,8 +17,6 @@ _MARKER: Final = re.compile(
 _ASSIGNED: Final = re.compile(r"^(?P<left>\s*[^=#]*?[^=!<>#]=)(?!=).*#\s*SOLUTION\s*$")
 _LINE: Final = re.compile(r"^(?P<indent>\s*)\S.*#\s*SOLUTION(?P<silent> NO PROMPT)?\s*$")
 _IN_A_FUNCTION: Final = "raise NotImplementedError"
-
-
 _SOLVED: Final = re.compile(
     r"^[ \t]*#{1,3}\s*(BEGIN|END) SOLUTION\b.*\n?|[ \t]*#\s*SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE
 )
