@@ -123,11 +123,11 @@ def test_only_what_did_not_just_sleep_waits_until_no_other_test_runs(process: Ex
                 count.unlink()
             lines: list[str] = []
             with contextlib.ExitStack() as running:
-                running.enter_context(others.shared())
+                running.enter_context(others.shared(lambda _: None))
 
                 def told(line: str, running: contextlib.ExitStack = running, lines: list[str] = lines) -> None:
                     lines.append(line)
-                    running.close()  # the other test has ended
+                    running.close()  # the other test has ended; a test of another process may wait for it as well
 
                 score = process.grade(GradeRequest(handed_in(source)), on_progress=told).score
             assert statuses(score)["test_first"] == "passed" and tried.times("first") == 3

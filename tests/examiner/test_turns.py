@@ -26,7 +26,7 @@ def quiet(_text: str) -> None:
 
 
 def test_tests_of_several_examiners_run_at_the_same_time(two: tuple[Turns, Turns]) -> None:
-    with two[0].shared(), two[1].shared():
+    with two[0].shared(quiet), two[1].shared(quiet):
         pass
 
 
@@ -42,7 +42,7 @@ def test_one_is_alone_only_after_the_others_have_ended(two: tuple[Turns, Turns])
             order.append("alone")
 
     thread = threading.Thread(target=be_alone)
-    with two[0].shared():
+    with two[0].shared(quiet):
         thread.start()
         assert waits.wait(30)
         order.append("shared")
@@ -62,10 +62,10 @@ def test_who_waits_to_be_alone_is_not_overtaken_for_ever(two: tuple[Turns, Turns
 
     thread = threading.Thread(target=be_alone)
     late = Turns(tmp_path, most_wait_s=0.1)
-    with two[0].shared():
+    with two[0].shared(quiet):
         thread.start()
         assert waits.wait(30)
-        with late.shared():  # it runs in the end, because nothing waits forever, but without the lock
+        with late.shared(quiet):  # it runs in the end, because nothing waits forever, but without the lock
             assert not alone.is_set()
     assert alone.wait(30)
     left.set()
@@ -73,11 +73,31 @@ def test_who_waits_to_be_alone_is_not_overtaken_for_ever(two: tuple[Turns, Turns
     late.close()
 
 
-def test_who_runs_among_others_can_be_alone_for_a_moment(two: tuple[Turns, Turns]) -> None:
-    with two[0].shared():
-        with two[0].alone(quiet), two[0].alone(quiet), two[0].shared():
+def test_who_waits_for_a_test_that_runs_alone_says_so(two: tuple[Turns, Turns]) -> None:
+    """Whoever waits for it would take it for hanging otherwise: the other test may take minutes."""
+    told, waits = list[str](), threading.Event()
+
+    def tell(text: str) -> None:
+        told.append(text)
+        waits.set()
+
+    def run() -> None:
+        with two[1].shared(tell):
             pass
-        with two[1].shared():
+
+    thread = threading.Thread(target=run)
+    with two[0].alone(quiet):
+        thread.start()
+        assert waits.wait(30)
+    thread.join()
+    assert "waiting until the test of another submission, which is asked alone, has ended" in told[0]
+
+
+def test_who_runs_among_others_can_be_alone_for_a_moment(two: tuple[Turns, Turns]) -> None:
+    with two[0].shared(quiet):
+        with two[0].alone(quiet), two[0].alone(quiet), two[0].shared(quiet):
+            pass
+        with two[1].shared(quiet):
             pass
     with two[1].alone(quiet):
         pass
@@ -98,6 +118,6 @@ def test_where_no_lock_can_be_had_nothing_waits(tmp_path: Path, name: str) -> No
     target.write_text("as it was", "utf-8")
     (tmp_path / f"viva-{name}-{os.getuid()}.lock").symlink_to(target)
     turns, other = Turns(tmp_path), Turns(tmp_path)
-    with turns.alone(quiet), other.shared(), turns.alone(quiet):
+    with turns.alone(quiet), other.shared(quiet), turns.alone(quiet):
         pass
     assert target.read_text("utf-8") == "as it was"

@@ -100,18 +100,22 @@ class SharedGrader(ABC):
         submission, options, limits = request.submission, request.options, self.assignment.limits
         test_s = min(options.call_s, limits.test_s) if options.call_s else limits.test_s
         session, first = self.begin(submission, test_s, record=options.questions)
-        session.alone = lambda: self.turns.alone(sinks.on_progress)
+        alone = session.alone = lambda: self.turns.alone(sinks.on_progress)
 
         @contextmanager
         def anew() -> Iterator[SharedRun]:
-            with self.turns.alone(sinks.on_progress):
+            with alone():
                 other, again = self.begin(submission, test_s, record=options.questions)
                 try:
                     yield again
                 finally:
                     other.close()
 
-        run = first if options.call_s is not None else _TwoTries(first, self.turns, anew)
+        run = (
+            first
+            if options.call_s is not None
+            else _TwoTries(first, lambda: self.turns.shared(sinks.on_progress), anew)
+        )
         entries: list[Entry] = []
         leaders: list[Leader] = []
         questions: list[Questions] = []
@@ -177,7 +181,8 @@ class _TwoTries:
     """Runs the tests. If a busy machine may have ended a test, it runs that test again, alone and from the start."""
 
     run: SharedRun
-    turns: Turns
+    among_others: Callable[[], AbstractContextManager[None]]
+    """In this context, no test of another examiner is asked alone."""
     anew: Callable[[], AbstractContextManager[SharedRun]]
     """In this context, no other test runs on this machine; gives what runs the tests in fresh boxes."""
     asked: list[Question] = field(default_factory=list)
@@ -185,7 +190,7 @@ class _TwoTries:
     confirmed: int = 0
 
     def outcome(self, test: SharedTest) -> Outcome:
-        with self.turns.shared():
+        with self.among_others():
             found = self._of(self.run, test)
         if not found.doubtful or self.confirmed >= MOST_CONFIRMED:
             return found

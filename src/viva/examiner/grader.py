@@ -307,16 +307,16 @@ class _Run:
 
         No other test runs meanwhile, unless the program slept: then others have not held it up, and need not wait.
         """
-        turns, session = self._grader.turns, self._context.session
+        turns, session, tell = self._grader.turns, self._context.session, self.events.progress
         on_gpu = function.gpu_mib is not None  # it may wait for a GPU, and must not make others wait meanwhile
-        with nullcontext() if on_gpu else turns.shared():
+        with nullcontext() if on_gpu else turns.shared(tell):
             outcome = self._case(function, item, following)
         if not outcome.doubtful or self._confirmed >= MOST_CONFIRMED or self._options.call_s is not None:
             return outcome
         del self.questions[-1:]
         self._context.set_points, self._context.leader = None, None
         slept = session.test.slept
-        turn = nullcontext() if on_gpu else turns.shared() if slept else turns.alone(self.events.progress)
+        turn = nullcontext() if on_gpu else turns.shared(tell) if slept else turns.alone(tell)
         with turn, session.second_try() as excuse:
             again = self._case(function, item, following)
             if again.doubtful:

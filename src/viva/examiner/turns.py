@@ -11,6 +11,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,17 @@ MOST_WAIT_S: Final = 600.0
 _FOLDER: Final = Path("/tmp")  # noqa: S108  # the same for all commands of a user, which TMPDIR is not; see O_NOFOLLOW
 _RETRY_S: Final = 0.02
 _TELL_EVERY_S: Final = 1.0
-_WAITING: Final = "to be asked once more, alone: waiting until other tests have ended, {:.0f} s so far"
+_WAITING_TO_BE_ALONE: Final = "to be asked once more, alone: waiting until other tests have ended, {:.0f} s so far"
+_WAITING: Final = "waiting until the test of another submission, which is asked alone, has ended, {:.0f} s so far"
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """Until when to wait for locks, and who is told with which text meanwhile."""
+
+    end: float
+    tell: Callable[[str], None]
+    text: str
 
 
 class Turns:
@@ -41,12 +52,16 @@ class Turns:
         """"shared", "alone", or empty."""
 
     @contextlib.contextmanager
-    def shared(self) -> Iterator[None]:
-        """Hold the block back while another examiner is alone, and keep others from being alone during it."""
+    def shared(self, tell: Callable[[str], None]) -> Iterator[None]:
+        """Hold the block back while another examiner is alone, and keep others from being alone during it.
+
+        Args:
+            tell: called with a line about every second while it waits, so that it does not seem to hang.
+        """
         if self._state:
             yield
             return
-        self._take_shared()
+        self._take_shared(tell)
         try:
             yield
         finally:
@@ -64,21 +79,21 @@ class Turns:
             yield
             return
         self._release()
-        end = time.monotonic() + self._most_wait_s
-        if _locked(self._queue, shared=False, end=end, tell=tell):
-            _locked(self._tests, shared=False, end=end, tell=tell)
+        waiting = _Waiting(time.monotonic() + self._most_wait_s, tell, _WAITING_TO_BE_ALONE)
+        if _locked(self._queue, waiting, shared=False):
+            _locked(self._tests, waiting, shared=False)
         self._state = "alone"
         try:
             yield
         finally:
             self._release()
             if before:
-                self._take_shared()
+                self._take_shared(tell)
 
-    def _take_shared(self) -> None:
-        end = time.monotonic() + self._most_wait_s
-        if _locked(self._queue, shared=True, end=end):
-            _locked(self._tests, shared=True, end=end)
+    def _take_shared(self, tell: Callable[[str], None]) -> None:
+        waiting = _Waiting(time.monotonic() + self._most_wait_s, tell, _WAITING)
+        if _locked(self._queue, waiting, shared=True):
+            _locked(self._tests, waiting, shared=True)
             _unlocked(self._queue)
         self._state = "shared"
 
@@ -110,8 +125,8 @@ def _opened(folder: Path | None, name: str) -> int | None:
     return None
 
 
-def _locked(file: int | None, *, shared: bool, end: float, tell: Callable[[str], None] | None = None) -> bool:
-    """Take a lock; return False if there is none, or others held it until `end`."""
+def _locked(file: int | None, waiting: _Waiting, *, shared: bool) -> bool:
+    """Take a lock; return False if there is none, or others held it until the end of the waiting."""
     if file is None:
         return False
     import fcntl
@@ -125,11 +140,11 @@ def _locked(file: int | None, *, shared: bool, end: float, tell: Callable[[str],
             now = time.monotonic()
         except OSError:
             return False  # a file system without locks
-        if now >= end:
+        if now >= waiting.end:
             return False
-        if tell is not None and now - told >= _TELL_EVERY_S:
+        if now - told >= _TELL_EVERY_S:
             told = now
-            tell(_WAITING.format(now - began))
+            waiting.tell(waiting.text.format(now - began))
         time.sleep(_RETRY_S)
 
 

@@ -10,7 +10,6 @@ from suite_course import suite_course
 
 from viva.adapters.shared_grader import _TwoTries
 from viva.examiner.outcome import Outcome
-from viva.examiner.turns import Turns
 from viva.model import Status, Tier
 from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -43,20 +42,16 @@ class Run:
         ([LATE] * 5, [PASSED] * 5, [PASSED] * 5),
     ],
 )
-def test_only_what_is_doubtful_is_run_again(
-    tmp_path: Path, first: list[Outcome], again: list[Outcome], found: list[Outcome]
-) -> None:
+def test_only_what_is_doubtful_is_run_again(first: list[Outcome], again: list[Outcome], found: list[Outcome]) -> None:
     others = list(again)
 
     @contextmanager
     def anew() -> Any:
         yield Run(others.pop(0))
 
-    turns = Turns(tmp_path)
-    tries = _TwoTries(Run(*first), turns, anew)
+    tries = _TwoTries(Run(*first), nullcontext, anew)
     assert [tries.outcome(nullcontext()) for _ in first] == found  # type: ignore[arg-type]
     assert others == []
-    turns.close()
 
 
 SUITE = """
