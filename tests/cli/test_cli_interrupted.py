@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, SLOW, hand_in
+from cli_course import RIGHT, hand_in
 from cli_run import below, still_there
 
 from viva.formats.results_json import Results, load_results
@@ -20,14 +20,16 @@ pytestmark = [
 ]
 
 Start = Callable[..., "subprocess.Popen[str]"]
-SOON_S = 3.0
+SOON_S = 10.0
+"""Less than the time of one more submission that sleeps: it has twice four seconds and more until it is ended."""
+SLEEPS = RIGHT.replace("result = 0", "import time; time.sleep(60); result = 0")
 
 
 @pytest.fixture
 def slow_class(tmp_path: Path) -> Path:
-    """Eight submissions of two seconds each."""
+    """Eight submissions; each sleeps in its third test."""
     for index in range(8):
-        hand_in(tmp_path / "class" / f"s{index}", SLOW)
+        hand_in(tmp_path / "class" / f"s{index}", SLEEPS)
     return tmp_path / "class"
 
 
@@ -78,7 +80,7 @@ def test_a_signal_in_the_middle_of_a_class(
 
 @pytest.mark.parametrize("after_s", [0.15, 0.4, 0.7])
 def test_ctrl_c_before_anything_is_graded(start: Start, slow_class: Path, after_s: float) -> None:
-    """Stopped while the examiners started, a class went on with the next submission for five seconds."""
+    """Stopped while the examiners started, a class went on with the next submission."""
     process = start("grade", slow_class, "-o", "graded")
     time.sleep(after_s)
     everything = below(process.pid)
@@ -93,7 +95,7 @@ def test_ctrl_c_before_anything_is_graded(start: Start, slow_class: Path, after_
 
 
 def test_ctrl_c_while_a_student_checks(start: Start, tmp_path: Path) -> None:
-    hand_in(tmp_path / "mine", RIGHT.replace("result = 0", "import time; time.sleep(0.9); result = 0"))
+    hand_in(tmp_path / "mine", SLEEPS)
     process = start("check", "mine")
     wait_until(lambda: examiners(process))
     time.sleep(0.3)

@@ -61,6 +61,6 @@ def test_each_save_shows_what_changed_and_ctrl_c_ends(start: Start, tmp_path: Pa
     assert "No test came out otherwise." in said.text
     everything = below(process.pid)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(5) == 130
+    assert process.wait(60) == 130
     assert process.stderr is not None and process.stderr.read().strip() == "viva: stopped."
-    assert not still_there(everything, 5)
+    assert not still_there(everything, 60)

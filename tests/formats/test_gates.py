@@ -110,7 +110,7 @@ def test_one_line() -> None:
 def test_no_text_makes_a_gate_slow(text: str) -> None:
     started = time.thread_time()
     escaping.terminal(text)
-    assert time.thread_time() - started < 2
+    assert time.thread_time() - started < 10
 
 
 class Collector(html.parser.HTMLParser):

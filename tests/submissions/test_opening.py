@@ -7,6 +7,7 @@ import shutil
 import socket
 import stat
 import time
+import tracemalloc
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -136,10 +137,8 @@ def test_pipes_sockets_and_devices_are_left_out_without_waiting(folder: Path, mo
     monkeypatch.chdir(folder)  # a socket's path may not be long
     server = socket.socket(socket.AF_UNIX)
     server.bind("sock")
-    started = time.monotonic()
-    submission = opened(folder)
+    submission = opened(folder)  # waits for ever if it opens one of them
     server.close()
-    assert time.monotonic() - started < 2
     assert paths(submission) == ["solution.py"]
     assert submission.notes == (
         "Left out: pipe, pipe2 are named pipes; submit the file itself.",
@@ -293,9 +292,12 @@ def test_nothing_there_is_the_command_s_fault(folder: Path) -> None:
 def test_a_sparse_file_of_500_mb_is_not_read(folder: Path) -> None:
     with (folder / "weights.bin").open("wb") as file:
         file.truncate(500 << 20)
-    started = time.monotonic()
-    submission = opened(folder)
-    assert time.monotonic() - started < 1
+    tracemalloc.start()
+    try:
+        submission = opened(folder)
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
     assert submission.files == ()
     assert submission.problem == (
         "The submission is larger than 64 MiB (weights.bin alone is 500 MiB): "
@@ -324,7 +326,7 @@ def test_ten_thousand_files(folder: Path) -> None:
         (folder / f"{index}.txt").touch()
     started = time.monotonic()
     submission = opened(folder)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60
     assert submission.problem.startswith("The submission holds more than 2,000 files: submit code and answers")
 
 

@@ -259,7 +259,7 @@ def test_nothing_takes_long():
                 start = time.process_time()
                 with pytest.raises(Disagreement):
                     agree_formula(answer, "2*d + 2", ["d"])
-                assert time.process_time() - start < 0.5
+                assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(

@@ -371,7 +371,7 @@ def test_nothing_takes_long():
                 start = time.process_time()
                 with pytest.raises(Disagreement) as raised:
                     agree_table(answer, S2S)
-                assert time.process_time() - start < 1.0
+                assert time.process_time() - start < 5
                 assert len(str(raised.value)) < 300
 
 

@@ -134,7 +134,7 @@ def test_a_strike_that_leaves_the_lock_taken_does_not_end_the_watch(
     with contextlib.suppress(alarm.SoftTimeout):
         keeper.arm(deadline_s and alarm.now() + deadline_s)
     free: list[bool] = []
-    thread = threading.Thread(target=lambda: free.append(keeper._changed.acquire(timeout=5)), daemon=True)
+    thread = threading.Thread(target=lambda: free.append(keeper._changed.acquire(timeout=60)), daemon=True)
     thread.start()
     thread.join()
     assert free == [True]

