@@ -37,6 +37,7 @@ def test_from_the_solution_to_what_students_get(tmp_path: Path) -> None:
     handed_out = tmp_path / "handed-out"
     starter = json.loads((handed_out / "attention.ipynb").read_text("utf-8"))
     assert "np.exp" not in json.dumps(starter) and "raise NotImplementedError" in json.dumps(starter)
+    assert "saturate" not in json.dumps(starter) and "*Your answer here.*" in json.dumps(starter)
     solved = tmp_path / "nlp/fixtures/attention/submissions/accepted/source/attention.ipynb"
     (handed_out / "attention.ipynb").write_bytes(solved.read_bytes())
     checked = typed("viva check", handed_out)
@@ -49,6 +50,39 @@ def test_from_the_solution_to_what_students_get(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "-1e8" in (tmp_path / "nlp/graders/attention/key.py").read_text("utf-8")
     assert not source.exists()
+
+
+def at_a_terminal(command: list[str], answers: str, folder: Path) -> str:
+    """What a command says to somebody who types these lines."""
+    leader, follower = os.openpty()
+    try:
+        with subprocess.Popen(
+            [str(Path(sys.executable).parent / command[0]), *command[1:]],
+            cwd=folder, stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        ) as process:  # fmt: skip
+            os.write(leader, answers.encode())
+            said, _ = process.communicate(timeout=120)
+        assert process.returncode == 0, said
+        return said
+    finally:
+        os.close(leader)
+        os.close(follower)
+
+
+@pytest.mark.long
+def test_who_has_no_notebook_gets_one_with_every_kind_of_question(tmp_path: Path) -> None:
+    typed("viva init nlp", tmp_path)
+    said = at_a_terminal(["viva", "new"], "hw_2\n\n", tmp_path / "nlp")
+    assert "viva new hw_2 --from hw_2.ipynb" in said
+    ran = typed("cd nlp\nviva new hw_2 --from hw_2.ipynb --no-mutants\nviva verify hw_2", tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "!" not in ran.stdout and "# Hw 2" in (tmp_path / "nlp/hw_2.ipynb").read_text("utf-8")
+    tests = (tmp_path / "nlp/assignments/hw_2/tests.py").read_text("utf-8")
+    for kind in ("agree_on(student.one_hot", "played(", '"printed")', "agree_in_distribution(", "student.n_parameters"):
+        assert kind in tests, tests
+    assert 'needs_review(submission.written["6"], rubric="6")' in tests
+    ran = typed("cd nlp\nviva new < /dev/null", tmp_path)
+    assert ran.returncode == 1 and "Give its name" in ran.stderr
 
 
 @pytest.mark.long

@@ -67,6 +67,7 @@ class Load:
 
     def __init__(self, *ends: Exception) -> None:
         self._ends = list(ends)
+        self.begun = LoadReport()
 
     def load(self, ask: Callable[..., Any]) -> LoadReport:
         if self._ends:

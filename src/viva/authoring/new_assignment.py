@@ -35,12 +35,34 @@ def add_assignment(course: Course, name: str, title: str | None = None) -> None:
         CourseError: grader.yaml has no list that a name can be added to.
     """
     with adding(course, name) as listed:
-        title = title or name.replace("_", " ").replace("-", " ").strip().capitalize()
+        title = title or in_words(name)
         template = resources.files("viva.authoring") / "templates" / "course"
         for part in _PARTS:
             _copy(template / part / EXAMPLE, course.root / part / name, name, title)
         _write_key(template, course.root / "graders" / name / "key.py")
         listed()
+
+
+def in_words(name: str) -> str:
+    """Return the name of an assignment as a title."""
+    return name.replace("_", " ").replace("-", " ").strip().capitalize()
+
+
+def check_name(course: Course, name: str) -> None:
+    """Check that a new assignment can have this name.
+
+    Raises:
+        UsageError: the name is not usable or taken.
+    """
+    try:
+        FOLDER_NAME.read(name)
+    except Expected as expected:
+        raise UsageError(f"An assignment cannot be called {name!r:.80}: expected {expected}.") from None
+    if name in course.assignments:
+        raise UsageError(f"{course.root / GRADER_YAML} lists an assignment `{name}` already. Give another name.")
+    taken = [folder for part in _PARTS if (folder := course.root / part / name).exists()]
+    if taken:
+        raise UsageError(f"{taken[0]} is there already. Give another name, or list `{name}` in {GRADER_YAML}.")
 
 
 @contextlib.contextmanager
@@ -58,16 +80,8 @@ def adding(course: Course, name: str) -> Iterator[Callable[[], None]]:
         UsageError: the name is not usable or taken, or a file cannot be written.
         CourseError: grader.yaml has no list that a name can be added to.
     """
+    check_name(course, name)
     grader = course.root / GRADER_YAML
-    try:
-        FOLDER_NAME.read(name)
-    except Expected as expected:
-        raise UsageError(f"An assignment cannot be called {name!r:.80}: expected {expected}.") from None
-    if name in course.assignments:
-        raise UsageError(f"{grader} lists an assignment `{name}` already. Give another name.")
-    taken = [folder for part in _PARTS if (folder := course.root / part / name).exists()]
-    if taken:
-        raise UsageError(f"{taken[0]} is there already. Give another name, or list `{name}` in {GRADER_YAML}.")
     before = grader.read_bytes()
     text = _listed(grader, name)
     try:

@@ -1,12 +1,14 @@
 """`viva new NAME`: add an assignment to a course, as an example to replace or from a solved notebook."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
+from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.authoring.solved.from_solution import Made
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("new")
-@click.argument("name", metavar="NAME")
+@click.argument("name", required=False, metavar="[NAME]")
 @click.option("--title", metavar="TEXT", help="What students read (default: the notebook's heading, or NAME in words).")
 @click.option(
     "--from", "source", type=click.Path(path_type=Path), metavar="FILE",
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 @tier_option
 @course_option
 def command(
-    name: str,
+    name: str | None,
     title: str | None,
     source: Path | None,
     large: bool,
@@ -35,9 +37,16 @@ def command(
 ) -> int:
     """Add an assignment called NAME to the course: one small question to replace, or a solved notebook with its tests.
 
+    Without NAME, viva asks for it and for your solved notebook. If you have none yet, it writes one with an example of
+    each kind of question.
+
     Exit status: 0 added, 1 the name is taken or a file cannot be used; nothing is changed then.
     """
     course = open_course(course_dir)
+    if name is None:
+        name, source = _asked(course, large=large)
+        if source is None:
+            return 0
     if large:
         from viva.authoring.solved.solved_assignment import make_large
 
@@ -66,15 +75,52 @@ def command(
     return 0
 
 
+def _asked(course: "Course", *, large: bool) -> tuple[str, Path | None]:
+    """Ask for a name and a solved notebook. If there is none, write an example of one.
+
+    Returns:
+        The name, and the notebook or module; None if an example was written.
+
+    Raises:
+        UsageError: nobody can be asked, the name is not usable or taken, or the example would replace a file.
+    """
+    from viva.authoring.new_assignment import check_name, in_words
+    from viva.authoring.solved.example_notebook import example_notebook
+    from viva.formats.atomic_write import write_atomically
+
+    if large or not sys.stdin.isatty():
+        raise UsageError("Which assignment? Give its name: `viva new NAME`.")
+    name = str(click.prompt("Name of the new assignment, such as hw_2", err=True)).strip()
+    check_name(course, name)
+    given = click.prompt(
+        "Your solved notebook or module (Enter if you have none)", default="", show_default=False, err=True
+    )
+    if given:
+        return name, Path(given).expanduser()
+    path = Path(f"{name}.ipynb")
+    if path.exists():
+        raise UsageError(f"{path} is there already. If it is your solution, run `viva new {name} --from {path}`.")
+    write_atomically(path, example_notebook(in_words(name)))
+    click.echo(f"{path}: a solved notebook with an example of each kind of question.")
+    click.echo("Next: replace the examples with your questions and solutions, and run")
+    click.echo(f"  viva new {name} --from {path}")
+    return name, None
+
+
 def _say(name: str, made: "Made") -> None:
     """Print the questions and their tests, and what the author has to decide."""
+    from viva.authoring.solved.tests_file import is_graded_by_hand
+
     click.echo(f"{name}: {len(made.questions)} questions in {os.path.relpath(made.folder)}")
     for question in made.questions:
-        names = [*question.functions, *question.classes, *question.values]
-        tested = [each for each in names if made.proposals[each].body]
-        what = "graded by hand" if question.is_written else ", ".join(f"`{each}`" for each in tested) or "no test"
+        tested = [f"`{each}`" for each in question.names if made.proposals[each].body]
+        by_hand = is_graded_by_hand(question, made.proposals)
+        what = "graded by hand" if by_hand else ", ".join(tested) or "no test"
         points = "points not given" if question.points is None else f"{question.points} points"
         click.echo(f"  {question.number:6} {points:16} {what}")
+        if question.is_written and len(question.prose) > 1:
+            cells = f"the {len(question.prose)} cells below its heading"
+            click.echo(f"! {question.number} {cells} are taken as your answer: students do not get them.")
     for data in made.data:
         click.echo(f"  {data} is given to the submissions as a file.")
     for number, why in made.failed:
@@ -83,7 +129,8 @@ def _say(name: str, made: "Made") -> None:
         for warning in proposal.warnings:
             click.echo(f"! {warning}")
     for question, proposal in made.left:
-        click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.why_not}. Write one in tests.py.")
+        person = " A person grades it." if is_graded_by_hand(question, made.proposals) else ""
+        click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.why_not}.{person}")
 
 
 def _say_strength(course: "Course", name: str, tier_name: str | None) -> None:

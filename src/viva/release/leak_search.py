@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from viva.config.rubric import Rubric
 from viva.release.answer_search import AnswerSearch, hand_answers
 from viva.replay.key_recording import RECORD, KeyRecording
 from viva.replay.key_recording.key_recording import record_from
@@ -22,6 +23,7 @@ _LEAST_LINE: Final = 40
 """The length from which a line of the reference does not occur elsewhere by chance."""
 _COMMON_LINE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 """Imports, comments, names of types."""
+_FENCED: Final = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -58,6 +60,13 @@ class Secrets:
         }
         mine = set(public.seeds.values())
         self.seeds |= {seed: name for name, seed in hidden.seeds.items() if seed not in mine}
+
+    def add_models(self, rubric: Rubric) -> None:
+        """Add the lines of the model answers in words. Code in them is code of the key, which `add_code` adds."""
+        for question in rubric.questions:
+            for line in _FENCED.sub("", question.model).splitlines():
+                if len(text := line.strip()) >= _LEAST_LINE:
+                    self.texts[text] = f"a line of the model answer to {question.number}"
 
     def hide_answers(self, answers: Mapping[str, object], public: str) -> None:
         """Add the key's answers by hand, except what public files hold as well."""

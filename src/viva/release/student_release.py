@@ -208,6 +208,7 @@ class Release:
         )
         if not self.assignment.release.answers:
             secrets.hide_answers(everything.by_hand, shown)
+            secrets.add_models(self.assignment.rubric())
         if found := secrets.found_in(files):
             what = "what would be released tells what only graders may know"
             raise CourseError(f"{self.assignment.name}: {what}.\n{_list(found)}")

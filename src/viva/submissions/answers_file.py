@@ -12,7 +12,7 @@ from viva.submissions.answers_by_line import ANSWERS, WRITTEN, merged_items, rea
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.notebook_prose import written_in
 
-__all__ = ["AnswersFile", "read_answers", "written_in"]
+__all__ = ["AnswersFile", "is_answers_file", "read_answers", "written_in"]
 
 _LARGEST: Final = 4 * MAX_CHARACTERS
 """Bytes: UTF-8 and UTF-32 take four for a character at most."""
@@ -37,6 +37,11 @@ class AnswersFile:
     """Why the file, or a line of it, could not be read, as a phrase for the student; empty when all of it could."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The text of an answer as the student wrote it (`0.50`), where it is a single text or number."""
+
+
+def is_answers_file(path: str) -> bool:
+    """Return whether a path is that of a file of answers, in any folder."""
+    return path.rsplit("/", 1)[-1] in ("answers.yaml", "answers.yml")
 
 
 def read_answers(data: bytes) -> AnswersFile:

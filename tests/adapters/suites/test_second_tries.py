@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 from examined import NAME, SECRET, handed_in, statuses
+from nbgrader_class import FILE, POINTS, write_class
+from nbgrader_class import handed_in as handed_in_cells
 from suite_course import suite_course
 
+from bench.small_course import notebook
+from viva.adapters.importing.new_course import write_course
+from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.adapters.shared_grader import _TwoTries
+from viva.config import load_course
 from viva.examiner.outcome import Outcome
 from viva.model import Status, Tier
 from viva.model.grade_request import GradeRequest
@@ -82,3 +88,22 @@ def test_a_test_of_a_suite_passes_at_its_second_try(tmp_path: Path, instead: str
         score = process.grade(GradeRequest(handed_in(source))).score
     assert set(statuses(score).values()) == {"passed"}
     assert (tmp_path / "calls").read_text("utf-8") == "xx"
+
+
+@pytest.mark.long
+def test_a_cell_that_did_not_finish_is_run_again_before_the_tests_below_it_lose_points(tmp_path: Path) -> None:
+    write_class(tmp_path)
+    write_course(tmp_path / "course", "old", import_nbgrader(tmp_path))
+    course = load_course(tmp_path / "course")
+    assignment = course.assignment(course.assignments[0])
+    settings = assignment.folder / "assignment.yaml"
+    settings.write_text(settings.read_text("utf-8").replace("_s: 30", "_s: 1"), "utf-8")
+    course = load_course(tmp_path / "course")
+    spoiled = SPOILED.format(str(tmp_path / "calls"), "while True: pass")
+    files = {
+        FILE: notebook(handed_in_cells(total=f"{spoiled}\nanswer()\ndef total(numbers):\n    return sum(numbers)"))
+    }
+    with ExaminerProcess(course, course.assignment(assignment.name), SECRET, BoxOptions(Tier.T0)) as process:
+        score = process.grade(GradeRequest(handed_in(files))).score
+    earned = {entry.number: entry.earned for entry in score.entries if entry.number in POINTS and entry.points}
+    assert earned == POINTS, score.entries

@@ -4,12 +4,15 @@ import re
 from pathlib import Path
 
 import pytest
+from examined import best_tier
 from rows import Rows
 from solved_course import NOTEBOOKS, taken_over
 
+from viva.authoring.empty_course import make_course
 from viva.authoring.solved.from_solution import from_solution
-from viva.config import load_course
+from viva.config import Course, load_course
 from viva.model.errors import UsageError
+from viva.verify.verify_course import verify
 
 pytestmark = pytest.mark.long
 PROPOSED = {
@@ -50,12 +53,49 @@ def test_what_is_proposed(name: str, tmp_path: Path) -> None:
     assert made.left == [] and made.failed == []
 
 
-def test_what_cannot_be_compared_is_left_to_the_author(tmp_path: Path) -> None:
-    _, made = taken_over("plots", tmp_path)
+def test_what_cannot_be_compared_is_graded_by_a_person(tmp_path: Path) -> None:
+    root, made = taken_over("plots", tmp_path)
     assert [(question.number, proposal.name) for question, proposal in made.left] == [("2", "plot_losses")]
-    assert "# TODO 2, `plot_losses`: no test is proposed, because it returns a Figure" in (
-        made.folder / "tests.py"
-    ).read_text("utf-8")
+    tests = (made.folder / "tests.py").read_text("utf-8")
+    assert "# A person grades `plot_losses`: it returns a Figure, which a test cannot compare.\n@number" in tests
+    assert 'needs_review(submission.code("plot_losses"), rubric="2")' in tests
+    course = load_course(root)
+    questions = course.assignment("plots").rubric().questions
+    assert [(question.number, question.points) for question in questions] == [("2", 3), ("3", 2)]
+    assert questions[0].model.startswith("```python\ndef plot_losses(") and "SOLUTION" not in questions[0].model
+    assert complaints(course, "plots") == []
+
+
+POINTS = """\
+# %% [markdown]
+# ## 1. Two functions
+
+# %%
+def double(x):
+    return 2 * x
+
+def connect(socket):
+    return socket.makefile()
+
+double(3)
+"""
+
+
+def test_points_add_up_where_a_function_has_no_test(tmp_path: Path) -> None:
+    path = tmp_path / "two.py"
+    path.write_text(POINTS, "utf-8")
+    make_course(tmp_path / "course")
+    made = from_solution(load_course(tmp_path / "course"), "two", path)
+    assert [proposal.name for _, proposal in made.left] == ["connect"]
+    assert "# TODO 1, `connect`: no test is proposed" in (made.folder / "tests.py").read_text("utf-8")
+    assert complaints(load_course(tmp_path / "course"), "two") == []
+
+
+def complaints(course: Course, name: str) -> list[tuple[str, ...]]:
+    """What `viva verify` finds wrong."""
+    secret = b"a secret of this test alone"
+    ((_, findings),) = verify(course, [course.assignment(name)], best_tier(), secret, with_mutants=False)
+    return [finding.complaints for finding in findings if not finding.holds]
 
 
 SUSPICIOUS = '''\

@@ -5,10 +5,10 @@ from fractions import Fraction
 from rows import Rows
 from solved_course import cells_of
 
-from viva.authoring.solved.questions import Question, questions_of
+from viva.authoring.solved.questions import Question, has_markers, questions_of
 from viva.authoring.solved.solution_regions import with_markers
 from viva.authoring.source.solution_markers import stripped
-from viva.authoring.source.source_cells import Cell
+from viva.authoring.source.source_cells import ANSWER_HERE, Cell, without_solutions
 
 
 def markdown(text: str) -> Cell:
@@ -86,6 +86,21 @@ def test_a_question_in_words_has_points_and_no_code() -> None:
     assert [question.number for question in sections] == ["2.1"]
 
 
+def test_the_text_of_a_question_ends_with_its_section() -> None:
+    asked, part = markdown("## 2.3 Why? (3 points)"), markdown("## Part B\nMore.")
+    answers = [markdown("### So\nBecause."), markdown("## Your answer\nTherefore.")]
+    question = first(asked, *answers, part, markdown("Text"))
+    assert question.prose == [answer.source for answer in answers]
+    cells = with_markers([asked, *answers, part, FUNCTION], [question])
+    assert [cell.source for cell in without_solutions(cells)] == [
+        "## 2.3 Why? (3 points)",
+        ANSWER_HERE,
+        ANSWER_HERE,
+        "## Part B\nMore.",
+        FUNCTION.source,
+    ]
+
+
 def test_metadata_of_nbgrader_and_cells_of_otter() -> None:
     solution = code("def f(x):\n    return x", solution=True, grade=False, grade_id="sum")
     tests = code("assert f(1) == 1", grade=True, points=2, grade_id="test_sum")
@@ -93,6 +108,14 @@ def test_metadata_of_nbgrader_and_cells_of_otter() -> None:
     begins = Cell("raw", "# BEGIN QUESTION\nname: q1\npoints: 3", 1)
     marked = code("def f(x):\n    return x # SOLUTION")
     assert [(q.number, q.points, q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
+    own = [Cell("raw", "# BEGIN SOLUTION", 3), FUNCTION, Cell("raw", "# END SOLUTION", 4), code("def helper(): pass")]
+    assert [(q.number, q.functions) for q in questions_of([begins, *own])] == [("q1", ["f"])]
+
+
+def test_a_comment_about_the_solution_marks_nothing() -> None:
+    cells = [markdown("## 1 Sum (2 points)"), code("def f(x):\n    ## SOLUTION: it is short\n    return x")]
+    assert not has_markers(cells) and first(*cells).functions == ["f"]
+    assert has_markers([code("### BEGIN SOLUTION (part a)\nx = 1\n### END SOLUTION")])
 
 
 def test_markers_are_put_around_the_bodies_and_the_starter_keeps_the_rest() -> None:
@@ -114,7 +137,7 @@ class C:
           x):
         return x
 print(f(2))'''
-    [cell] = with_markers([code(source)], frozenset({"f", "C"}))
+    [cell] = with_markers([code(source)], [Question("1", functions=["f"], classes=["C"])])
     starter, marked = stripped(cell.source)
     assert marked
     compile(cell.source, "marked", "exec")

@@ -4,13 +4,15 @@ Each is a separate request, so that only a step that ends its box is lost: the o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viva.adapters.cells.cell_loader import CellLoader
+from viva.adapters.cells.cell_outcome import of_error
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import LoadProblem
 from viva.examiner.boxes.question import Question
+from viva.examiner.outcome import Outcome
 from viva.model import Limits, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, StudentRaised
 
@@ -42,6 +44,19 @@ class StepResults:
 
     replies: dict[int, object] = field(default_factory=dict)
     errors: dict[int, BoxError | StudentRaised] = field(default_factory=dict)
+    has_unfinished: bool = False
+    """Whether one of the student's own cells did not run to its end, perhaps because the machine was busy."""
+
+    def note_unfinished(self, steps: Sequence[Step]) -> None:
+        """Look for cells of the student's own that did not run to their end."""
+        own = [at for at, step in enumerate(steps) if not step.key]
+        self.has_unfinished = any(of_error(self.errors[at]).doubtful for at in own if at in self.errors) or any(
+            untrusted.text(untrusted.table(self.replies.get(at)).get("status"), 20) == "timeout" for at in own
+        )
+
+    def judged(self, outcome: Outcome) -> Outcome:
+        """Return the outcome of a test; one that is lost for want of what a cell should have made is doubtful."""
+        return replace(outcome, doubtful=True) if self.has_unfinished and outcome.status.is_lost else outcome
 
 
 class NotebookRun:
@@ -94,6 +109,7 @@ class NotebookRun:
             self._session.ask("cells_begin", path=path, cells=cells, checks=checks)
             if self._run_all(steps, ran, hidden=hidden):
                 break
+        ran.note_unfinished(steps)
         if not hidden:
             self._tell(path, steps, ran)
         return ran

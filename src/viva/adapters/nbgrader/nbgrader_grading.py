@@ -74,7 +74,7 @@ class NbgraderRun:
             return Outcome(Status.FAILED, TAKEN_OUT)
         if at in composed.ran.errors:
             return of_error(composed.ran.errors[at])
-        return of_cell(composed.ran.replies.get(at), cell.points)
+        return composed.ran.judged(of_cell(composed.ran.replies.get(at), cell.points))
 
     def _run(self, source: SourceNotebook, *, hidden: bool) -> "_NotebookResults":
         path, notebook = self._find_notebook(source)

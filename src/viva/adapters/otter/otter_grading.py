@@ -152,9 +152,9 @@ class OtterRun:
             return Outcome(Status.ERROR, NOT_TOLD)
         if test.case is None:
             won = all(untrusted.table(case).get("passed") is True for case in case_results)
-            return Outcome(Status.PASSED) if won else Outcome(Status.FAILED, NOT_ALL)
-        case = question.cases[test.case]
-        return of_case(case_results[asked.index(test.case)], success=case.success, failure=case.failure)
+            return Outcome(Status.PASSED) if won else ran.judged(Outcome(Status.FAILED, NOT_ALL))
+        case, reply = question.cases[test.case], case_results[asked.index(test.case)]
+        return ran.judged(of_case(reply, success=case.success, failure=case.failure))
 
     def _run(self, *, hidden: bool) -> tuple[StepResults, dict[str, int]] | None:
         notebooks = self.run.find().notebooks

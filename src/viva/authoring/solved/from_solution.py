@@ -13,12 +13,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from viva.authoring.new_assignment import adding
+from viva.authoring.new_assignment import adding, in_words
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.questions import Question, has_markers, parsed, questions_of
 from viva.authoring.solved.solution_regions import with_markers
-from viva.authoring.solved.solved_assignment import make
-from viva.authoring.solved.tests_file import tests_source
+from viva.authoring.solved.solved_assignment import make, without_marks
+from viva.authoring.solved.tests_file import is_graded_by_hand, points_of, tests_source
+from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
 from viva.authoring.source.starter import notebook_of, read_source
 from viva.authoring.yaml_edit import as_scalar
@@ -26,6 +27,7 @@ from viva.config import Course, load_course
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
+from viva.submissions.code_of_names import code_of
 
 LONGEST_S: Final = 600.0
 _LARGEST_DATA: Final = 64 << 20
@@ -65,7 +67,7 @@ class Made:
         return [
             (question, self.proposals[name])
             for question in self.questions
-            for name in (*question.functions, *question.classes, *question.values)
+            for name in question.names
             if not self.proposals[name].body
         ]
 
@@ -90,21 +92,21 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
             f"{source}: viva found no question. Write headings with numbers, such as `## 2.1 Softmax (5 points)`, "
             "above the cells that students are to write."
         )
-    names = frozenset(n for question in questions for n in (*question.functions, *question.classes))
     if not has_markers(cells):
-        cells = with_markers(cells, names)
+        cells = with_markers(cells, questions)
     found, failed = _proposed(cells, questions, source.absolute().parent)
-    title = title or _title(cells) or name.replace("_", " ").strip().capitalize()
+    title = title or _title(cells) or in_words(name)
     data = _data(cells, source.absolute().parent)
     with adding(course, name) as listed:
         folder = course.root / "assignments" / name
         suffix = source.suffix
         module = source.name if suffix == ".py" else ""
         write_atomically(folder / f"source{suffix}", notebook_of(cells) if suffix == ".ipynb" else _text(source, cells))
-        write_atomically(folder / "assignment.yaml", _settings(title, module, cells, questions, data).encode())
+        points = sum((points_of(question, found) for question in questions), start=Fraction(0))
+        write_atomically(folder / "assignment.yaml", _settings(title, module, cells, points, data).encode())
         write_atomically(folder / TESTS, tests_source(title, questions, found).encode())
-        if written := [question for question in questions if question.is_written]:
-            write_atomically(folder / "rubric.yaml", _rubric(written).encode())
+        if by_hand := [question for question in questions if is_graded_by_hand(question, found)]:
+            write_atomically(folder / "rubric.yaml", _rubric(by_hand, found, cells).encode())
         for path in data:
             write_atomically(folder / path, (source.absolute().parent / path).read_bytes())
         listed()
@@ -173,11 +175,8 @@ def _title(cells: Sequence[Cell]) -> str:
     return ""
 
 
-def _settings(
-    title: str, module: str, cells: Sequence[Cell], questions: Sequence[Question], data: Sequence[str]
-) -> str:
+def _settings(title: str, module: str, cells: Sequence[Cell], points: Fraction, data: Sequence[str]) -> str:
     submission = f'{{notebook: null, module: "{module}"}}' if module else '{notebook: "*.ipynb", module: null}'
-    points = sum((_points(question) for question in questions), start=Fraction(0))
     imported = set(_imported(cells))
     text = _SETTINGS.format(
         title=as_scalar(title),
@@ -186,12 +185,6 @@ def _settings(
         preload=", ".join(name for name in _PRELOADED if name in imported),
     )
     return text + (f"data: {json.dumps(list(data))}\n" if data else "")
-
-
-def _points(question: Question) -> Fraction:
-    if question.points is not None:
-        return question.points
-    return Fraction(max(1, len(question.functions) + len(question.classes) + len(question.values)))
 
 
 def _nodes(cells: Sequence[Cell]) -> Iterator[ast.AST]:
@@ -226,15 +219,17 @@ def _data(cells: Sequence[Cell], folder: Path) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _rubric(written: Sequence[Question]) -> str:
+def _rubric(by_hand: Sequence[Question], proposals: Mapping[str, Proposal], cells: Sequence[Cell]) -> str:
     parts = ["questions:\n"]
-    for question in written:
-        model = "\n".join(text for text in question.prose or question.asked[1:]).strip() or "Write a model answer here."
+    solution = [without_marks(cell.source) for cell in cells if cell.kind == "code"]
+    for question in by_hand:
+        prose = [solved(text) for text in question.prose]
+        model = "\n".join([*prose, code_of(question.names, {"": solution})]).strip() or "Write a model answer here."
         parts.append(
             _QUESTION.format(
                 number=json.dumps(question.number, ensure_ascii=False),
                 title=as_scalar(question.title or f"Question {question.number}"),
-                points=_points(question),
+                points=points_of(question, proposals),
                 model="\n".join(f"      {line}".rstrip() for line in model.splitlines()),
             )
         )

@@ -34,7 +34,7 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
         seen = "" if calls else ": the notebook never calls it, and the annotations do not say"
         proposal.why_not = f"viva cannot draw its argument {what}{seen}"
         return proposal
-    answers = fitted(function, forms, seeded, own)
+    answers = fitted(function, forms, own)
     if answers is None:
         return _of_seen_calls(proposal, function, calls, "it answers too few of the arguments that viva draws")
     if answers.differs and answers.plain:
@@ -52,7 +52,7 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     errors = "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
     proposal.warnings += _raised_unforeseen(name, answers) if errors == "skip" else []
     _write(proposal, forms, answers, errors)
-    if proposal.body and own and refuses_other_sizes(function, forms, seeded, own):
+    if proposal.body and own and refuses_other_sizes(function, forms, own):
         line = written_call(
             "agree_on", [f"student.{name}", f"key.{name}", *forms.written(), 'errors="expect"', "examples=25"]
         )

@@ -6,6 +6,7 @@ class below a question.
 """
 
 import ast
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +15,16 @@ from typing import Final
 
 import yaml
 
+from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import Cell
 from viva.submissions.starter_code import NOT_PYTHON
 
 _HEADING: Final = re.compile(
-    r"^ {0,3}(?:#{1,6}[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M
+    r"^ {0,3}(?:(?P<rank>#{1,6})[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M
 )
+_BOLD_RANK: Final = 3
+_ANSWER: Final = re.compile(r"\b(?:answer|solution|response|explanation|discussion|antwort|lösung)", re.IGNORECASE)
+"""In the heading of a cell: it does not end the question above it."""
 _NUMBER: Final = re.compile(
     r"(?P<word>(?:question|exercise|problem|task|part|aufgabe|q)\b[ \t.:#]*|q(?=\d))?"
     r"\(?(?P<number>\d{1,3}(?:\.\d{1,3})*(?:[.]?[a-z](?![a-z]))?|(?<![^\s(])[a-z](?=\)))\)?[.:)]?(?:\s+|$)(?P<title>.*)",
@@ -29,7 +34,10 @@ _POINTS: Final = re.compile(
     r"[\[(]?\s*(?P<points>\d+(?:[./]\d+)?)\s*(?:points?|pts?|marks?|punkte?|p)\b\.?\s*[\])]?", re.IGNORECASE
 )
 _OTTER: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+QUESTION\b", re.IGNORECASE)
-_REGION: Final = re.compile(r"^\s*#{1,3}\s*BEGIN SOLUTION\b|#\s*SOLUTION\b", re.MULTILINE)
+_OTTER_SOLUTION: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+SOLUTION\b", re.IGNORECASE)
+_BEGIN: Final = re.compile(r"^\s*(?:#{1,3}|<!--)\s*BEGIN SOLUTION\b", re.MULTILINE)
+_OWN_WORDS: Final = re.compile(rf"{_BEGIN.pattern}|#\s*SOLUTION\b", re.MULTILINE)
+"""In a markdown cell: it is the author's own answer."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -46,14 +54,23 @@ class Question:
     values: list[str] = field(default_factory=list)
     """Variables that students are to set."""
     prose: list[str] = field(default_factory=list)
-    """The author's own answer in words, for a question that a person grades."""
+    """The author's own answer in words: marked cells, or all below the heading if the notebook marks nothing."""
     asked: list[str] = field(default_factory=list)
-    """The markdown below its heading."""
+    """The markdown of its heading, and what is below it."""
+    rank: int = 0
+    """The rank of its heading, 3 for a line in bold type; another heading of this rank ends its text. 0: none does."""
+    ended: bool = False
+    """Whether its text has ended. Code below belongs to it all the same, until the next question."""
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all code that it asks for."""
+        return [*self.functions, *self.classes, *self.values]
 
     @property
     def is_written(self) -> bool:
-        """Return whether a person grades it: nothing of it is code."""
-        return not (self.functions or self.classes or self.values)
+        """Return whether it is answered in words: nothing of it is code."""
+        return not self.names
 
 
 def questions_of(cells: Sequence[Cell]) -> list[Question]:
@@ -62,7 +79,10 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
     found: list[Question] = []
     current: Question | None = None
     names: dict[str, Question] = {}
+    solution = False
     for cell in cells:
+        if edge := _OTTER_SOLUTION.match(cell.source) if cell.kind == "raw" else None:
+            solution = edge["edge"].upper() == "BEGIN"
         started = _begins(cell)
         if started is not None:
             current = started
@@ -70,17 +90,22 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
         if current is None:
             current = Question("")
             found.append(current)
-        _take(cell, current, marked=marked, names=names)
+        _take(cell, current, marked=marked, solution=solution, names=names)
     asked = [question for question in found if _is_question(question, found)]
     if not any(question.number for question in asked):
         asked = [single for question in asked for single in _each_name(question)]
+    for question in asked:
+        if question.is_written and not marked:
+            question.prose = question.asked[1:]
     return _numbered(asked)
 
 
 def has_markers(cells: Iterable[Cell]) -> bool:
     """Return whether the author has marked what students do not get."""
     return any(
-        _REGION.search(cell.source) or bool(cell.nbgrader and cell.nbgrader.get("solution"))
+        (cell.kind == "code" and bool(solution_lines(cell.source)))
+        or (cell.kind == "markdown" and _BEGIN.search(cell.source) is not None)
+        or bool(cell.nbgrader and cell.nbgrader.get("solution"))
         or (cell.kind == "raw" and re.match(r"#\s*BEGIN (QUESTION|SOLUTION)", cell.source, re.IGNORECASE) is not None)
         for cell in cells
     )  # fmt: skip
@@ -109,6 +134,7 @@ def _begins(cell: Cell) -> Question | None:
         if question := _of_heading(text, bold=match["marks"] is None):
             line = cell.source[match.start() :].partition("\n\n")[0]
             question.points = question.points or _points_in(line)
+            question.rank = len(match["rank"] or "") or _BOLD_RANK
             found = question  # of a section and its first question in one cell, the question
     return found
 
@@ -149,18 +175,32 @@ def _exact(value: object) -> Fraction | None:
         return None
 
 
-def _take(cell: Cell, question: Question, *, marked: bool, names: dict[str, Question]) -> None:
-    """Note what a cell adds to its question; a name that is defined again belongs to its first question."""
+def _take(cell: Cell, question: Question, *, marked: bool, solution: bool, names: dict[str, Question]) -> None:
+    """Note what a cell adds to its question; a name that is defined again belongs to its first question.
+
+    Args:
+        cell: the cell.
+        question: the question to which it belongs.
+        marked: whether the notebook marks what students write.
+        solution: whether all of the cell is a solution, because it is between two raw cells of otter.
+        names: the question of each name so far.
+    """
     if cell.kind == "markdown":
-        own = cell.nbgrader is not None and bool(cell.nbgrader.get("solution"))
-        (question.prose if own or _REGION.search(cell.source) else question.asked).append(cell.source)
+        heading = _HEADING.match(cell.source.lstrip("\n"))
+        is_below = bool(question.asked or question.prose)
+        if is_below and heading and heading["rank"] and len(heading["rank"]) <= question.rank:
+            question.ended |= _ANSWER.search(heading["marks"]) is None
+        if question.ended:
+            return
+        own = solution or (cell.nbgrader is not None and bool(cell.nbgrader.get("solution")))
+        (question.prose if own or _OWN_WORDS.search(cell.source) else question.asked).append(cell.source)
         return
     tree = parsed(cell.source) if cell.kind == "code" else None
     if cell.kind == "code" and cell.nbgrader and cell.nbgrader.get("grade") and not cell.nbgrader.get("solution"):
         question.points = (question.points or Fraction(0)) + (_exact(cell.nbgrader.get("points")) or 0)
         return
     for node in tree.body if tree is not None else ():
-        if marked and not _in_region(cell, node):
+        if marked and not solution and not _in_region(cell, node):
             continue
         for kind, name in _written_names(node, values=marked):
             if name not in names and not name.startswith("_"):
@@ -170,17 +210,10 @@ def _take(cell: Cell, question: Question, *, marked: bool, names: dict[str, Ques
 
 def _in_region(cell: Cell, node: ast.stmt) -> bool:
     """Return whether a statement holds, or is part of, something that students do not get."""
-    if cell.nbgrader and cell.nbgrader.get("solution") and not _REGION.search(cell.source):
+    solutions = solution_lines(cell.source)
+    if cell.nbgrader and cell.nbgrader.get("solution") and not solutions:
         return True
-    lines = cell.source.splitlines()
-    inside = False
-    for number, line in enumerate(lines, 1):
-        begins = re.match(r"\s*#{1,3}\s*BEGIN SOLUTION\b", line) is not None
-        inside = (inside or begins) and re.match(r"\s*#{1,3}\s*END SOLUTION\b", line) is None
-        one_line = not begins and re.search(r"#\s*SOLUTION\b", line) is not None
-        if (inside or one_line) and node.lineno <= number <= (node.end_lineno or node.lineno):
-            return True
-    return False
+    return not solutions.isdisjoint(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def _written_names(node: ast.stmt, *, values: bool) -> Iterator[tuple[str, str]]:
@@ -199,7 +232,7 @@ def _is_question(question: Question, others: Sequence[Question]) -> bool:
     """Return whether students are to do something: write code, or, where points are given, an answer in words."""
     if not question.is_written:
         return True
-    if not question.number or question.points is None:
+    if not question.number or not question.points:
         return False
     below = [other for other in others if other.number.startswith(f"{question.number}.")]
     return not below  # "2 (10 points)" above 2.1 and 2.2 sums them up
@@ -215,12 +248,11 @@ def _each_name(question: Question) -> Iterator[Question]:
 
 
 def _numbered(found: list[Question]) -> list[Question]:
-    """Return the questions, each with a number of its own."""
+    """Return the questions, each with a number of its own that rubric.yaml can hold."""
     taken: set[str] = set()
     for place, question in enumerate(found, 1):
-        number = question.number or str(place)
-        while number in taken:
-            number += "'"
-        question.number = number
-        taken.add(number)
+        number = re.sub(r"[^A-Za-z0-9_.-]+", "_", question.number).lstrip(".-") or str(place)
+        again = (f"{number}_{count}" for count in itertools.count(2))
+        question.number = number if number not in taken else next(each for each in again if each not in taken)
+        taken.add(question.number)
     return found

@@ -1,21 +1,32 @@
-"""Markers around the solutions of a notebook that has none: each body that students are to write."""
+"""Markers around the solutions of a notebook that has none: each body, and each answer in words."""
 
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from viva.authoring.solved.questions import Definition, parsed
+from viva.authoring.solved.questions import Definition, Question, parsed
 from viva.authoring.source.source_cells import Cell
 
 BEGIN: Final = "### BEGIN SOLUTION"
 END: Final = "### END SOLUTION"
+_IN_WORDS: Final = "<!-- BEGIN SOLUTION -->\n{}\n<!-- END SOLUTION -->"
 _STEP: Final = "    "
 
 
-def with_markers(cells: Sequence[Cell], names: frozenset[str]) -> list[Cell]:
-    """Return the cells with markers around the bodies of functions, and of the methods of classes, of these names."""
-    return [_marked(cell, names) if cell.kind == "code" else cell for cell in cells]
+def with_markers(cells: Sequence[Cell], questions: Sequence[Question]) -> list[Cell]:
+    """Return the cells with markers around what the questions ask for.
+
+    These are the bodies of functions and of the methods of classes, and the author's answers in words.
+    """
+    names = frozenset(name for question in questions for name in (*question.functions, *question.classes))
+    answers = {text for question in questions if question.is_written for text in question.prose}
+    found = []
+    for cell in cells:
+        if cell.kind == "markdown" and cell.source in answers:
+            cell = replace(cell, source=_IN_WORDS.format(cell.source))
+        found.append(_marked(cell, names) if cell.kind == "code" else cell)
+    return found
 
 
 def _marked(cell: Cell, names: frozenset[str]) -> Cell:

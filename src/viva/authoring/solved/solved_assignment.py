@@ -61,7 +61,7 @@ def make(course: Course, assignment: Assignment) -> None:
     digest = _digest(assignment.folder)
     cells = read_source(source)
     questions = questions_of(cells)
-    names = [name for each in questions for name in (*each.functions, *each.classes, *each.values)]
+    names = [name for question in questions for name in question.names]
     classes = [name for question in questions for name in question.classes]
     key = key_source(cells, frozenset(names), source=source.name, classes=classes)
     starter = starter_from(assignment) or {}

@@ -26,16 +26,29 @@ test_{name}_again = with_other_arguments(test_{name})
 """
 _BY_HAND: Final = '''
 
-@number({number})
+{why}@number({number})
 @weight({weight})
-def test_written_{name}(submission):
+def test_{name}(submission):
     """{summary}"""
-    needs_review(submission.written[{number}], rubric={number})
+    needs_review({what}, rubric={number})
 '''
+_WHY_BY_HAND: Final = "# A person grades `{name}`: {why}.\n"
 _LEFT: Final = """
 
 # TODO {number}, `{name}`: no test is proposed, because {why}.
 """
+
+
+def is_graded_by_hand(question: Question, proposals: Mapping[str, Proposal]) -> bool:
+    """Return whether a person grades a question: it is answered in words, or there is no test for any of its code."""
+    return question.points != 0 and not any(proposals[name].body for name in question.names)
+
+
+def points_of(question: Question, proposals: Mapping[str, Proposal]) -> Fraction:
+    """Return the points of a question; where the notebook gives none, one for each test."""
+    if question.points is not None:
+        return question.points
+    return Fraction(max(1, sum(bool(proposals[name].body) for name in question.names)))
 
 
 def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[str, Proposal]) -> str:
@@ -44,16 +57,16 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
     taken: set[str] = set()
     grading, drawing = {"number", "weight"}, set()
     for question in questions:
-        if question.is_written:
-            tests.append(_written(question))
+        points = points_of(question, proposals)
+        if is_graded_by_hand(question, proposals):
+            tests.append(_by_hand(question, points, proposals, taken))
             grading.add("needs_review")
-        names = [*question.functions, *question.classes, *question.values]
-        tested = [proposals[name] for name in names if proposals[name].body]
-        for proposal in (proposals[name] for name in names):
+            continue
+        tested = [proposals[name] for name in question.names if proposals[name].body]
+        for proposal in (proposals[name] for name in question.names):
             if proposal.body:
-                points = (question.points or Fraction(len(tested))) / len(tested)
                 name = _new_name(proposal.name, taken)
-                tests.append(_test(question.number, name, points, proposal))
+                tests.append(_test(question.number, name, points / len(tested), proposal))
                 grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
                 drawing |= proposal.strategies
             else:
@@ -65,11 +78,23 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
     )
 
 
-def _written(question: Question) -> str:
-    name = re.sub(r"\W+", "_", question.number).strip("_").lower()
-    summary = _sentence(question.title) or f"Question {question.number}."
-    weight = _weight(question.points or Fraction(1))
-    return _BY_HAND.format(number=_quoted(question.number), weight=weight, name=name, summary=summary)
+def _by_hand(question: Question, points: Fraction, proposals: Mapping[str, Proposal], taken: set[str]) -> str:
+    number, untested = _quoted(question.number), [proposals[name] for name in question.names]
+    if untested:
+        what = f"submission.code({', '.join(_quoted(each.name) for each in untested)})"
+        name = _new_name(untested[0].name, taken)
+    else:
+        what = f"submission.written[{number}]"
+        name = "written_" + re.sub(r"\W+", "_", question.number).strip("_").lower()
+    summary = (untested[0].summary if untested else "") or _sentence(question.title) or f"Question {question.number}."
+    return _BY_HAND.format(
+        why="".join(_WHY_BY_HAND.format(name=each.name, why=each.why_not) for each in untested),
+        number=number,
+        weight=_weight(points),
+        name=name,
+        summary=summary.replace("\\", "\\\\"),
+        what=what,
+    )
 
 
 def _new_name(name: str, taken: set[str]) -> str:

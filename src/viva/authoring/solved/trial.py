@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.authoring.solved.forms import Forms
+from viva.authoring.solved.recorded_run import seeded
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
@@ -81,30 +82,27 @@ class Answers:
         return decided / self.drawn if self.drawn else 0.0
 
 
-def fitted(
-    function: Callable[..., Any], forms: Forms, seed: Callable[[int], None], own: frozenset[str]
-) -> Answers | None:
+def fitted(function: Callable[..., Any], forms: Forms, own: frozenset[str]) -> Answers | None:
     """Widen the forms as far as the solution answers; return what it then does, None if it never answers.
 
     Args:
         function: the solution's function.
         forms: how to draw its arguments; changed in place.
-        seed: gives the global random generators a state.
         own: types of exceptions that the solution raises itself.
     """
     end = time.process_time() + BUDGET_S
-    found = tried(function, forms, seed, own)
+    found = tried(function, forms, own)
     if found.share < _ENOUGH:
         for size in forms.sizes:
             size.fixed = True
-        found = tried(function, forms, seed, own)
+        found = tried(function, forms, own)
     if found.share < _ENOUGH:
         return None
     for step in _steps(forms):
         if time.process_time() > end:
             break
         undo = step()
-        wider = tried(function, forms, seed, own)
+        wider = tried(function, forms, own)
         if wider.share < found.share * _AS_MANY or not wider.raised.keys() <= found.raised.keys() | own:
             undo()
         else:
@@ -112,16 +110,14 @@ def fitted(
     return found
 
 
-def refuses_other_sizes(
-    function: Callable[..., Any], forms: Forms, seed: Callable[[int], None], own: frozenset[str]
-) -> bool:
+def refuses_other_sizes(function: Callable[..., Any], forms: Forms, own: frozenset[str]) -> bool:
     """Give all sizes names of their own, and return whether the solution then refuses some arguments by itself."""
     sizes = forms.sizes
     if len({size.group for size in sizes}) == len(sizes):
         return False
     for group, size in enumerate(sizes):
         size.group = group
-    found = tried(function, forms, seed, own)
+    found = tried(function, forms, own)
     return bool(found.refused and found.answered) and found.raised.keys() <= own
 
 
@@ -147,9 +143,7 @@ def _set(owner: Any, name: str, value: object) -> Callable[[], None]:
     return lambda: setattr(owner, name, before)
 
 
-def tried(
-    function: Callable[..., Any], forms: Forms, seed: Callable[[int], None], own: frozenset[str] = frozenset()
-) -> Answers:
+def tried(function: Callable[..., Any], forms: Forms, own: frozenset[str] = frozenset()) -> Answers:
     """Return what the solution does with arguments that are drawn as the forms say."""
     found = Answers()
     try:
@@ -162,7 +156,7 @@ def tried(
         if slow > 2:
             break
         found.drawn += 1
-        slow += not _asked(function, arguments, names, found, seed, own)
+        slow += not _asked(function, arguments, names, found, own)
     return found
 
 
@@ -171,7 +165,6 @@ def _asked(
     arguments: Sequence[object],
     names: Sequence[tuple[str, bool]],
     found: Answers,
-    seed: Callable[[int], None],
     own: frozenset[str],
 ) -> bool:
     """Call twice with the same arguments and note what happens; return False if it took too long."""
@@ -180,7 +173,7 @@ def _asked(
         given = copy.deepcopy(arguments)
         positional = [value for value, (_, keyword) in zip(given, names, strict=True) if not keyword]
         by_name = {name: value for value, (name, keyword) in zip(given, names, strict=True) if keyword}
-        seed(number)
+        seeded(number)
         printed = io.StringIO()
         try:
             with within(LONGEST_CALL_S), contextlib.redirect_stdout(printed), np.errstate(all="ignore"):

@@ -3,6 +3,8 @@
 nbgrader: `### BEGIN SOLUTION` … `### END SOLUTION`, and the same with HIDDEN TESTS and MARK SCHEME.
 otter: `# BEGIN SOLUTION` … `# END SOLUTION`, `x = 3 # SOLUTION`, each with `NO PROMPT`, and
 `\"\"\" # BEGIN PROMPT` … `\"\"\" # END PROMPT` for what replaces it.
+`<!-- BEGIN SOLUTION -->` … `<!-- END SOLUTION -->` is the same for an answer in words, which Jupyter does not show.
+A remark may follow a marker, as both tools allow: `### BEGIN SOLUTION (part a)`.
 """
 
 import re
@@ -11,14 +13,14 @@ from typing import Final
 
 TODO: Final = "# YOUR CODE HERE"
 _MARKER: Final = re.compile(
-    r'^(?P<indent>\s*)(?:"""\s*)?#{1,3}\s*(?P<edge>BEGIN|END) '
-    r"(?P<what>SOLUTION|HIDDEN TESTS|MARK SCHEME|PROMPT)(?P<silent> NO PROMPT)?\s*$"
+    r'^(?P<indent>\s*)(?:"""\s*)?(?:#{1,3}|<!--)\s*(?P<edge>BEGIN|END) '
+    r"(?P<what>SOLUTION|HIDDEN TESTS|MARK SCHEME|PROMPT)(?P<silent> NO PROMPT)?(?:\W.*)?$"
 )
-_ASSIGNED: Final = re.compile(r"^(?P<left>\s*[^=#]*?[^=!<>#]=)(?!=).*#\s*SOLUTION\s*$")
-_LINE: Final = re.compile(r"^(?P<indent>\s*)\S.*#\s*SOLUTION(?P<silent> NO PROMPT)?\s*$")
+_ASSIGNED: Final = re.compile(r"^(?P<left>\s*[^=#]*?[^=!<>#]=)(?!=).*#\s*SOLUTION(?:\W.*)?$")
+_LINE: Final = re.compile(r"^(?P<indent>\s*)[^\s#].*#\s*SOLUTION(?P<silent> NO PROMPT)?(?:\W.*)?$")
 _IN_A_FUNCTION: Final = "raise NotImplementedError"
 _SOLVED: Final = re.compile(
-    r"^[ \t]*#{1,3}\s*(BEGIN|END) SOLUTION\b.*\n?|[ \t]*#\s*SOLUTION(?: NO PROMPT)?[ \t]*$", re.MULTILINE
+    r"^[ \t]*(?:#{1,3}|<!--)\s*(BEGIN|END) SOLUTION\b.*\n?|[ \t]*(?<!#)#\s*SOLUTION(?:[^\w\n].*)?$", re.MULTILINE
 )
 
 
@@ -96,6 +98,19 @@ def stripped(text: str) -> tuple[str, bool]:
         raise Unbalanced(f"line {stripper.opened[1]}: BEGIN {stripper.opened[0]} has no END")
     ending = "\n" if text.endswith("\n") else ""
     return "\n".join(stripper.lines) + ending, stripper.found
+
+
+def solution_lines(text: str) -> set[int]:
+    """Return the numbers of the lines that are a solution, their markers included."""
+    found, inside = set[int](), False
+    for number, line in enumerate(text.splitlines(), 1):
+        marker = _MARKER.match(line)
+        is_edge = marker is not None and marker["what"] == "SOLUTION"
+        if inside or is_edge or _LINE.match(line):
+            found.add(number)
+        if marker is not None and is_edge:
+            inside = marker["edge"] == "BEGIN"
+    return found
 
 
 def solved(text: str) -> str:

@@ -60,6 +60,8 @@ def _stripped(cell: Cell) -> Cell:
         source, marked = stripped(cell.source)
     except Unbalanced as error:
         raise Unbalanced(f"cell {cell.number}, {error}") from None
+    if cell.kind == "markdown":
+        source = source.replace(f"{TODO}\n...", ANSWER_HERE)
     if not marked and cell.nbgrader is not None and cell.nbgrader.get("solution"):
         source = f"{TODO}\n..." if cell.kind == "code" else ANSWER_HERE
     return replace(cell, source=source)

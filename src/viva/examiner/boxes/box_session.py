@@ -171,7 +171,10 @@ class BoxSession:
         if self._on_gpu is not None and self._gpu_mib is not None:
             self._on_gpu.failure = failure
         else:
-            self.report = LoadReport(failure=failure)
+            begun = self._loader.begun
+            self.report = LoadReport(
+                failure=failure, files=begun.files, notebooks=begun.notebooks, answers_file=begun.answers_file
+            )
         return failure
 
     def load_more(self) -> bool:

@@ -3,6 +3,7 @@
 import errno
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
@@ -13,6 +14,7 @@ from viva.examiner.boxes.choice import choice_of
 from viva.model import Submission, system, untrusted
 from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
+from viva.submissions.answers_file import is_answers_file
 from viva.submissions.file_names import CODE
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
@@ -75,6 +77,8 @@ class LoadReport:
     """Executed cells with their outputs, by notebook."""
     files: dict[str, int] = field(default_factory=dict)
     """Every file in the box's work directory after unpacking, with its size in bytes."""
+    answers_file: bytes | None = None
+    """The file of answers that came out of an archive."""
 
     def add(self, where: str, raised: StudentRaised) -> None:
         """Add what the student's code raised."""
@@ -94,6 +98,8 @@ class Loader:
         self._several = False
         """Whether there is more than one file of code; only then does it matter what is still the starter."""
         self._compared: dict[str, Compared] = {}
+        self.begun = LoadReport()
+        """The report of the latest load: what was read before any code ran counts even if the box has ended."""
         self.on_gpu = False
         """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""
 
@@ -110,16 +116,22 @@ class Loader:
 
     def fill(self, ask: Ask, report: LoadReport) -> None:
         """Load as `load` does; what is known so far is in the report also if this raises."""
+        self.begun = report
         self._prepare(ask)
         data = self._put(ask, report)
         self._unpack(ask, report, data)
+        self._read_answers_file(ask, report, data)
         self._several = sum(path.endswith(CODE) for path in report.files) > 1
         if self._several:
             self._code |= self._unpacked_code(ask, report)
         chosen = self.order(list(report.files))
         report.choice = choice_of(chosen, self._assignment.submission, self._compare)
-        for path in [*chosen, *self._completing(report, chosen)]:
-            self._load_file(ask, report, path, data)
+        files = [*chosen, *self._completing(report, chosen)]
+        for path in files:
+            if path.endswith(".ipynb"):
+                self._read_notebook(ask, report, path, data)
+        for path in files:
+            self._load_file(ask, report, path)
 
     def order(self, paths: Sequence[str]) -> list[str]:
         """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
@@ -259,10 +271,29 @@ class Loader:
         ]
         return {p: untrusted.number(size) for p, size in pairs}
 
-    def _load_file(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+    def _read_answers_file(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
+        """Read the first file of answers that came out of an archive; none of the student's code has run yet."""
+        path = next((p for p in sorted(report.files) if p not in data and is_answers_file(p)), None)
+        if path is not None:
+            with suppress(StudentRaised):  # it is taken as missing
+                report.answers_file = read_file(ask, self._assignment.limits.call_s, path)
+
+    def _read_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+        """Read a notebook as data; none of the student's code has run yet."""
+        try:
+            given = data[path] if path in data else read_file(ask, self._assignment.limits.call_s, path)
+            notebook = read_notebook(given)
+        except (NotebookError, StudentRaised) as error:
+            report.problems.append(LoadProblem(path, str(error)))
+            return
+        report.notebooks[path] = notebook
+        report.notes += [f"{path}: {note}" for note in notebook.notes]
+
+    def _load_file(self, ask: Ask, report: LoadReport, path: str) -> None:
         report.loaded.append(path)
         if path.endswith(".ipynb"):
-            self._load_notebook(ask, report, path, data)
+            if path in report.notebooks:
+                self._load_notebook(ask, report, path, report.notebooks[path])
         else:
             self._load_module(ask, report, path)
 
@@ -293,15 +324,8 @@ class Loader:
             f"{path}: {untrusted.text(t, 300)}" for t in untrusted.rows(reply.get("skipped"))[:MOST_PROBLEMS]
         ]
 
-    def _load_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
+    def _load_notebook(self, ask: Ask, report: LoadReport, path: str, notebook: Notebook) -> None:
         limits = self._assignment.limits
-        try:
-            notebook = read_notebook(data[path] if path in data else read_file(ask, limits.call_s, path))
-        except (NotebookError, StudentRaised) as error:
-            report.problems.append(LoadProblem(path, str(error)))
-            return
-        report.notebooks[path] = notebook
-        report.notes += [f"{path}: {note}" for note in notebook.notes]
         whole_s = limits.load_s * NOTEBOOK_LOADS
         kernel = self._assignment.kernel
         how: dict[str, Any] = (

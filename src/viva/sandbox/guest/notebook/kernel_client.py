@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ..values.raised import Raised
 
 READY_S = 20.0
-"""Wall seconds for a kernel to start: an interpreter of another language may be slow."""
+"""Counted seconds for a kernel to start: an interpreter of another language may be slow."""
+_LOOK_S = 5.0
+"""After how many seconds to look whether a kernel that has not answered yet has used up its time."""
 _INTERRUPTS, _INTERRUPT_S = 5, 1.0
 """How often a cell that exceeds its time is interrupted, and how long each interrupt has to take effect."""
 _POLL_S = 0.1
@@ -69,12 +71,23 @@ class Kernel:
             end: ends it.
 
         Raises:
-            RuntimeError: It does not answer within 20 s.
+            RuntimeError: It has ended, or does not answer within 20 counted seconds.
         """
         self._client, self._clock, self._interrupt, self.end = client, clock, interrupt, end
         client.start_channels()
-        client.wait_for_ready(timeout=READY_S)
+        self._wait_until_ready()
         self._answers = True
+
+    def _wait_until_ready(self) -> None:
+        until = self._clock.now() + READY_S
+        while True:
+            try:
+                self._client.wait_for_ready(timeout=_LOOK_S)
+            except RuntimeError as error:
+                if "died" in str(error) or self._clock.now() >= until:
+                    raise
+            else:
+                return
 
     def run(self, request: KernelRequest) -> List[CellResult]:
         """Run the cells in order."""

@@ -1,0 +1,60 @@
+"""The code with which a submission defines names, for a person to read; it is parsed and never runs."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from viva.submissions.notebook_prose import MAX_CHARACTERS
+from viva.submissions.syntax_trees import syntax_trees
+
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+"""Where a line ends for Python's parser; `str.splitlines` knows more ends."""
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def code_of(names: Sequence[str], texts: Mapping[str, Sequence[str]]) -> str:
+    """Return the top-level definitions of some names as one block of Markdown; "" if there are none.
+
+    Args:
+        names: functions, classes and variables. Of several definitions in one file, the last one counts.
+        texts: the code of each file, in one or several parts, by path.
+    """
+    trees = iter(syntax_trees([text for parts in texts.values() for text in parts]))
+    found: dict[str, str] = {}
+    for path, parts in texts.items():
+        defined: dict[str, str] = {}
+        for text, tree in zip(parts, trees, strict=False):  # the trees of the other files are left
+            defined |= dict(_definitions(text, tree))
+        if code := "\n\n\n".join(dict.fromkeys(defined[name] for name in names if name in defined)):
+            found[path] = code
+    if len(found) == 1:
+        return fenced(*found.values())
+    return fenced("\n\n\n".join(f"# {path}\n{code}" for path, code in found.items())) if found else ""
+
+
+def fenced(code: str) -> str:
+    """Return code as a block of Markdown, which nothing in the code can end."""
+    code = code[:MAX_CHARACTERS]
+    longest = max((len(ticks) for ticks in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}python\n{code}\n{fence}"
+
+
+def _definitions(text: str, tree: ast.Module | str) -> Iterator[tuple[str, str]]:
+    """Yield each name that the top level of a text defines, and the lines that define it."""
+    lines = _LINE_END.split(text)
+    for node in tree.body if isinstance(tree, ast.Module) else ():
+        decorators = node.decorator_list if isinstance(node, _Definition) else []
+        first = min([node.lineno, *(each.lineno for each in decorators)])
+        code = "\n".join(lines[first - 1 : node.end_lineno])
+        yield from ((name, code) for name in _names(node))
+
+
+def _names(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, _Definition):
+        yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        parts = (part for target in targets for part in ast.walk(target))
+        yield from (part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))

@@ -1,0 +1,79 @@
+"""What a person grades is there for them whatever the code does: prose and answers are read before any code runs."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from examined import Examined, by_name, write_course
+
+TESTS = """
+from viva.grading import agree_choice, needs_review
+
+def test_prose(submission):
+    needs_review(submission.written["2.1"], rubric="2.1")
+
+def test_choice(submission, key):
+    agree_choice(submission.answers["2.2"], key.answers["2.2"])
+
+def test_code(submission):
+    needs_review(submission.code("plot", "SIZE"), rubric="3")
+"""
+KEY = 'answers = {"2.2": "B"}\n\n\ndef plot():\n    return None\n'
+SETTINGS = 'submission: {notebook: "*.ipynb", module: solution.py}\nlimits: {load_s: 1, submission_s: 30}\n'
+PLOT = "@functools.lru_cache\ndef plot():\n    return '```'"
+CODE = f"import functools\nSIZE = 3\n\n\n{PLOT}"
+ENDS, HANGS = "import os\nos._exit(3)", "while True:\n    pass"
+ANSWERS = 'answers:\n  "2.2": B\n'
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    course = write_course(tmp_path_factory.mktemp("by_hand"), tests=TESTS, key=KEY, settings=SETTINGS)
+    examined = Examined(course)
+    with examined.process:
+        yield examined
+
+
+def notebook(last: str) -> str:
+    cells = [("markdown", "## 2.1 Why?"), ("markdown", "Because."), ("code", CODE), ("code", last)]
+    written = [{"cell_type": kind, "metadata": {}, "source": source} for kind, source in cells]
+    return json.dumps({"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def packed(files: dict[str, str]) -> dict[str, bytes]:
+    """The files in an archive, as some learning platforms hand them over."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for path, text in files.items():
+            archive.writestr(f"homework/{path}", text)
+    return {"homework.zip": data.getvalue()}
+
+
+@pytest.mark.parametrize("last", ["x = 1", ENDS, pytest.param(HANGS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("in_archive", [False, True])
+def test_code_that_ends_its_box_costs_no_answer_that_needs_none(
+    examined: Examined, last: str, in_archive: bool
+) -> None:
+    files = {"answers.yaml": ANSWERS, "mine.ipynb": notebook(last)}
+    found = by_name(examined.score(packed(files) if in_archive else files))
+    assert found["test_prose"].written == "Because." and found["test_prose"].status == "needs_review"
+    assert found["test_choice"].status == "passed"
+    assert found["test_code"].written == f"````python\n{PLOT}\n\n\nSIZE = 3\n````"
+
+
+def test_a_notebook_next_to_a_module_that_ends_the_box(examined: Examined) -> None:
+    found = by_name(examined.score({"solution.py": ENDS, "mine.ipynb": notebook("x = 1")}))
+    assert found["test_prose"].written == "Because."
+    assert "def plot" in found["test_code"].written and "os._exit" not in found["test_code"].written
+
+
+def test_code_is_taken_from_every_file_that_defines_it(examined: Examined) -> None:
+    again = "def plot():\n    return 1\n\n\ndef plot():\n    return 2\n"
+    found = examined.entry({"solution.py": again, "other.py": "plot = 1", "broken.py": "def plot(:"}, "test_code")
+    assert found.written == ("```python\n# other.py\nplot = 1\n\n\n# solution.py\ndef plot():\n    return 2\n```")
+
+
+def test_code_that_is_not_there_is_an_empty_text(examined: Examined) -> None:
+    assert examined.entry("def other(): pass", "test_code").written == ""
