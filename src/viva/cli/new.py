@@ -82,11 +82,10 @@ def _asked(course: "Course", *, large: bool) -> tuple[str, Path | None]:
         The name, and the notebook or module; None if an example was written.
 
     Raises:
-        UsageError: nobody can be asked, the name is not usable or taken, or the example would replace a file.
+        UsageError: there is no terminal to ask at, the name is not usable or taken, or there is such a notebook.
     """
     from viva.authoring.new_assignment import check_name, in_words
-    from viva.authoring.solved.example_notebook import example_notebook
-    from viva.formats.atomic_write import write_atomically
+    from viva.authoring.solved.example_notebook import write_example
 
     if large or not sys.stdin.isatty():
         raise UsageError("Which assignment? Give its name: `viva new NAME`.")
@@ -98,9 +97,7 @@ def _asked(course: "Course", *, large: bool) -> tuple[str, Path | None]:
     if given:
         return name, Path(given).expanduser()
     path = Path(f"{name}.ipynb")
-    if path.exists():
-        raise UsageError(f"{path} is there already. If it is your solution, run `viva new {name} --from {path}`.")
-    write_atomically(path, example_notebook(in_words(name)))
+    write_example(path, in_words(name))
     click.echo(f"{path}: a solved notebook with an example of each kind of question.")
     click.echo("Next: replace the examples with your questions and solutions, and run")
     click.echo(f"  viva new {name} --from {path}")
