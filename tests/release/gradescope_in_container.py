@@ -120,7 +120,7 @@ def main() -> None:
         "again": graded(AUTOGRADER, RIGHT, run),
         "notebook": graded(AUTOGRADER, json.dumps(NOTEBOOK), run, "answers.ipynb"),
         "hostile": graded(AUTOGRADER, HOSTILE, run),
-        "hangs": graded(AUTOGRADER, HANGS, [*harness, "--deadline", "8"]),
+        "hangs": graded(AUTOGRADER, HANGS, [*harness, "--deadline", "15"]),
         "small": graded(small / "autograder", RIGHT, [*harness, "--root", str(small)]),
     }
     print(json.dumps(runs))

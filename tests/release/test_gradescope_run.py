@@ -93,8 +93,8 @@ def test_only_root_may_look(platform: Platform) -> None:
 def test_our_own_time_is_up_before_the_platforms(platform: Platform) -> None:
     """The first test hangs until its own limit; what was not decided is open and never lost."""
     started = time.monotonic()
-    ran = platform.graded(HANGS, None, "--deadline", "4")
-    assert time.monotonic() - started < 25
+    ran = platform.graded(HANGS, None, "--deadline", "15")
+    assert time.monotonic() - started < 45
     assert ran.results["extra_data"]["complete"] is False and "time was up" in ran.results["output"]
     assert set(ran.statuses.values()) <= {"grader_error", "timeout"} and "grader_error" in ran.statuses.values()
     assert all("score" not in test for test in ran.results["tests"] if "status" not in test)
