@@ -102,7 +102,7 @@ nightly: $(VENV)/.installed-dev
 
 # Takes about an hour on two cores: the example submissions with their tests that train, the same again and again.
 training: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m training
+	VIVA_NIGHT=all $(BIN)/python -m pytest -m training
 	VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva verify --training --no-mutants
 
 # The tests for a GPU, on this machine's; writes bench/gpu.json.

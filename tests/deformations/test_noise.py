@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hand_ins import HandIn, hand_in
 from many import ROOT, accepted, graded, lost
+from nights import is_tonight
 from noise import THROUGH_FLOAT32, in_other_order, noisy, relative
 
 from viva.config import load_course
@@ -44,7 +45,8 @@ def test_noise_never_changes_a_verdict(assignment: str, tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("assignment", load_course(ROOT).assignments)
 def test_no_noise_changes_any_verdict(assignment: str, tmp_path: Path) -> None:
-    wrong = lost_by_noise(assignment, dict.fromkeys(NOISES, accepted(assignment)), tmp_path)
+    paths = [path for at, path in enumerate(accepted(assignment)) if is_tonight(at, 2)]
+    wrong = lost_by_noise(assignment, dict.fromkeys(NOISES, paths), tmp_path)
     assert not wrong, "\n".join(wrong)
 
 

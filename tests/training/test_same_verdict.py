@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from examined import SECRET, best_tier, without_times
+from nights import is_tonight
 
 from viva.config import load_course
 from viva.model import Score, Status
@@ -87,7 +88,7 @@ def test_a_short_verdict_is_the_same_eight_times(assignment: str, name: str) -> 
 
 @pytest.mark.training
 @pytest.mark.nightly
-@pytest.mark.parametrize(("assignment", "name"), ACCEPTED)
+@pytest.mark.parametrize(("assignment", "name"), [pair for at, pair in enumerate(ACCEPTED) if is_tonight(at, 3)])
 def test_the_whole_verdict_is_the_same_of_three_examiners(
     assignment: str,
     name: str,
