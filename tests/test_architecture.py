@@ -45,7 +45,7 @@ SHARED_WITH_OUTSIDE = {
     "viva.sandbox.guest.process.counted_time",
     *(
         f"viva.sandbox.guest.transport.{name}"
-        for name in ("wire", "control", "loopback", "optional_layers", "value_types")
+        for name in ("wire", "control", "library_types", "loopback", "optional_layers", "value_types")
     ),
 }
 # A live notebook is asked in its own process: there the kernel does what the box's worker does.

@@ -33,8 +33,8 @@ def agree(
     """Pass if the two values agree; checks existence, type, shape, dtype kind, finiteness and closeness, in this order.
 
     Lists, tuples, arrays and tensors of numbers are interchangeable; so are Fraction, Decimal, float, numpy scalars and
-    one-element arrays for a number, bool and 0/1, Counter and dict. A string that spells a number is not a number,
-    shapes are never broadcast, and NaN agrees only with NaN.
+    one-element arrays for a number, bool and 0/1, Counter and dict, a date and a datetime at midnight. A string that
+    spells a number is not a number, shapes are never broadcast, and NaN agrees only with NaN.
 
     Args:
         actual: what the student's code returned, or a name or handle of the student's, whose value is fetched.
@@ -45,8 +45,8 @@ def agree(
             computes it, called only when the values disagree). A mistake is named only if it gives every answer of the
             test; the examiner runs the test a second time to check that.
         name: what the message calls the value.
-        up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list),
-            "spaces" (between the words of a text).
+        up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list, or of the
+            rows of a data frame), "spaces" (between the words of a text), "index" (of a data frame or series).
 
     Raises:
         Disagreement: they do not agree; the message is for the student.

@@ -7,6 +7,7 @@ from viva.compare import masks
 from viva.compare.arrays import compare_arrays
 from viva.compare.context import Context
 from viva.compare.disagreement import Difference
+from viva.compare.frames import compare_frames, values_of
 from viva.compare.kinds import of_another_kind
 from viva.compare.normalize import PLAIN_SCALARS, Array, as_array, is_number, plain
 from viva.compare.numbers import compare_numbers
@@ -15,6 +16,7 @@ from viva.compare.texts import compare_texts
 from viva.compare.unordered import compare_unordered, unmatched
 from viva.model.errors import GraderError
 from viva.sandbox.guest.transport.value_types import AS_NUMBER, AS_TEXT, STAND_INS, type_of
+from viva.sandbox.guest.transport.wire import Frame
 
 DEPTH: Final = 64
 _COUNTING: Final = tuple(row.kind for row in STAND_INS if row.counts)
@@ -42,6 +44,8 @@ def compare(
         raise GraderError(f"agree: the expected value is nested more than {DEPTH} deep; compare its parts instead.")
     if type(expected) in PLAIN_SCALARS or is_number(expected):
         return _compare_leaf(actual, expected, context)
+    if isinstance(expected, Frame):
+        return compare_frames(actual, expected, context, compare)
     if isinstance(expected, dict):
         return _compare_dicts(actual, expected, context, convention, depth, counts=expected_counts)
     if isinstance(expected, set | frozenset):
@@ -70,6 +74,8 @@ def _compare_leaf(actual: Any, expected: Any, context: Context) -> Difference | 
 def _compare_sequences(
     actual: Any, expected: Any, context: Context, convention: masks.Convention | None, depth: int
 ) -> Difference | None:
+    if isinstance(actual, Frame):
+        actual = values_of(actual)
     if not isinstance(actual, list | tuple) and not _is_array(actual):
         return of_another_kind(actual, expected)
     if context.order:

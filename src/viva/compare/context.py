@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, final
 
-SYMMETRIES: Final = ("polarity", "sign", "order", "spaces")
+SYMMETRIES: Final = ("polarity", "sign", "order", "spaces", "index")
 
 
 @final
@@ -19,9 +19,11 @@ class Context:
     sign: bool = False
     """A number or array agrees with its negative."""
     order: bool = False
-    """The outermost list agrees with any reordering of its items."""
+    """The outermost list, or the rows of a data frame, agree with any reordering."""
     spaces: bool = False
     """Texts agree when only the white space between their words differs."""
+    index: bool = False
+    """Data frames and series agree whatever their index."""
 
     @classmethod
     def of(cls, rtol: float | None, atol: float | None, up_to: str | Collection[str]) -> "Context":

@@ -1,8 +1,8 @@
 """The plain form in which both sides are compared; values that only look different have the same form.
 
 These are plain: the types of VALUE_TYPES that are compared as they are, list, tuple, dict, set, frozenset, numpy arrays
-of numbers with one dimension or more, and numpy scalars of a precision that Python's float does not have. Everything
-else becomes one of these or an `Opaque`, which equals nothing.
+of numbers with one dimension or more, numpy scalars of a precision that Python's float does not have, and frames.
+Everything else becomes one of these or an `Opaque`, which equals nothing.
 """
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
@@ -14,11 +14,12 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import AS_NUMBER, CONTAINERS, KEEP, VALUE_TYPES, type_of
-from viva.sandbox.guest.transport.wire import Ref
+from viva.sandbox.guest.transport.wire import Frame, Ref
 
 PLAIN_SCALARS: Final = frozenset(row.kind for row in VALUE_TYPES if row.normal is None)
-_PLAIN: Final = PLAIN_SCALARS | CONTAINERS
+_PLAIN: Final = PLAIN_SCALARS | CONTAINERS | {Frame}
 _NORMALISED: Final = tuple((row.kind, row.normal) for row in VALUE_TYPES if row.normal is not None)
 _NUMBERS: Final = (*(row.kind for row in VALUE_TYPES if row.compared == AS_NUMBER and row.normal is None), np.number)
 _EXACT_IN_PYTHON: Final = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
@@ -99,13 +100,21 @@ def _plain_array(value: Array) -> object:
         return plain(value[()]) if value.ndim == 0 else value
     if value.size > _ITEMS:  # one list item for every letter of a 256 MB array would not fit
         return Opaque(f"array of {value.dtype}")
-    return value.astype(str).tolist() if kind in "mM" else value.tolist()
+    return _times(value).tolist() if kind in "mM" else value.tolist()
 
 
 def _plain_scalar(value: np.generic) -> object:
     if isinstance(value, _EXACT_IN_PYTHON):
         return value.item()
-    return str(value) if value.dtype.kind in "mM" else value
+    return plain(_times(value).item()) if value.dtype.kind in "mM" else value
+
+
+def _times(value: Any) -> Any:
+    """Return dates and durations in a unit that `tolist` and `item` make Python's own from; else as texts."""
+    try:
+        return value.astype(f"{value.dtype.kind}8[us]")
+    except TypeError:  # a number of months is no duration
+        return value.astype(str)
 
 
 def _plain_object(value: Any) -> object:
@@ -140,14 +149,16 @@ def _plain_collection(value: object) -> object:
         return list(value)
     if isinstance(value, Iterator):
         return list(islice(value, _ITERATOR_CAP))
-    return _plain_tensor(value)
+    return _plain_of_library(value)
 
 
-def _plain_tensor(value: Any) -> object:
+def _plain_of_library(value: Any) -> object:
     kind = type(value)
     if kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach"):
         tensor = value.detach().cpu()
         if str(tensor.dtype) == "torch.bfloat16":
             tensor = tensor.float()
         return _plain_array(tensor.numpy())
+    if (row := library_type(kind)) is not None and (found := row.plain(value)) is not KEEP:
+        return plain(found)
     return Opaque(kind.__name__[:80])

@@ -7,8 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from viva.compare.normalize import Array, Opaque
+from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import number as number  # the examiner's other modules find it here
 from viva.sandbox.guest.transport.value_types import type_of
+from viva.sandbox.guest.transport.wire import Frame
 
 CAP: Final = 70
 _NEAR: Final = 1e4
@@ -48,6 +50,8 @@ def describe(value: object) -> str:
         return f"{kind} of {count(len(value), 'item')}" if len(value) else f"an empty {kind[2:]}"
     if isinstance(value, Opaque):
         return f"an object of class `{value.type_name}`"
+    if isinstance(value, Frame):
+        return _frame_described(value)
     return f"an object of class `{type(value).__name__}`"
 
 
@@ -77,6 +81,8 @@ def _text(value: object, cap: int, depth: int) -> str:
     value = _as_python(value)
     if (row := type_of(value)) is not None and row.show is not None:
         return row.show(value, cap)
+    if isinstance(value, Frame):
+        return _frame(value, cap, depth)
     if isinstance(value, np.ndarray):
         return _array(value, cap, depth)
     if isinstance(value, list | tuple | set | frozenset | dict):
@@ -85,11 +91,27 @@ def _text(value: object, cap: int, depth: int) -> str:
 
 
 def _as_python(value: object) -> object:
-    """Return a numpy scalar as the Python number that is shown for it, and any other value as it is."""
+    """Return a numpy scalar as Python's number, and an object of pandas as a frame; any other value as it is."""
     for kind, python in _NUMPY_NUMBERS:
         if isinstance(value, kind):
             return python(value)
-    return value
+    row = library_type(type(value))
+    return value if row is None or row.module != "pandas" else row.plain(value)
+
+
+def _frame(value: Frame, cap: int, depth: int) -> str:
+    """Return a data frame as the dict of its columns, and a series as a list, or as a dict of its items by label."""
+    if value.is_series:
+        items = value.values()
+        return _text(items if value.index is None else dict(zip(value.row_labels, items, strict=True)), cap, depth)
+    return _text({label: list(column) for label, column in zip(value.columns, value.data, strict=True)}, cap, depth)
+
+
+def _frame_described(value: Frame) -> str:
+    if value.is_series:
+        return f"a series of {count(len(value), 'item')}"
+    labels = [show(label, 30) for label in value.columns[:4]] + ["…"] * (len(value.columns) > 4)
+    return f"a data frame of {count(len(value), 'row')}" + (f" with the columns {', '.join(labels)}" if labels else "")
 
 
 def _array(value: Array, cap: int, depth: int) -> str:

@@ -4,9 +4,10 @@ They shrink towards what a student can work out by hand: few tokens, small sizes
 when the first of them is called, so that graders without `agree_on` do not pay for it.
 """
 
+import datetime
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -187,6 +188,58 @@ def tensors(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "Sea
         return torch.from_numpy(array.astype(np.float32) if array.dtype.kind == "f" else array)
 
     return arrays(*shape, elements=elements).map(made)
+
+
+def frames(
+    columns: "Mapping[str, SearchStrategy[Any]]", size: Size = (0, 6), *, index: "SearchStrategy[Any] | None" = None
+) -> "SearchStrategy[Any]":
+    """Draw data frames of pandas.
+
+    Args:
+        columns: what each column holds, by label; None is a missing value.
+        size: the number of rows, as in `sequences`.
+        index: the labels of the rows; None for those that number the rows.
+
+    Raises:
+        ValueError: the smallest size is above the largest.
+    """
+    from hypothesis import strategies as st
+
+    def made(drawn: tuple[list[Any], ...]) -> Any:
+        import pandas as pd
+
+        *values, labels = drawn
+        frame = pd.DataFrame(dict(zip(columns, values, strict=True)), columns=list(columns))
+        return frame if index is None else frame.set_index(pd.Index(labels))
+
+    def rows_of(count: int) -> "SearchStrategy[Any]":
+        lists = [st.lists(each, min_size=count, max_size=count) for each in (*columns.values(), index or st.none())]
+        return st.tuples(*lists).map(made)
+
+    return _named_size(size).flatmap(rows_of)
+
+
+def series(
+    elements: "SearchStrategy[Any]", size: Size = (0, 6), *, index: "SearchStrategy[Any] | None" = None
+) -> "SearchStrategy[Any]":
+    """Draw series of pandas; see `frames`.
+
+    Raises:
+        ValueError: the smallest size is above the largest.
+    """
+    return frames({"": elements}, size, index=index).map(lambda frame: frame[""].rename(None))
+
+
+def days(first: str, last: str) -> "SearchStrategy[datetime.datetime]":
+    """Draw days from the first to the last one, each written as "2024-02-29"; they are dates at midnight.
+
+    Raises:
+        ValueError: a date is written in another form, or the first one is later than the last one.
+    """
+    from hypothesis import strategies as st
+
+    ends = [datetime.date.fromisoformat(text) for text in (first, last)]
+    return st.dates(*ends).map(lambda day: datetime.datetime(day.year, day.month, day.day))
 
 
 def words(*samples: str) -> "SearchStrategy[str]":

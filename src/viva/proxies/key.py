@@ -16,6 +16,7 @@ from typing import Any
 
 from viva.model.errors import CourseError, StudentRaised
 from viva.proxies.proxies import Call, Caller, to_box
+from viva.sandbox.guest.transport.wire import Frame
 
 
 class Key:
@@ -88,7 +89,12 @@ def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tupl
     """
     if any(isinstance(a, Caller) for a in (*args, *kwargs.values())):
         raise TypeError("the key was asked about an object of the student's process; ask it about plain values only")
-    return tuple(copy.deepcopy(to_box(a)) for a in args), {k: copy.deepcopy(to_box(v)) for k, v in kwargs.items()}
+    return tuple(map(_copy, args)), {name: _copy(value) for name, value in kwargs.items()}
+
+
+def _copy(value: object) -> object:
+    """Return a copy; of what the student's code returned as a data frame, one of pandas."""
+    return value.to_pandas() if type(value) is Frame else copy.deepcopy(to_box(value))
 
 
 def load_key(path: Path, course_root: Path) -> ModuleType:

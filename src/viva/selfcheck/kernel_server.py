@@ -68,7 +68,7 @@ class Kernel:
             wire.WireError: the message is not a question.
         """
         refs = self._worker.refs
-        request = wire.receive(sock, ref=refs.mention, tensor=refs.mention)
+        request = wire.receive(sock, found=refs.mention)
         if request.get("op") == "call" and request.get("space") not in (None, namespaces.INSIDE):
             self.called.add(str(request.get("name")))
         try:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from rows import Rows
 
@@ -17,6 +18,9 @@ Calls = list[tuple[Any, ...]]
 def forms(function: Callable[..., Any], calls: Calls, **options: Any) -> Any:
     bound = [inspect.signature(function).bind(*call) for call in calls]
     return forms_of(function, bound, options.pop("texts", frozenset()), **options)
+
+
+TABLE = pd.DataFrame({"k": ["a", "b", "a"], "v": [1.5, None, -2.0]})
 
 
 def one(x: Any) -> Any:
@@ -46,6 +50,10 @@ def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
             ([np.array([True, False])], 'arrays("n", elements=booleans())'),
             ([np.array([[0.5, 0.5]])], "probability_rows()"),
             ([[[1.0, -2.0], [3.0, 4.0]]], 'rows("n", "n")'),
+            ([TABLE], 'frames({"k": sampled_from(["a", "b"]), "v": none() | numbers(-3, 3)}, "n")'),
+            ([TABLE["v"].dropna()], 'series(numbers(-3, 3), "n", index=integers(0, 2))'),
+            ([pd.Series([1], index=["x"])], 'series(integers(1, 1), "n", index=words("x"))'),
+            ([pd.Timestamp("2024-01-02")], 'days("2024-01-02", "2024-01-02")'),
             ([[1, [2, 3]]], 'sequences(integers(1, 1) | sequences(integers(2, 3), (2, 4)), "n")'),
         ]:
             with row(written):
@@ -61,6 +69,9 @@ def test_what_cannot_be_drawn_is_named() -> None:
             ([], "an empty list"),
             (float("nan"), "not finite"),
             ("", "empty"),
+            (TABLE[:0], "an empty data frame"),
+            (TABLE.rename(columns={"k": 1}), "labels that are no texts"),
+            (pd.Timestamp("2024-01-02 10:00"), "times of the day"),
         ]:
             with row(said), pytest.raises(Undrawable, match=said):
                 forms(one, [(value,)])

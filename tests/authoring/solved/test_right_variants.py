@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from rows import Rows
-from solved_course import VARIANTS, InProcess, taken_over
+from solved_course import VARIANTS, taken_over
 
+from viva.authoring.live.in_process import InProcess
 from viva.authoring.source.starter import read_source
 from viva.proxies.key import Key, load_key
 

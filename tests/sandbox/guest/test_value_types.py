@@ -6,6 +6,7 @@ import numbers
 from array import array
 from collections import Counter, UserString, deque
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -47,6 +48,9 @@ SAMPLES: dict[type, list[Any]] = {
     bytes: [b"", b"\xff\0"],
     Fraction: [Fraction(1, 3), Fraction(2**70, 3)],
     Decimal: [Decimal("1.10"), Decimal("-3")],
+    datetime: [datetime(2024, 2, 29), datetime(2024, 2, 29, 1, 2, 3, 4), datetime(2024, 2, 29, tzinfo=UTC)],
+    date: [date(2024, 3, 1), date(1, 1, 1)],
+    timedelta: [timedelta(days=-1, microseconds=1), timedelta(0)],
 }
 """Of every type different values."""
 STANDING_IN: dict[type, tuple[Any, Any]] = {
@@ -83,7 +87,7 @@ def test_every_type_has_samples_and_a_tag_of_its_own() -> None:
     assert list(SAMPLES) == [row.kind for row in VALUE_TYPES]
     assert all(type(value) is kind for kind, values in SAMPLES.items() for value in values)
     tags = [row.tag for row in VALUE_TYPES if row.tag]
-    assert len(set(tags) | {*"tszdalgrT"}) == len(tags) + 9
+    assert len(set(tags) | {*"tszdalgrTF"}) == len(tags) + 10
     assert all((row.tag != "") == (row.parts is not None) == (row.made is not None) for row in VALUE_TYPES)
 
 

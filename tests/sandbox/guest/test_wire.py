@@ -366,7 +366,7 @@ def test_torch_tensors_are_sent_as_tensors() -> None:
     for dtype in ("float32", "bfloat16", "int64", "bool"):
         encoder = Encoder()
         text = encoder.message([torch.ones(2, 3, dtype=getattr(torch, dtype))])
-        [found] = Decoder([], tensor=lambda sent: sent).value(text)
+        [found] = Decoder([], found=lambda sent: sent).value(text)
         assert (type(found), found.dtype, found.array.shape) == (wire.Tensor, dtype, (2, 3))
 
 

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.authoring.new_assignment import adding, in_words
+from viva.authoring.solved.own_tests import take_own_tests
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.questions import Question, has_markers, parsed, questions_of
 from viva.authoring.solved.solution_regions import with_markers
 from viva.authoring.solved.solved_assignment import make, without_marks
 from viva.authoring.solved.tests_file import is_graded_by_hand, points_of, tests_source
+from viva.authoring.source.cells_with_tests import is_test, without_tests
 from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
 from viva.authoring.source.starter import notebook_of, read_source
@@ -68,7 +70,7 @@ class Made:
             (question, self.proposals[name])
             for question in self.questions
             for name in question.names
-            if not self.proposals[name].body
+            if not self.proposals[name].body and not self.proposals[name].tested_with
         ]
 
 
@@ -82,10 +84,12 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         title: what students read; None for the notebook's first heading.
 
     Raises:
-        UsageError: the source cannot be used, or the name is taken.
+        UsageError: the source or a test in it cannot be used, or the name is taken.
         CourseError: the source cannot be read.
     """
-    cells = _read(source)
+    cells = read = _read(source)
+    if source.suffix == ".ipynb":
+        cells = without_tests(read)
     questions = questions_of(cells)
     if not questions:
         raise UsageError(
@@ -95,6 +99,7 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
     if not has_markers(cells):
         cells = with_markers(cells, questions)
     found, failed = _proposed(cells, questions, source.absolute().parent)
+    take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], found)
     title = title or _title(cells) or in_words(name)
     data = _data(cells, source.absolute().parent)
     with adding(course, name) as listed:

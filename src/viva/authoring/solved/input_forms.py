@@ -1,21 +1,27 @@
 """How to draw a function's arguments: as a form (solved/forms.py), from the values that the notebook passes."""
 
 import contextlib
+import datetime
 import inspect
 import itertools
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from viva.authoring.solved.forms import Form, Forms, Part, SizeSlot, Slot, code
+from viva.compare.normalize import plain
+from viva.sandbox.guest.transport.library_types import library_type
+from viva.sandbox.guest.transport.wire import Frame
 
 MOST_CHOICES: Final = 4
 _LARGEST: Final = 50
 _SAMPLES: Final = 3
 _LINES: Final = 5
+_MOST_GROUPS: Final = 8
+"""Texts of a column that repeat are the names of groups if there are no more of them."""
 _LARGE: Final = 10
 """Numbers are drawn from a small range as well where they reach so far."""
 _LONG: Final = 4
@@ -134,6 +140,10 @@ class _Reader:
             return [part for place, form in enumerate(forms) for part in ([" | ", *form] if place else form)]
         if isinstance(first, np.ndarray) or _is_tensor(first):
             return self._array(values, per_call=per_call)
+        if (row := library_type(type(first))) is not None and row.module == "pandas" and row.name != "Index":
+            return self._frame([row.plain(v) for v in values], per_call=per_call)
+        if isinstance(first, datetime.datetime):
+            return self._days(values)
         if isinstance(first, list):
             return self._list(values, per_call=per_call)
         if isinstance(first, tuple) and len({len(v) for v in values}) == 1:
@@ -218,6 +228,42 @@ class _Reader:
             name = "tensors" if tensor else "arrays"
         return [f"{name}(", *itertools.chain.from_iterable((size, ", ") for size in shape[:-1]),
                 shape[-1], *elements, ")"]  # fmt: skip
+
+    def _frame(self, values: Sequence[Frame], *, per_call: bool) -> Form:
+        """Return how to draw data frames or series with the columns of these."""
+        first = values[0]
+        if any(value.columns != first.columns for value in values) and not first.is_series:
+            raise Undrawable(f"`{self._name}` (data frames with different columns)")
+        if not all(isinstance(label, str) for label in first.columns) and not first.is_series:
+            raise Undrawable(f"`{self._name}` (a data frame with labels that are no texts)")
+        columns = [self._column([value.data[at] for value in values]) for at in range(len(first.columns))]
+        sizes = tuple(len(value) for value in values)
+        low, high = min(sizes), max(sizes)
+        size: Part = SizeSlot(sizes, of_list=True) if per_call else Slot([f"({low}, {high})", f"(0, {high + 2})"])
+        index: Form = []
+        if labelled := [value.index for value in values if value.index is not None]:
+            index = [", index=", *self._column(labelled)]
+        if first.is_series:
+            return ["series(", *columns[0], ", ", size, *index, ")"]
+        named = [[f"{code(label)}: ", *form] for label, form in zip(first.columns, columns, strict=True)]
+        return ["frames({", *_joined(named), "}, ", size, *index, ")"]
+
+    def _column(self, columns: Sequence[Any]) -> Form:
+        read = [plain(item) for column in columns for item in cast("list[object]", plain(column))]
+        items = [None if isinstance(item, float) and item != item else item for item in read]
+        if not items:
+            raise Undrawable(f"`{self._name}` (an empty data frame)")
+        texts = [item for item in items if isinstance(item, str)]
+        different = sorted(set(texts))
+        if len(different) < len(texts) and len(different) <= _MOST_GROUPS and {*map(type, items)} <= {str, type(None)}:
+            return ["none() | " if len(texts) < len(items) else "", f"sampled_from({code(different)})"]
+        return self.form(items, per_call=False)
+
+    def _days(self, values: Sequence[datetime.datetime]) -> Form:
+        first, last = (f"{day:%Y-%m-%d}" for day in (min(values), max(values)))
+        if any(f"{value:%H:%M:%S.%f}" != "00:00:00.000000" or value.tzinfo is not None for value in values):
+            raise Undrawable(f"`{self._name}` (times of the day)")
+        return [f"days({code(first)}, {code(last)})"]
 
     def _integers(self, values: Sequence[int], *, alone: bool = False) -> Form:
         """Return how to draw integers; `alone` means that they are not elements of a list or an array."""

@@ -30,6 +30,8 @@ class Proposal:
     """The value of a variable, as Python writes it."""
     why_not: str = ""
     """Why nothing is proposed."""
+    tested_with: str = ""
+    """The name whose test tests this one as well."""
     warnings: list[str] = field(default_factory=list)
     """Possible mistakes in the solution."""
 

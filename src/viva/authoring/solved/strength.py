@@ -9,8 +9,13 @@ _SHOWN = 3
 """Survivors that are shown for one function."""
 
 
-def strength(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield a line for each function, and the change for each mutant that keeps all points."""
+def strength(verdicts: Sequence[Verdict], *, places: bool = True) -> Iterator[str]:
+    """Yield a line for each function, and the change for each mutant that keeps all points.
+
+    Args:
+        verdicts: what became of the mutants.
+        places: whether to say in which file and line a change is.
+    """
     by_function: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         by_function[verdict.mutant.unit.name].append(verdict)
@@ -19,10 +24,10 @@ def strength(verdicts: Sequence[Verdict]) -> Iterator[str]:
         caught = len(found) - len(kept)
         yield f"  `{name}`: {caught} of {_ways(len(found))} to break it {'is' if caught == 1 else 'are'} caught"
         for verdict in kept[:_SHOWN]:
-            yield f"      not caught: {verdict.mutant.where}"
+            yield f"      not caught: {verdict.mutant.where}" if places else "      not caught:"
             yield from (f"        {line}" for line in changed_lines(verdict.mutant.diff))
         if len(kept) > _SHOWN:
-            yield f"      and {len(kept) - _SHOWN} more; `viva verify --mutants` shows them"
+            yield f"      and {len(kept) - _SHOWN} more" + ("; `viva verify --mutants` shows them" if places else "")
 
 
 def changed_lines(diff: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Final
 from viva.authoring.solved.proposal import Proposal, own_strategies
 from viva.authoring.solved.questions import Question
 
-_HEAD: Final = '''"""The questions of {title}. viva proposed these tests: keep, change or delete them."""
+_HEAD: Final = '''"""The questions of {title}. viva wrote these tests: keep, change or delete them."""
 
 '''
 _TEST: Final = '''
@@ -69,7 +69,7 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
                 tests.append(_test(question.number, name, points / len(tested), proposal))
                 grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
                 drawing |= proposal.strategies
-            else:
+            elif not proposal.tested_with:
                 tests.append(_LEFT.format(number=question.number, name=proposal.name, why=proposal.why_not))
     return (
         _HEAD.format(title=_sentence(title).rstrip(".") or "this assignment")

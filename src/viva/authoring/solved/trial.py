@@ -19,6 +19,8 @@ from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
+from viva.sandbox.guest.transport.library_types import library_type
+from viva.sandbox.guest.transport.value_types import KEEP
 
 DRAWN: Final = 40
 LONGEST_CALL_S: Final = 2.0
@@ -32,12 +34,15 @@ _MOST_REFUSED: Final = 0.5
 OWN: Final = frozenset(
     {
         "arrays",
+        "days",
         "distributions",
+        "frames",
         "lines",
         "numbers",
         "probability_rows",
         "rows",
         "sequences",
+        "series",
         "tensors",
         "texts",
         "words",
@@ -50,7 +55,7 @@ OTHERS: Final = frozenset(
 """Those of hypothesis."""
 
 
-class _TooSlow(BaseException):
+class TooSlow(BaseException):
     """A call took too long; not an Exception, so that the solution does not catch it."""
 
 
@@ -178,7 +183,7 @@ def _asked(
         try:
             with within(LONGEST_CALL_S), contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
                 value = plain_of(function(*positional, **by_name))
-        except _TooSlow:
+        except TooSlow:
             return False
         except Exception as error:
             shown = ", ".join(" ".join(repr(argument).split())[:60] for argument in arguments)
@@ -209,7 +214,9 @@ def evaluated(text: str) -> Any:
 
 
 def plain_of(value: Any) -> Any:
-    """Return a result as it would cross from a box: tensors as arrays, generators as lists."""
+    """Return a result as it would cross from a box: tensors as arrays, generators as lists, data frames as frames."""
+    if (row := library_type(type(value))) is not None and (found := row.plain(value)) is not KEEP:
+        return found
     if hasattr(value, "detach") and hasattr(value, "cpu"):
         return value.detach().cpu().numpy()
     if inspect.isgenerator(value) or type(value).__name__ in ("map", "filter", "zip"):
@@ -250,7 +257,7 @@ def within(seconds: float) -> Iterator[None]:
         return
 
     def ring(*_: object) -> None:
-        raise _TooSlow
+        raise TooSlow
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

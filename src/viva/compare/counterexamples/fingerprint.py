@@ -13,7 +13,9 @@ from typing import Any, Final
 import numpy as np
 
 from viva.compare.normalize import Array
+from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import VALUE_TYPES, itself
+from viva.sandbox.guest.transport.wire import Frame
 
 _VALUES: Final = {
     **{row.kind: row.told_by for row in VALUE_TYPES if row.recorded},
@@ -85,6 +87,10 @@ class _Walk:
             return tuple((self.of(k), self.of(v)) for k, v in value.items())
         if isinstance(value, np.ndarray | np.generic):
             return self._array(np.asarray(value))
+        if (row := library_type(type(value))) is not None and row.module == "pandas":
+            return self.of(row.plain(value))
+        if isinstance(value, Frame):
+            return self.of(value.parts())
         if isinstance(value, enum.Enum):
             return type(value).__module__, value.name
         return self._code(value)

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from viva.sandbox.guest.transport.value_types import STAND_INS, VALUE_TYPES
-from viva.sandbox.guest.transport.wire import WireError, dump, load
+from viva.sandbox.guest.transport.library_types import library_type
+from viva.sandbox.guest.transport.value_types import AS_EQUAL, KEEP, STAND_INS, VALUE_TYPES, type_of
+from viva.sandbox.guest.transport.wire import Frame, WireError, dump, load
 
 _TAG: Final = "\0viva"
 """The first item of a tuple that represents a value without a form on the wire."""
@@ -69,6 +70,10 @@ def _plain(value: Any) -> Any:
         return tuple(map(_plain, value))
     if kind is dict:
         return {_plain(key): _plain(item) for key, item in value.items()}
+    if kind is Frame:
+        return Frame(*map(_plain, value.parts()))
+    if (plainer := _of_library(value)) is not KEEP:
+        return _plain(plainer)
     for name, (is_one, parts, _) in _RECORDS.items():
         if is_one(value):
             return (_TAG, name, *(_plain(part) for part in parts(value)))
@@ -85,7 +90,17 @@ def _made(value: Any) -> Any:
         return kind(map(_made, value))
     if kind is dict:
         return {_made(key): _made(item) for key, item in value.items()}
+    if kind is Frame:
+        return Frame(*map(_made, value.parts()))
     return value
+
+
+def _of_library(value: object) -> Any:
+    """Return a value of another library as a plainer one; KEEP for any other value."""
+    row, base = library_type(type(value)), type_of(value)
+    if row is not None:
+        return row.plain(value)
+    return base.exact(value) if base is not None and base.recorded and base.compared == AS_EQUAL else KEEP
 
 
 def _is_exactly(kind: type, value: object) -> bool:
@@ -160,8 +175,18 @@ def _canonical(value: Any) -> Iterable[bytes]:
             yield from _canonical(item)
     elif kind is range:
         yield repr(value).encode()
+    else:
+        yield from _canonical_object(value)
+
+
+def _canonical_object(value: Any) -> Iterable[bytes]:
+    kind = type(value)
+    if kind is Frame:
+        yield from _canonical(value.parts())
     elif kind in _PARTS:
         yield from _canonical(_PARTS[kind](value))
+    elif (plainer := _of_library(value)) is not KEEP:
+        yield from _canonical(plainer)
     elif _is_dataclass(value):
         for field in dataclasses.fields(value):
             yield from _canonical(getattr(value, field.name))

@@ -71,7 +71,7 @@ def _ask_all(box: worker.Worker, seed: int, ours: socket.socket, theirs: socket.
         seeding.reseed(seed)
     for request in _requests():
         wire.send(ours, {"release": [], "soft_s": _TIMEOUT_S, **request})
-        received = wire.receive(theirs, ref=box.refs.mention, tensor=box.refs.mention)
+        received = wire.receive(theirs, found=box.refs.mention)
         wire.transmit(theirs, box.answer(received))
         reply = wire.receive(ours, wall_countdown(_TIMEOUT_S))
         if "ok" not in reply:

@@ -67,7 +67,7 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
     wire.send(sock, ready_message)
     while True:
         try:
-            request = _receive(sock, ref=worker.refs.mention, tensor=worker.refs.mention)
+            request = _receive(sock, found=worker.refs.mention)
             parts = worker.answer(request)
             flush()
             _transmit(sock, parts)

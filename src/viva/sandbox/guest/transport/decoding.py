@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, List, NoReturn
 import msgpack
 import numpy as np
 
+from .frames import Frame, unpacked
 from .value_types import CONTAINERS, VALUE_TYPES
 from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError, listed
 
 if TYPE_CHECKING:
     from .wire_values import Array, Bytes, Dtype
 
+Replaced = Union[Ref, Tensor, Frame]
 _unpackb = msgpack.unpackb
 _frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
 _CODE_POINTS = {order: np.dtype(f"{order}u4") for order in "<>="}
@@ -33,8 +35,7 @@ class Decoder:
         buffers: Sequence[Bytes],
         caps: Caps = CAPS,
         *,
-        ref: Optional[Callable[[Ref], object]] = None,
-        tensor: Optional[Callable[[Tensor], object]] = None,
+        found: Optional[Callable[[Replaced], object]] = None,
     ) -> None:
         """Make a decoder.
 
@@ -42,12 +43,12 @@ class Decoder:
             buffers: the bytes of the arrays, as writable uint8 arrays; each array of the result uses the memory of
                 one buffer.
             caps: the limits of the message.
-            ref: called with each Ref; its result replaces the Ref (the box looks the object up).
-            tensor: the same for Tensor; without it a tensor is refused, because none ever leaves the box.
+            found: called with each Ref, Tensor and Frame; its result takes their place (the box later replaces them by
+                the objects that they stand for). Without it a tensor is refused, because none ever leaves the box.
         """
         self._buffers: List[Any] = list(buffers)
         self._caps = caps
-        self._make_ref, self._make_tensor = ref, tensor
+        self._found = found
         self._lists = self._items = 0
 
     def value(self, message: Union[bytes, memoryview]) -> object:
@@ -113,13 +114,18 @@ class Decoder:
     def _ref(self, content: object) -> object:
         number, type_name, text = listed(content, int, str, str)
         ref = Ref(number, type_name[:200], text[:500])
-        return ref if self._make_ref is None else self._make_ref(ref)
+        return ref if self._found is None else self._found(ref)
 
     def _tensor(self, content: object) -> object:
-        if self._make_tensor is None:
+        if self._found is None:
             raise WireError("a tensor, which never leaves the box")
         dtype, name, shape, data = listed(content, str, str, list, None)
-        return self._make_tensor(Tensor(self._array([name, shape, data]), dtype))
+        return self._found(Tensor(self._array([name, shape, data]), dtype))
+
+    def _frame(self, content: object) -> object:
+        frame = unpacked(content)
+        _checked_keys(frame.columns)
+        return frame if self._found is None else self._found(frame)
 
     def _array(self, content: object) -> Array:
         name, shape, data = listed(content, str, list, None)
@@ -164,10 +170,16 @@ def _nested_containers(container: Any) -> List[object]:
     """Return the items that are containers themselves."""
     kind = type(container)
     if kind is dict:
-        return [item for pair in container.items() for item in pair if type(item) in CONTAINERS]
+        return [item for pair in container.items() for item in pair if _holds(item)]
+    if kind is Frame:
+        return [part for part in container.parts() if type(part) is list]
     if kind in _SETS_AND_LISTS:
-        return [item for item in container if type(item) in CONTAINERS]
+        return [item for item in container if _holds(item)]
     return []
+
+
+def _holds(item: object) -> bool:
+    return type(item) in CONTAINERS or type(item) is Frame
 
 
 def _checked_keys(keys: List[object]) -> List[object]:
@@ -229,5 +241,6 @@ _READERS: Dict[str, Callable[[Decoder, object], object]] = {
     "l": Decoder._scalar_list,
     "g": Decoder._scalar,
     "r": Decoder._ref,
+    "F": Decoder._frame,
     "T": Decoder._tensor,
 }

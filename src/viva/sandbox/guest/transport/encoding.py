@@ -5,7 +5,8 @@ msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list
 
     t tuple   s set   z frozenset   d dict [key, value, key, ...]
     a array [dtype, shape, bytes | index]   l list of numpy scalars, as an array   g numpy scalar [dtype, bytes]
-    r Ref [id, type name, text]   T torch tensor [dtype, array...], towards the box only
+    r Ref [id, type name, text]   F data frame or series [see frames.py]
+    T torch tensor [dtype, array...], towards the box only
     and the tags of value_types.py
 """
 
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any, Callable, Collection, Dict, List, Optiona
 import msgpack
 import numpy as np
 
-from .value_types import CONTAINERS, VALUE_TYPES, sent_int
+from .frames import Frame
+from .library_types import library_type
+from .value_types import CONTAINERS, KEEP, VALUE_TYPES, sent_int, type_of
 from .wire_values import CAPS, DTYPE, Ref, Tensor, TooLarge, too_large
 
 if TYPE_CHECKING:
@@ -83,9 +86,12 @@ class Encoder:
             dtype = str(value.dtype).rpartition(".")[2]
             found = value.detach().cpu()
             return Tensor((found.float() if dtype == "bfloat16" else found).numpy(), dtype)
+        plain = _exact(value)
+        if plain is not KEEP:
+            return plain
         raise TypeError(
             f"a value of type {type(value).__name__} cannot be sent to the box; "
-            "send numbers, texts, lists, dicts, arrays or tensors"
+            "send numbers, texts, dates, lists, dicts, arrays, tensors or data frames"
         )
 
     def _count(self, items: int, depth: int) -> None:
@@ -185,8 +191,21 @@ class Encoder:
         data = _as_array(value, dtype=_native(value.dtype))
         return {"g": [data.dtype.str, data.tobytes()]}
 
+    def _frame(self, value: Frame, depth: int) -> object:
+        if self._in_key:
+            return self._pack(self._plainer(Deep(value)), depth)
+        return {"F": self._pack_all(value.parts(), depth)}
+
     def _tensor(self, value: Tensor, depth: int) -> object:
         return {"T": [value.dtype, *self._array_parts(value.array)]}
+
+
+def _exact(value: object) -> object:
+    """Return a value of a subclass as one of its type, and one of pandas as a frame; KEEP for any other value."""
+    row, of_library = type_of(value), library_type(type(value))
+    if row is not None:
+        return row.exact(value)
+    return of_library.plain(value) if of_library is not None and of_library.module.startswith("pandas") else KEEP
 
 
 class Deep:
@@ -230,8 +249,9 @@ _WRITERS: Dict[type, Writer] = {
     frozenset: Encoder._set,
     np.ndarray: Encoder._array,
     Ref: Encoder._ref,
+    Frame: Encoder._frame,
     Tensor: Encoder._tensor,
 }
-_LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - CONTAINERS))
+_LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - CONTAINERS - {Frame}))
 _NUMBER_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdFD")
 _NUMPY_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdgFDGSUmM")

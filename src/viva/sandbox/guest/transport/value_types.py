@@ -1,23 +1,10 @@
 """The types that an answer can have: one table for the wire, the comparison, the messages and the records.
 
-To add a type, add its row to `VALUE_TYPES`; no other module changes. For `datetime.timedelta`:
-
-    def _timedelta_parts(value):  # asks the descriptors of the class itself, which a subclass cannot replace
-        return [timedelta.__dict__[part].__get__(value) for part in ("days", "seconds", "microseconds")]
-
-    ValueType(
-        timedelta,
-        exact=lambda value: timedelta(*_timedelta_parts(value)),
-        tag="D",
-        parts=_timedelta_parts,
-        made=lambda content, caps: timedelta(*listed(content, int, int, int)),
-        show=lambda value, cap: str(value),
-        describe=_the("duration"),
-    )
-
+To add a type, add its row to `VALUE_TYPES`; no other module changes.
 Then add two values to `SAMPLES` in `tests/sandbox/guest/test_value_types.py`, which checks all that a row promises.
 
-A type that arrives as another one, as a deque does as a list, gets a row in `STAND_INS` instead.
+A type that arrives as another one, as a deque does as a list, gets a row in `STAND_INS` instead; one of another library
+a row in library_types.py.
 
 The bytes on the wire are hostile. They can name a tag of this table and nothing else, so that no class of the sender's
 choice is ever made, and `made` has to refuse what passes a cap before it makes anything of that size.
@@ -29,6 +16,7 @@ from __future__ import annotations
 
 import array
 import collections
+import datetime
 import math
 import types
 from decimal import Decimal
@@ -49,6 +37,7 @@ _DIGITS = 6
 _WHOLE = 1e12
 _LONG_BITS = 200
 _LONGEST_RANGE = 100_000
+_LONGEST_DATE = 40
 _DECIMAL_DIGITS = 1_000
 """Digits and exponents up to which a decimal is compared exactly."""
 
@@ -210,6 +199,43 @@ def _decimal_normal(value: Decimal) -> Union[float, Fraction]:
     return Fraction(value) if len(value.as_tuple().digits) <= _DECIMAL_DIGITS else float(value)
 
 
+def _fields_of(kind: type, value: object, *names: str) -> List[int]:
+    """Ask the descriptors of the class itself, which a subclass cannot replace."""
+    return [kind.__dict__[name].__get__(value) for name in names]
+
+
+def _date_exact(value: object) -> datetime.date:
+    return datetime.date(*_fields_of(datetime.date, value, "year", "month", "day"))
+
+
+def _datetime_exact(value: object) -> object:
+    if type(value).__name__ == "NaTType":  # of pandas: a missing date
+        return None
+    day = _fields_of(datetime.date, value, "year", "month", "day")
+    time = _fields_of(datetime.datetime, value, "hour", "minute", "second", "microsecond")
+    zone = datetime.datetime.__dict__["tzinfo"].__get__(value)
+    made = datetime.datetime(day[0], day[1], day[2], *time)
+    return made if zone is None else made.replace(tzinfo=datetime.timezone(zone.utcoffset(made)))
+
+
+def _datetime_shown(value: datetime.datetime, cap: int) -> str:
+    text = value.isoformat(" ")
+    return text[:10] if text[10:] == " 00:00:00" else text
+
+
+def _duration_parts(value: object) -> List[int]:
+    return _fields_of(datetime.timedelta, value, "days", "seconds", "microseconds")
+
+
+def _from_iso(kind: Any) -> Callable[[object, Caps], Any]:
+    def made(content: object, caps: Caps) -> Any:
+        if type(content) is not str or len(content) > _LONGEST_DATE:
+            raise WireError("a date of no valid form")
+        return kind.fromisoformat(content)
+
+    return made
+
+
 # A unary plus of the base class, and str.__str__, give an object of exactly that class.
 VALUE_TYPES: Tuple[ValueType, ...] = (
     ValueType(type(None), exact=itself, show=lambda value, cap: "None"),
@@ -270,6 +296,32 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         compared=AS_NUMBER,
         normal=_decimal_normal,
         recorded=False,
+    ),
+    ValueType(
+        datetime.datetime,  # before its base, the date
+        exact=_datetime_exact,
+        tag="D",
+        parts=datetime.datetime.isoformat,
+        made=_from_iso(datetime.datetime),
+        show=_datetime_shown,
+        told_by=repr,  # the same moment may be written in two zones
+    ),
+    ValueType(
+        datetime.date,
+        exact=_date_exact,
+        tag="y",
+        parts=datetime.date.isoformat,
+        made=_from_iso(datetime.date),
+        normal=lambda value: datetime.datetime(value.year, value.month, value.day),
+        show=lambda value, cap: value.isoformat(),
+    ),
+    ValueType(
+        datetime.timedelta,
+        exact=lambda value: datetime.timedelta(*_duration_parts(value)),
+        tag="e",
+        parts=_duration_parts,
+        made=lambda content, caps: datetime.timedelta(*listed(content, int, int, int)),
+        show=lambda value, cap: str(value),
     ),
 )
 STAND_INS: Tuple[StandIn, ...] = (

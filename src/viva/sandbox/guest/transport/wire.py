@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, TypeVar,
 
 import numpy as np
 
-from .decoding import Decoder
+from .decoding import Decoder, Replaced
 from .encoding import Deep, Encode, Encoder, Part
+from .frames import Frame
 from .wire_values import CAPS, Caps, Ref, Tensor, TooLarge, WireError
 
 if TYPE_CHECKING:
     from .wire_values import Bytes
 
 __all__ = [
-    "CAPS", "Caps", "Deep", "Ref", "Tensor", "TooLarge", "WireError", "dump", "load", "receive", "send", "transmit",
+    "CAPS", "Caps", "Deep", "Frame", "Ref", "Tensor", "TooLarge", "WireError", "dump", "load", "receive", "send",
+    "transmit",
 ]  # fmt: skip
 
 _MAGIC = 0x56495641
@@ -41,9 +43,10 @@ def send(sock: socket.socket, value: object, encode: Optional[Encode] = None) ->
 
     Args:
         sock: a connected stream socket; its timeout applies to each part.
-        value: of a type in VALUE_TYPES, or a list, tuple, dict, set, frozenset, numpy array or scalar, Ref or Tensor;
-            of exactly these types, nested as deep as the caps allow.
-        encode: see Encoder; without it torch tensors are sent as Tensor, and anything else raises TypeError.
+        value: of a type in VALUE_TYPES, or a list, tuple, dict, set, frozenset, numpy array or scalar, Ref, Frame or
+            Tensor; of exactly these types, nested as deep as the caps allow.
+        encode: see Encoder; without it torch tensors are sent as Tensor, data frames as Frame, and whatever else
+            has no plain form raises TypeError.
 
     Raises:
         TypeError, TooLarge: The value cannot be sent; nothing was sent.
@@ -77,8 +80,7 @@ def receive(
     left_s: Optional[LeftS] = None,
     caps: Caps = CAPS,
     *,
-    ref: Optional[Callable[[Ref], object]] = None,
-    tensor: Optional[Callable[[Tensor], object]] = None,
+    found: Optional[Callable[[Replaced], object]] = None,
 ) -> Any:
     """Receive one value, of the types that `send` takes and of no other.
 
@@ -87,15 +89,14 @@ def receive(
         left_s: returns how many seconds to wait before it is asked again; 0 or less once the time for the whole message
             has passed. None waits forever.
         caps: the limits of the message.
-        ref: what to make of references, see Decoder.
-        tensor: what to make of tensors, see Decoder.
+        found: what to make of references, tensors and frames, see Decoder.
 
     Raises:
         WireError: What arrived is not a valid message, or exceeds a cap.
         TimeoutError: The time has passed.
         EOFError, ConnectionError: The other side has ended.
     """
-    return _read(_Incoming(sock, left_s), caps, ref, tensor)
+    return _read(_Incoming(sock, left_s), caps, found)
 
 
 def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS) -> Any:
@@ -108,14 +109,13 @@ def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS) -> Any:
     Raises:
         WireError: The bytes are not a valid message, were cut short, or exceed a cap.
     """
-    return _read(_Stored(data), caps, None, None)
+    return _read(_Stored(data), caps, None)
 
 
 def _read(
     incoming: Union[_Incoming, _Stored],
     caps: Caps,
-    ref: Optional[Callable[[Ref], object]],
-    tensor: Optional[Callable[[Tensor], object]],
+    found: Optional[Callable[[Replaced], object]],
 ) -> object:
     magic, text_bytes, count = _HEADER.unpack(incoming.take(_HEADER.size))
     if magic != _MAGIC:
@@ -128,7 +128,7 @@ def _read(
     text = incoming.take(text_bytes)
     buffers = [incoming.fill(_empty(size, _uint8)) for size in sizes]
     incoming.check_end()
-    return Decoder(buffers, caps, ref=ref, tensor=tensor).value(text)
+    return Decoder(buffers, caps, found=found).value(text)
 
 
 class _Incoming:

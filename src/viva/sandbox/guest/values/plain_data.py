@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterable,
 import numpy as np
 
 from ..transport.encoding import Deep
+from ..transport.library_types import library_type
 from ..transport.value_types import CONTAINERS, KEEP, STAND_INS, TYPE_OF, VALUE_TYPES
 
 if TYPE_CHECKING:
@@ -53,7 +54,10 @@ class PlainData:
     | numpy arrays, matrices, records                | base array; masked items NaN where that exists      |
     | arrays of objects, if all items are plain      | nested lists                                        |
     | torch tensors, parameters                      | array: detached, dense; bfloat16, float8 as float32 |
-    | whatever offers `__array__` (data frames)      | array                                               |
+    | data frames and series of pandas               | Frame                                               |
+    | other types in LIBRARY_TYPES                   | plain values: sparse matrices and images as arrays, |
+    |                                                | figures as dicts                                    |
+    | whatever else offers `__array__`               | array                                               |
     | paths                                          | str                                                 |
     """
 
@@ -90,6 +94,9 @@ def _reader(kind: type) -> Reader:
         return _tensor
     if issubclass(kind, _torch_class("torch.nn", "Module")) or issubclass(kind, (type, io.IOBase)):
         return _kept
+    row = library_type(kind)
+    if row is not None:
+        return row.plain
     if dataclasses.is_dataclass(kind):
         return _fields
     for protocol, reader in _BY_PROTOCOL:

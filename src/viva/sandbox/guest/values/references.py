@@ -8,6 +8,7 @@ import types
 from typing import Any, Dict, Iterable, TypeVar
 
 from ..loading import sources
+from ..transport.frames import Frame
 from ..transport.wire import Ref, Tensor
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ class References:
         self._objects: Dict[int, Any] = {}
         self._last = 0
         self.mentioned = False
-        """Whether the current request names an object or holds a tensor; if not, its arguments are used unchanged."""
+        """Whether the current request holds what `arguments` replaces; if not, its arguments are used unchanged."""
 
     @property
     def count(self) -> int:
@@ -51,12 +52,12 @@ class References:
             self._objects.pop(number, None)
 
     def mention(self, value: T) -> T:
-        """Note a Ref or Tensor of a request, and return it; the decoder calls this."""
+        """Note a Ref, Tensor or Frame of a request, and return it; the decoder calls this."""
         self.mentioned = True
         return value
 
     def arguments(self, value: object) -> Any:
-        """Return what the examiner sent, with references replaced by the objects that they name."""
+        """Return what the examiner sent, with the objects that it names, tensors of torch and data frames of pandas."""
         return self._resolved(value) if self.mentioned else value
 
     def _resolved(self, value: Any) -> Any:
@@ -65,6 +66,8 @@ class References:
             return self[value.id]
         if kind is Tensor:
             return _torch_tensor(value)
+        if kind is Frame:
+            return value.to_pandas()
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind([self._resolved(item) for item in value])
         if kind is dict:
