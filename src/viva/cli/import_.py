@@ -2,10 +2,13 @@
 
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.adapters.importing.new_course import ImportedAssignment
@@ -16,7 +19,9 @@ if TYPE_CHECKING:
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--to", required=True, type=click.Path(path_type=Path), metavar="DIR",
               help="The new course's folder; it must be empty or new.")  # fmt: skip
-def command(tool: str, path: Path, to: Path) -> int:
+@click.option("--module", metavar="FILE", help="gradescope: the file that students submit, such as hw1.py.")
+@click.option("--tests", metavar="DIR", help="gradescope: the folder of the suite, below PATH.")
+def command(tool: str, path: Path, to: Path, module: str | None, tests: str | None) -> int:
     """Make a course of the assignments in PATH: a folder, or a zip archive, of another tool.
 
     nbgrader: a course (source/<assignment>/*.ipynb) or one assignment's source folder. otter: what `otter assign`
@@ -25,7 +30,9 @@ def command(tool: str, path: Path, to: Path) -> int:
     """
     from viva.adapters.importing.new_course import write_course
 
-    assignments = _reader(tool)(path)
+    if tool != "gradescope" and (module or tests):
+        raise UsageError("--module and --tests are for gradescope; the other tools say which files are which.")
+    assignments = _reader(tool, module, tests)(path)
     title = path.resolve().name.removesuffix(".zip").removesuffix(".ipynb")
     write_course(to, title, assignments)
     count = "one assignment" if len(assignments) == 1 else f"{len(assignments)} assignments"
@@ -43,7 +50,7 @@ def command(tool: str, path: Path, to: Path) -> int:
     return 0
 
 
-def _reader(tool: str) -> "Callable[[Path], list[ImportedAssignment]]":
+def _reader(tool: str, module: str | None, tests: str | None) -> "Callable[[Path], list[ImportedAssignment]]":
     if tool == "nbgrader":
         from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 
@@ -58,4 +65,4 @@ def _reader(tool: str) -> "Callable[[Path], list[ImportedAssignment]]":
         return import_classroom
     from viva.adapters.importing.gradescope_import import import_gradescope
 
-    return import_gradescope
+    return partial(import_gradescope, module=module, tests=tests)

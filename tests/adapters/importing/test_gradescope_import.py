@@ -67,6 +67,41 @@ def test_totals_are_those_of_the_original_runner(tmp_path: Path) -> None:
             assert float(course.score({"calculator.py": text}).earned) == pytest.approx(theirs.score), name
 
 
+@pytest.mark.parametrize(
+    ("files", "module"),
+    [
+        ({"test/test_a.py": "import hw"}, "hw.py"),
+        ({"test_a.py": "import hw", "words.txt": "a"}, "hw.py"),
+        ({"grader/test_a.py": "import hw"}, "hw.py"),
+        ({"tests/test_a.py": "missing = check_submitted_files(['hw.py', 'report.pdf'])"}, "hw.py"),
+        ({"tests/test_a.py": "import subprocess\nsubprocess.run(['python3', 'src/fib.py', '3'])"}, "fib.py"),
+        ({"tests/test_a.py": "import subprocess\nsubprocess.getoutput('python hw.py < in.txt')"}, "hw.py"),
+    ],
+)
+def test_suites_in_other_places_and_files_that_tests_name(tmp_path: Path, files: dict[str, str], module: str) -> None:
+    for name, text in files.items():
+        put(tmp_path / name, text)
+    (imported,) = import_gradescope(tmp_path)
+    assert imported.settings["submission"]["module"] == module
+    assert next(iter(imported.graders)) == "tests/test_a.py"
+    assert imported.settings.get("data", []) == (["words.txt"] if "words.txt" in files else [])
+
+
+def test_the_author_names_module_and_tests(tmp_path: Path) -> None:
+    """The sample solution is in the folder: without its name it would be taken for a file of the author's."""
+    put(tmp_path / "solution/hw.py", "def add(a, b): return a + b\n")
+    put(tmp_path / "checks/test_a.py", DECORATORS + "from hw import add\nclass T(unittest.TestCase):\n"
+        "    @weight(2)\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n")  # fmt: skip
+    put(tmp_path / "tests/test_old.py", "import other")
+    with pytest.raises(UsageError, match="Name its folder with --tests"):
+        import_gradescope(tmp_path, tests="nowhere")
+    imported = import_gradescope(tmp_path, module="hw.py", tests="checks")
+    assert imported[0].accepted == {"hw.py": b"def add(a, b): return a + b\n"}
+    course = ImportedCourse(tmp_path / "course", imported)
+    with course.process:
+        assert course.score({"hw.py": "def add(a, b): return a + b\n"}).earned == 2
+
+
 def test_what_is_not_done_is_said(tmp_path: Path) -> None:
     notes = " ".join(import_gradescope(autograder(tmp_path))[0].notes)
     assert "setup.sh is not run" in notes and "post_processor" in notes and "numpy" in notes

@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nbgrader_class import cell, source
+from imported import ImportedCourse
+from nbgrader_class import cell, put, source
 
 from bench.small_course import notebook
 from viva.adapters.nbgrader.nbgrader_grading import compose
+from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.adapters.nbgrader.nbgrader_source import SourceNotebook, read_source
 from viva.adapters.nbgrader.regions import RegionError, regions, replace_regions
+from viva.model import Status
 from viva.model.errors import CourseError
 from viva.submissions.notebook_cells import read_notebook
 
@@ -40,13 +43,17 @@ def graded_cell(text: str = "pass", **about: Any) -> dict[str, Any]:
     return cell("code", text, "t", **{"grade": True, "locked": True, "points": 1, **about})
 
 
+def essay(grade_id: str, points: float = 2) -> dict[str, Any]:
+    return cell("markdown", "YOUR ANSWER HERE", grade_id, grade=True, solution=True, points=points)
+
+
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
         ([cell("code", "1")], "no cell of any notebook is worth points"),
         ([graded_cell(), graded_cell()], "cell 2 has the id `t` of a cell above"),
         ([graded_cell(points=-1)], "cell 1 is worth -1 points"),
-        ([graded_cell(points="3")], "cell 1 is worth '3' points"),
+        ([graded_cell(points="many")], "cell 1 is worth 'many' points"),
         ([graded_cell(points=True)], "cell 1 is worth True points"),
         ([graded_cell(points=float("nan"))], "cell 1 is worth nan points"),
         ([graded_cell(schema_version=9)], "metadata of version 9"),
@@ -55,6 +62,7 @@ def graded_cell(text: str = "pass", **about: Any) -> dict[str, Any]:
         ([graded_cell("# BEGIN HIDDEN TESTS\n# BEGIN HIDDEN TESTS")], "inside another such region"),
         ([cell("code", "### BEGIN SOLUTION\n### END SOLUTION")], "none of its metadata"),
         ([{**graded_cell(), "metadata": {"nbgrader": {"schema_version": 3, "grade": True}}}], "without a grade_id"),
+        ([essay("1/a"), essay("1 a")], "differs from another one in signs only"),
     ],
 )
 def test_what_cannot_be_taken_over_is_refused_in_a_sentence(
@@ -120,3 +128,28 @@ def test_metadata_of_any_form_are_an_ordinary_cell(tmp_path: Path, metadata: Any
 
 def test_points_are_what_is_written(tmp_path: Path) -> None:
     assert read(tmp_path, [graded_cell(points=0.1)]).cells["t"].points == Fraction(1, 10)
+
+
+def test_a_cell_that_nbgrader_takes_no_notice_of_needs_no_id(tmp_path: Path) -> None:
+    plain = {**cell("code", "1"), "metadata": {"nbgrader": {"grade": False, "solution": False, "locked": False}}}
+    assert list(read(tmp_path, [plain, graded_cell()]).cells) == ["t"]
+
+
+@pytest.mark.parametrize("version", [None, 0, 1, 2])
+def test_metadata_of_an_old_nbgrader(tmp_path: Path, version: int | None) -> None:
+    old = graded_cell(points="1.5", schema_version=version)
+    if version is None:
+        del old["metadata"]["nbgrader"]["schema_version"]
+    assert read(tmp_path, [old]).cells["t"].points == Fraction(3, 2)
+
+
+def test_an_id_that_is_no_file_name_is_a_question_all_the_same(tmp_path: Path) -> None:
+    put(tmp_path / "hw/a.ipynb", notebook([essay("part 1/why?"), essay("free", points=0), graded_cell()]))
+    course = ImportedCourse(tmp_path / "course", import_nbgrader(tmp_path / "hw"))
+    assert [question.number for question in course.assignment.rubric().questions] == ["part_1_why_", "free"]
+    answered = essay("part 1/why?") | {"source": "Because."}
+    with course.process:
+        score = course.score({"a.ipynb": notebook([answered, essay("free", points=0), graded_cell()])})
+    statuses = {each.number: each.status for each in score.entries}
+    assert statuses["part 1/why?"] is Status.NEEDS_REVIEW
+    assert statuses["free"] is Status.FAILED, "what was not touched goes to no person, also if it is worth nothing"

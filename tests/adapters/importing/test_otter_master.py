@@ -122,15 +122,77 @@ def test_tests_and_totals_are_those_of_otter_assign(tmp_path: Path, form: str) -
         ([markdown("Text\n```otter\n# END QUESTION\n```")], "give the block a cell of its own"),
         (2 * question("q", "", block("TESTS", code("1"))), "ends a second question `q`"),
         (
-            question("q", "", block("TESTS", code('""" # BEGIN TEST CONFIG\nweight: 1\n""" # END TEST CONFIG\n1'))),
-            "known",
+            question("q", "", block("TESTS", code('""" # BEGIN TEST CONFIG\nweight\n""" # END TEST CONFIG\n1'))),
+            "otter knows",
         ),
+        ([raw("# ASSIGNMENT CONFIG\nconfig_file: more.yml")], "'more.yml', which is not next to the notebook"),
     ],
 )
 def test_what_cannot_be_taken_over_is_refused_in_a_sentence(cells: list[Cell], words: str) -> None:
     with pytest.raises(UsageError) as raised:
         read(cells)
     assert words in str(raised.value) and str(raised.value).startswith("hw.ipynb")
+
+
+def test_other_keys_of_a_test_config_mean_nothing() -> None:
+    config = '""" # BEGIN TEST CONFIG\nname: first\npoints: 2\n""" # END TEST CONFIG\n1'
+    assert b"'points': 2" in read(question("q", "", block("TESTS", code(config, "1")))).tests["q.py"]
+
+
+def test_a_notebook_by_its_path_brings_what_it_names(tmp_path: Path) -> None:
+    settings = "# ASSIGNMENT CONFIG\nconfig_file: conf/more.yml\nfiles: [data, words.txt, 'more/*.csv', gone.txt]\n"
+    cells = [raw(settings), *question("q", "", block("TESTS", code("1", "1")))]
+    (tmp_path / "hw.ipynb").write_bytes(master(cells))
+    put = {"data/a/b.txt": "1", "data/c.txt": "2", "words.txt": "3", "more/d.csv": "4", "more/e.txt": "5"}
+    for name, text in {**put, "conf/more.yml": "seed: {autograder_value: 5}\nfiles: [other.txt]\n"}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    for path in (tmp_path / "hw.ipynb", tmp_path):
+        (imported,) = import_otter(path)
+        assert imported.settings["data"] == ["data/a/b.txt", "data/c.txt", "more/d.csv", "words.txt"]
+        assert imported.notes == ["gone.txt is named in the master notebook, and is not there."]
+        assert json.loads(imported.graders["otter_config.json"]) == {"seed": 5}
+
+
+FIRST_FORMAT = [
+    markdown("# Homework\n\n```\nBEGIN ASSIGNMENT\nfiles: [words.txt]\nseed: 7\ngenerate:\n  show_hidden: true\n```"),
+    code("import numpy as np"),
+    markdown("**Question 1.** Square.\n\n```\nBEGIN QUESTION\nname: q1\npoints: 2\n```"),
+    code("def square(x):\n    return x ** 2 # SOLUTION"),
+    code("## Test ##\nsquare(2)", "4"),
+    code("# HIDDEN TEST\nsquare(3)", "9"),
+    markdown("```\nBEGIN QUESTION\nname: q2\nmanual: true\npoints: 3\n```\nWhy?"),
+    markdown("It is asked."),
+    markdown("**SOLUTION:** Because."),
+    markdown("The end."),
+    code("done = True # SOLUTION"),
+]
+
+
+def test_a_notebook_in_otter_s_first_format(tmp_path: Path) -> None:
+    (tmp_path / "hw.ipynb").write_bytes(master(FIRST_FORMAT))
+    (tmp_path / "words.txt").write_text("a b")
+    found = read(FIRST_FORMAT)
+    assert sources(found.student) == [
+        "import otter\ngrader = otter.Notebook()",
+        "# Homework",
+        "import numpy as np",
+        "**Question 1.** Square.",
+        "def square(x):\n    ...",
+        'grader.check("q1")',
+        "Why?",
+        "It is asked.",
+        "_Type your answer here, replacing this text._",
+        "The end.",
+        "done = ...",
+    ]
+    (test,) = otter_tests(tmp_path / "tests", found.tests)
+    assert [(case.hidden, float(case.points)) for case in test.cases] == [(False, 1), (True, 1)]
+    assert found.config == {"show_hidden": True, "seed": 7} and found.files == ["words.txt"]
+    assert found.rubric["q2"]["points"] == 3 and found.rubric["q2"]["model"] == "Because."
+    course = ImportedCourse(tmp_path / "course", import_otter(tmp_path / "hw.ipynb"))
+    with course.process:
+        assert course.score({"hw.ipynb": found.solution.decode()}).earned == 2
 
 
 def test_yaml_that_would_make_objects_is_refused() -> None:

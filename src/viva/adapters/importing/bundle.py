@@ -2,7 +2,7 @@
 
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -27,6 +27,30 @@ def read_bundle(path: Path) -> dict[str, bytes]:
     if path.suffix == ".ipynb":
         return {path.name: path.read_bytes()}
     return files_of_zip(path.read_bytes(), str(path))
+
+
+def named_files(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    """Return files below a folder by their path in it: those named, those in named folders, and those of a pattern.
+
+    Raises:
+        UsageError: they are too large.
+    """
+    files: dict[str, bytes] = {}
+    for name in names:
+        parts = PurePosixPath(name).parts
+        if not parts or PurePosixPath(name).is_absolute() or ".." in parts:
+            continue
+        for found in sorted(folder.glob(PurePosixPath(name).as_posix())):
+            at = found.relative_to(folder).as_posix()
+            if found.is_symlink() or is_litter(at):
+                continue
+            if found.is_dir():
+                files |= {f"{at}/{path}": data for path, data in _of_folder(found).items()}
+            elif found.is_file():
+                files[at] = found.read_bytes()
+    if len(files) > MOST_FILES or sum(map(len, files.values())) > MOST_BYTES:
+        raise UsageError(_too_large(str(folder)))
+    return files
 
 
 def files_of_zip(data: bytes, shown: str) -> dict[str, bytes]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -146,9 +145,9 @@ def _pending_review(cell: SourceCell, notebook: Notebook) -> Outcome:
     """Leave the answer for a person, unless it is what was handed out, which earns nothing in nbgrader."""
     theirs = next((c.source for c in reversed(notebook.cells) if _grade_id(c) == cell.grade_id), None)
     if theirs is None:
-        return Outcome(Status.NEEDS_REVIEW, NOT_FOUND, rubric=cell.grade_id)
+        return Outcome(Status.NEEDS_REVIEW, NOT_FOUND, rubric=cell.number)
     if cell.task:
-        return Outcome(Status.NEEDS_REVIEW, NOT_READ, rubric=cell.grade_id)
-    if theirs.strip() == cell.released.strip() and cell.points > Fraction(0):
+        return Outcome(Status.NEEDS_REVIEW, NOT_READ, rubric=cell.number)
+    if theirs.strip() == cell.released.strip():
         return Outcome(Status.FAILED, UNANSWERED)
-    return Outcome(Status.NEEDS_REVIEW, NOT_READ, written=theirs[:MOST_WRITTEN], rubric=cell.grade_id)
+    return Outcome(Status.NEEDS_REVIEW, NOT_READ, written=theirs[:MOST_WRITTEN], rubric=cell.number)

@@ -110,9 +110,9 @@ def _rubric(notebook: SourceNotebook, there: Mapping[str, object]) -> dict[str, 
     for cell in notebook.cells.values():
         if not cell.is_graded_by_hand:
             continue
-        if cell.grade_id in there:
+        if cell.number in there:
             raise UsageError(f"{notebook.file}: `{cell.grade_id}` is graded by hand in another notebook too.")
-        questions[cell.grade_id] = question(cell.grade_id, cell.points, cell.mark_scheme, _model_answer(cell))
+        questions[cell.number] = question(cell.grade_id, cell.points, cell.mark_scheme, _model_answer(cell))
     return questions
 
 

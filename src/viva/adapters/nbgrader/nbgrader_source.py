@@ -1,6 +1,7 @@
 """An nbgrader assignment as its author wrote it: the cells of `source/*.ipynb`, and which of them are worth points."""
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,10 @@ FOLDER: Final = "source"
 CODE_STUB: Final = "# YOUR CODE HERE\nraise NotImplementedError()"
 TEXT_STUB: Final = "YOUR ANSWER HERE"
 OUR_SCHEMA: Final = 3
+_SCHEMAS: Final = (None, 0, 1, 2, OUR_SCHEMA)
+"""Versions of nbgrader's metadata, the first two before it wrote a version; what is read here means the same in all."""
+_FLAGS: Final = ("grade", "solution", "task", "locked")
+"""nbgrader takes no notice of a cell in which none of these is set."""
 MOST_POINTS: Final = 1_000_000
 
 
@@ -33,6 +38,11 @@ class SourceCell:
     locked: bool
     """Whether this text replaces the student's before the notebook runs."""
     points: Fraction
+
+    @property
+    def number(self) -> str:
+        """Return the id in the letters that the number of a question in rubric.yaml may have."""
+        return re.sub(r"[^A-Za-z0-9_.-]+", "_", self.grade_id).lstrip(".-") or "_"
 
     @property
     def is_test(self) -> bool:
@@ -101,21 +111,24 @@ def _cells(path: Path) -> dict[str, SourceCell]:
     found: dict[str, SourceCell] = {}
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader")
-        if not isinstance(about, dict) or not about:
+        if not isinstance(about, dict) or not any(about.get(flag) is True for flag in _FLAGS):
             if f"BEGIN {SOLUTION}" in cell.source or f"BEGIN {HIDDEN_TESTS}" in cell.source:
                 raise _error(path, cell, "has regions of nbgrader, but none of its metadata; mark it in nbgrader")
             continue
         known = _known(path, cell, about)
         if known.grade_id in found:
             raise _error(path, cell, f"has the id `{known.grade_id}` of a cell above; ids must differ")
+        by_hand = [other.number for other in found.values() if other.is_graded_by_hand]
+        if known.is_graded_by_hand and known.number in by_hand:
+            raise _error(path, cell, f"has the id `{known.grade_id}`, which differs from another one in signs only")
         found[known.grade_id] = known
     return found
 
 
 def _known(path: Path, cell: Cell, about: Mapping[str, object]) -> SourceCell:
     grade_id, version = about.get("grade_id"), about.get("schema_version")
-    if version not in (1, 2, OUR_SCHEMA):
-        raise _error(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected {OUR_SCHEMA}")
+    if version not in _SCHEMAS:
+        raise _error(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected at most {OUR_SCHEMA}")
     if not isinstance(grade_id, str) or not grade_id:
         raise _error(path, cell, "has nbgrader metadata without a grade_id")
     grade, solution, task = (about.get(flag) is True for flag in ("grade", "solution", "task"))
@@ -145,8 +158,12 @@ def _known(path: Path, cell: Cell, about: Mapping[str, object]) -> SourceCell:
 
 
 def _points(path: Path, cell: Cell, value: Any) -> Fraction:
-    if type(value) in (int, float) and 0 <= value <= MOST_POINTS:
-        return Fraction(str(value))
+    try:
+        points = Fraction(str(value)) if type(value) in (int, float, str) else None  # nbgrader 0.3 wrote texts
+    except (ValueError, ZeroDivisionError):
+        points = None
+    if points is not None and 0 <= points <= MOST_POINTS:
+        return points
     raise _error(path, cell, f"is worth {value!r:.40} points; expected a number from 0 on")
 
 

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from viva.adapters.importing.bundle import below, files_of_zip, read_bundle
+from viva.adapters.importing.bundle import below, files_of_zip, named_files, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
 from viva.adapters.importing.student_notebook import cells_of, preloads, source_of
 from viva.adapters.otter.otter_grading import CONFIG
@@ -53,16 +54,24 @@ def import_otter(path: Path) -> list[ImportedAssignment]:
 
 
 def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> ImportedAssignment:
-    master: Master = read_master(files[file], f"{path}/{file}" if path.is_dir() else str(path))
     folder = file.rpartition("/")[0]
     data = below(files, folder)
-    wanted = {p: data[p] for p in master.files if p in data}
+
+    def read_file(name: str) -> bytes | None:
+        found = named_files(path.parent, [name]) if path.suffix == ".ipynb" else data
+        return found.get(name)
+
+    master: Master = read_master(files[file], f"{path}/{file}" if path.is_dir() else str(path), read_file)
+    if path.suffix == ".ipynb":
+        data = named_files(path.parent, master.files)
+    wanted = {p: d for p, d in data.items() if any(_is_named(p, name) for name in master.files)}
     imported = _assignment(name, master.tests, master.config, wanted)
     shown = PurePosixPath(file).name
     imported.starter, imported.accepted = {shown: master.student}, {shown: master.solution}
     imported.rubric = master.rubric
     imported.notes += master.notes
-    imported.notes += [f"{p} is named in the master notebook, and is not there." for p in master.files if p not in data]
+    lost = [name for name in master.files if not any(_is_named(p, name) for p in data)]
+    imported.notes += [f"{name} is named in the master notebook, and is not there." for name in lost]
     _set_notebook(imported, [shown])
     return imported
 
@@ -81,6 +90,12 @@ def _assignment(
     imported.settings["preload"] = preloads(texts)
     imported.add_data(data)
     return imported
+
+
+def _is_named(path: str, name: str) -> bool:
+    """Return whether a file is the named one, or lies in the folder of that name."""
+    name = PurePosixPath(name).as_posix()
+    return path == name or path.startswith(f"{name}/") or fnmatchcase(path, name)
 
 
 def _set_notebook(imported: ImportedAssignment, names: list[str]) -> None:

@@ -1,7 +1,7 @@
 """An otter master notebook: questions, prompts, solutions and tests between its marker cells."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -10,6 +10,7 @@ import yaml
 
 from viva.adapters.importing.new_course import folder_name, question
 from viva.adapters.importing.student_notebook import Cell, cells_of, language_of, source_of, written
+from viva.adapters.otter.otter_first_format import in_current_format, is_first_format
 from viva.adapters.otter.otter_points import PointsError, exact
 from viva.adapters.otter.otter_solutions import SolutionError, with_seed, without_ignored, without_solutions
 from viva.adapters.otter.otter_tests import TestCellError, case_of, test_file
@@ -19,10 +20,8 @@ _CONFIG: Final = re.compile(r"#\s+assignment\s+config\s*", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"#\s+(begin|end)\s+(question|prompt|solution|tests)\s*", re.IGNORECASE)
 _IGNORED: Final = re.compile(r"(##\s*ignore\s*##\s*|#\s*ignore\s*)", re.IGNORECASE)
 _FENCE: Final = re.compile(r"\s*```otter\s*\n(.*)\n\s*```\s*", re.DOTALL)
-_REFUSED: Final = {
-    "config_file": "the settings of another file are not read",
-    "plugins": "plugins of otter's are not run",
-}
+ReadFile = Callable[[str], bytes | None]
+"""Returns a file next to the notebook, by its path; None if there is none."""
 
 
 @dataclass(slots=True)
@@ -45,11 +44,17 @@ class Master:
 
 def is_master(data: bytes) -> bool:
     """Return whether the bytes look like a master notebook."""
-    return re.search(rb"(?i)#\s+assignment\s+config", data) is not None or b"# BEGIN QUESTION" in data.upper()
+    current = re.search(rb"(?i)#\s+assignment\s+config", data) is not None or b"# BEGIN QUESTION" in data.upper()
+    return current or is_first_format(data)
 
 
-def read_master(data: bytes, shown: str) -> Master:
+def read_master(data: bytes, shown: str, read_file: ReadFile = lambda path: None) -> Master:
     """Read a master notebook as text.
+
+    Args:
+        data: the bytes of the notebook.
+        shown: its name in messages.
+        read_file: reads a file of settings that the notebook names.
 
     Raises:
         UsageError: it is not one, or uses what cannot be imported.
@@ -57,7 +62,9 @@ def read_master(data: bytes, shown: str) -> Master:
     cells = cells_of(data, shown)
     if not language_of(data).startswith("python"):
         raise UsageError(f"{shown} is written in {language_of(data)}; only notebooks in Python are taken over.")
-    reader = _Reader(shown)
+    if is_first_format(data):
+        cells = in_current_format(cells)
+    reader = _Reader(shown, read_file)
     for number, cell in enumerate(cells, 1):
         try:
             reader.read(cell)
@@ -72,7 +79,8 @@ def read_master(data: bytes, shown: str) -> Master:
 class _Reader:
     """Reads the cells once, in order."""
 
-    def __init__(self, shown: str) -> None:
+    def __init__(self, shown: str, read_file: ReadFile) -> None:
+        self._read_file = read_file
         self.master = Master()
         self.cells: list[tuple[Cell, bool]] = []
         """The cells of the notebooks, and whether each is (part of) a solution."""
@@ -98,7 +106,7 @@ class _Reader:
             raise TestCellError("holds a plugin, which cannot be taken over")
         boundary = _BOUNDARY.match(text) if kind == "raw" else None
         if kind == "raw" and _CONFIG.match(text):
-            self.settings |= _yaml(text)
+            self._configure(_yaml(text))
         elif boundary:
             self._boundary(boundary[2].lower(), text, begins=boundary[1].lower() == "begin")
         elif self._blocks and self._blocks[-1] == "tests":
@@ -116,13 +124,14 @@ class _Reader:
         """
         if self._blocks:
             raise UsageError(f"{self._shown}: the last {self._blocks[-1]} block does not end.")
-        for key, why in _REFUSED.items():
-            if self.settings.get(key):
-                raise UsageError(f"{self._shown}: `{key}` cannot be taken over, because {why}; take it out.")
+        if self.settings.get("plugins"):
+            raise UsageError(
+                f"{self._shown}: `plugins` cannot be taken over, because plugins of otter's are not run; take it out."
+            )
         if not self.master.tests:
             raise UsageError(f"{self._shown} holds no tests (`# BEGIN TESTS`); nothing can be graded by itself.")
         settings, master = self.settings, self.master
-        generate, seed = _table(settings.get("generate")), _table(settings.get("seed"))
+        generate, seed = _table(settings.get("generate")), _seed(settings.get("seed"))
         master.config = {
             **generate,
             **({"seed": seed["autograder_value"]} if seed.get("autograder_value") is not None else {}),
@@ -135,6 +144,15 @@ class _Reader:
         if settings.get("init_cell", True):
             self.cells.insert(0, (_code("import otter\ngrader = otter.Notebook()"), False))
         return master
+
+    def _configure(self, settings: dict[str, object]) -> None:
+        """Add settings; those of the file that they name count less than their own."""
+        if name := settings.pop("config_file", None):
+            data = self._read_file(str(name))
+            if data is None:
+                raise TestCellError(f"names the settings file {str(name)!r:.80}, which is not next to the notebook")
+            self.settings |= _yaml(data.decode("utf-8-sig", "replace"))
+        self.settings |= settings
 
     @property
     def _ok_format(self) -> bool:
@@ -197,7 +215,7 @@ class _Reader:
 
 
 def _given(reader: _Reader, _cells: list[Cell]) -> list[Cell]:
-    seed = _table(reader.settings.get("seed"))
+    seed = _seed(reader.settings.get("seed"))
     given: list[Cell] = []
     for cell, is_solution in reader.cells:
         text = source_of(cell)
@@ -221,6 +239,11 @@ def _yaml(text: str) -> dict[str, object]:
     if value is not None and not isinstance(value, dict):
         raise TestCellError("holds settings that are not keys with values")
     return value or {}
+
+
+def _seed(value: object) -> Mapping[str, object]:
+    """Return the settings of the seed; the first format has a number instead."""
+    return {"autograder_value": value} if type(value) is int else _table(value)
 
 
 def _table(value: object) -> Mapping[str, object]:
