@@ -82,6 +82,24 @@ def test_read_all_the_same() -> None:
                 assert sources(data) == expected
 
 
+def in_language(language: str, *cells: Any) -> Notebook:
+    return read_notebook(notebook(*cells, metadata={"kernelspec": {"name": "k", "language": language}}))
+
+
+def test_a_notebook_in_another_language_says_so_once_and_none_of_it_runs() -> None:
+    read = in_language(
+        "julia", cell(source="function f(x)\n x + 1\nend"), cell("markdown", "Why?"), cell(source="f(1)")
+    )
+    assert read.code == () and [c.source for c in read.prose] == ["Why?"]
+    assert read.notes == ("The notebook is in julia, not in Python: none of its code was run.",)
+
+
+def test_python_under_another_name_runs() -> None:
+    for language in ("R", "python3", "conda", "Python"):
+        read = in_language(language, cell(source="%pip install x\ny = 1"))
+        assert len(read.code) == 1 and not read.notes
+
+
 def test_headings_of_format_3_are_prose() -> None:
     data = json.dumps(
         {"worksheets": [{"cells": [{"cell_type": "heading", "level": 2, "source": ["2.1 Why"]}]}]}

@@ -4,9 +4,11 @@ Saved outputs and ids are ignored, so they may be missing, doubled or of any typ
 tests that other tools have written into them.
 """
 
+import ast
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viva.submissions.decode_text import decode, without_surrogates
@@ -21,6 +23,12 @@ MAX_CELLS: Final = 10_000
 MAX_SOURCE: Final = 8 << 20
 """Characters in all cells together."""
 _LONGEST_NUMBER: Final = 400
+_OTHER_LANGUAGES: Final = frozenset(
+    ("r", "julia", "octave", "matlab", "scala", "java", "javascript", "typescript", "kotlin", "c", "c++", "c#", "f#",
+     "rust", "go", "ruby", "perl", "lua", "haskell", "ocaml", "sql", "bash", "powershell", "stata", "sas")
+)  # fmt: skip
+NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
+"""A line of a cell that only IPython understands."""
 
 _TOO_MANY: Final = "the notebook holds far too many values: clear its outputs, and submit it again"
 _TOO_MANY_CELLS: Final = f"the notebook has more than {MAX_CELLS:,} cells"
@@ -71,7 +79,8 @@ def read_notebook(data: bytes) -> Notebook:
     Raises:
         NotebookError: and nothing else, whatever the bytes are.
     """
-    found = list(_cells(_parse(data)))
+    parsed = _parse(data)
+    found = list(_cells(parsed))
     if len(found) > MAX_CELLS:
         raise NotebookError(_TOO_MANY_CELLS)
     cells: list[Cell] = []
@@ -92,7 +101,31 @@ def read_notebook(data: bytes) -> Notebook:
         if unknown
         else ()
     )
+    language = _other_language(parsed)
+    if language and not all(_is_python(cell.source) for cell in cells if cell.number):
+        cells = [replace(cell, number=0, kind="raw" if cell.number else cell.kind) for cell in cells]
+        notes = (*notes, f"The notebook is in {language}, not in Python: none of its code was run.")
     return Notebook(tuple(cells), notes)
+
+
+def _other_language(notebook: Mapping[str, object]) -> str:
+    """Return the language that the notebook names, if it is one that is surely not Python."""
+    metadata = _mapping(notebook.get("metadata"))
+    named = _mapping(metadata.get("kernelspec")).get("language") or _mapping(metadata.get("language_info")).get("name")
+    return named if isinstance(named, str) and named.lower() in _OTHER_LANGUAGES else ""
+
+
+def _is_python(source: str) -> bool:
+    """Return whether a cell is Python: many a notebook says so of itself wrongly."""
+    try:
+        ast.parse(NOT_PYTHON.sub("", source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
 
 
 def _parse(data: bytes) -> Mapping[str, object]:

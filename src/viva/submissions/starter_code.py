@@ -4,7 +4,6 @@ Two pieces of code are the same if their syntax trees are: line ends, comments a
 """
 
 import ast
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,14 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from viva.submissions.decode_text import decode
-from viva.submissions.notebook_cells import NotebookError, read_notebook
+from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
 from viva.submissions.parameters import Parameters, parameters_in
 from viva.submissions.syntax_trees import syntax_trees
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""
-NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
-"""Lines of a notebook that are for IPython."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

@@ -226,6 +226,8 @@ MAGICS: list[tuple[str, str]] = [
     ("print(1)\nOut[1] if 1 in Out else None", "1\n"),
     ("import os\nos.getcwd?", ""),
     ("str?", ""),
+    ("%tensorflow_version 2.x\nprint('goes on')", "goes on\n"),
+    ("%%shell_of_colab\nls", "not found"),
     ("raise ValueError('x')\n%time", ""),
 ]
 

@@ -294,6 +294,7 @@ ASKING: Final = {
 LANGUAGE: Final = {
     "future": "from __future__ import annotations\ndef hinted(x: NoSuchType): pass\nhinted.__annotations__",
     "future_holds": "def hinted_too(x: AnotherType): pass\nhinted_too.__annotations__",
+    "future_below": "from_here = 1\nfrom __future__ import annotations\ndef hinted_too(x: A): pass\nhinted_too.__annotations__",
     "match": "match [1, 2]:\n    case [first, *rest]:\n        print(first, rest)",
     "walrus": "(n := 10) + 1",
     "global_": "def set_global():\n    global made\n    made = 'made'\nset_global()\nmade",

@@ -62,7 +62,7 @@ def import_gradescope(path: Path, module: str | None = None, tests: str | None =
         "preload": preloads(texts.values()),
     }
     imported = ImportedAssignment(name, settings, {f"tests/{p}": d for p, d in suite.items()})
-    imported.starter = {file: b"# Hand in this file.\n" for file in sorted(submitted)} if len(modules) > 1 else {}
+    imported.starter = dict.fromkeys(sorted(submitted), b"# Hand in this file.\n") if len(modules) > 1 else {}
     imported.accepted = accepted
     imported.add_data(data)
     imported.notes = _notes(files)

@@ -17,7 +17,7 @@ import yaml
 
 from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import Cell
-from viva.submissions.starter_code import NOT_PYTHON
+from viva.submissions.notebook_cells import NOT_PYTHON
 
 _HEADING: Final = re.compile(
     r"^ {0,3}(?:(?P<rank>#{1,6})[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M

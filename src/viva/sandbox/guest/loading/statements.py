@@ -224,8 +224,13 @@ def future_flags(tree: ast.Module) -> int:
     """Return the compiler flags of `from __future__ import …`, for statements that are compiled one by one."""
     flags: int = 0
     for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+        if isinstance(node, ast.ImportFrom) and is_future_import(node):
             for alias in node.names:
                 feature: Any = getattr(__future__, alias.name, None)
                 flags |= int(feature.compiler_flag) if feature is not None else 0
     return flags
+
+
+def is_future_import(node: ast.stmt) -> bool:
+    """Return whether the statement is `from __future__ import …`."""
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"

@@ -19,6 +19,7 @@ from IPython.core import page, ultratb
 from IPython.core.completer import IPCompleter  # noqa: F401  # imported by InteractiveShell anyway: once, before forks
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -117,6 +118,24 @@ class _Interactive(InteractiveShell):
     def _format_exception_for_storage(self, *_args: object, **_kwargs: object) -> Dict[str, object]:
         """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
         return {"ename": "", "evalue": "", "traceback": []}
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """Run a magic; of one that does not exist, such as Colab's own, say so and go on with the cell."""
+        try:
+            return super().run_line_magic(magic_name, line, _stack_depth + 1)
+        except UsageError as error:
+            if self.find_line_magic(magic_name) is not None:
+                raise
+            self.show_usage_error(error)  # type: ignore[no-untyped-call]
+
+    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        """Run a magic; of one that does not exist, say so."""
+        try:
+            return super().run_cell_magic(magic_name, line, cell)  # type: ignore[no-untyped-call]
+        except UsageError as error:
+            if self.find_cell_magic(magic_name) is not None:  # type: ignore[no-untyped-call]
+                raise
+            self.show_usage_error(error)  # type: ignore[no-untyped-call]
 
     def enable_gui(self, gui: object = None) -> None:
         """Do nothing: there is no screen."""

@@ -13,7 +13,7 @@ import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
 from ..loading import sources
-from ..loading.statements import future_flags
+from ..loading.statements import future_flags, is_future_import
 from ..values.raised import Raised
 from . import figures
 from .cell_outputs import Outputs, Streams
@@ -93,6 +93,7 @@ class PlainCells:
             self._shell.run(number, text)
             return
         self._flags |= future_flags(tree)
+        tree.body.sort(key=lambda node: not is_future_import(node))  # in a cell, they may come after other statements
         self._namespace.pop("__warningregistry__", None)  # each cell warns again, as in IPython
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         with Streams(self._outputs):
