@@ -115,6 +115,8 @@ class Assignment:
 
     Such a suite runs with the submission, in its box.
     """
+    master: Path | None = None
+    """The master notebook or source folder of the suite, from which its files are made; may not be there."""
     declared: "Policy | None" = None
     """The policy as `policy:` declares it; `policy()` returns the one that applies."""
 
@@ -122,7 +124,7 @@ class Assignment:
     def hidden(self) -> list[Path]:
         """Return the folders that no program of a student may read: the graders, and one with a solved notebook."""
         solved = any((self.folder / name).is_file() for name in (*SOURCES, TESTS))
-        return [self.graders.parent, *([self.folder] if solved else [])]
+        return [self.graders.parent, *([self.folder] if solved else []), *([self.master] if self.master else [])]
 
     def policy(self) -> "Policy":
         """Return how points become grades: as declared, or with nothing taken off."""

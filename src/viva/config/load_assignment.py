@@ -92,6 +92,8 @@ class AssignmentFile:
     """The Python interpreter that runs the student's code; null for viva's own."""
     suite: Literal["unittest", "nbgrader", "otter"] | None = None
     """The tool whose existing tests lie in graders/<assignment>."""
+    master: Text | None = None
+    """The notebook of otter, or the folder of nbgrader, from which the tests are made again when it has changed."""
     release: Release = field(default_factory=Release)
     """What students get of the tests."""
 
@@ -120,6 +122,7 @@ def load_assignment(root: Path, name: str) -> Assignment:
         "data": tuple(_data_file(document, root, name, written, index) for index in range(len(written.data))),
         "data_names": tuple(Path(entry).as_posix() for entry in written.data),
         "python": _interpreter(document, root, written.python),
+        "master": None if written.master is None else Path(os.path.normpath(folder / written.master)),
         "declared": _policy(document, written),
     }
     return Assignment(name=name, folder=folder, graders=root / "graders" / name, starter=folder / "starter", **values)
@@ -141,6 +144,8 @@ def _check_together(document: CourseDocument, written: AssignmentFile) -> None:
         raise document.error(("kernel",), "a kernel runs whole cells; expected `load: run` with it.")
     if written.kernel and not written.limits.fork:
         raise document.error(("kernel",), "a kernel needs processes and sockets in the box; expected no `fork: false`.")
+    if written.master is not None and written.suite not in ("nbgrader", "otter"):
+        raise document.error(("master",), "is for `suite: nbgrader` and `suite: otter`; take it out.")
     # An existing suite imports the submission itself; settings of how viva loads one would be a false promise.
     for key, plain in (("load", "run"), ("kernel", None), ("device", "as_written"), ("forbid", ())):
         if written.suite is not None and getattr(written, key) != plain:

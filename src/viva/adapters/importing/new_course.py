@@ -1,5 +1,6 @@
 """Writes a new course from what was imported: completely or not at all, and never over an existing one."""
 
+import os
 import secrets
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from viva.adapters.importing.manifest import MANIFEST, manifest
 from viva.adapters.nbgrader.nbgrader_source import FOLDER as SOURCE
 from viva.adapters.nbgrader.nbgrader_source import read_source
 from viva.adapters.otter.otter_grading import read_otter
@@ -39,6 +41,8 @@ class ImportedAssignment:
     """Questions that a person grades, in the form of rubric.yaml."""
     notes: list[str] = field(default_factory=list)
     """One sentence for each thing that was not imported."""
+    master: Path | None = None
+    """The notebook or folder that its author goes on editing."""
 
     def add_data(self, files: Mapping[str, bytes]) -> None:
         """Add files that are next to the submission.
@@ -46,7 +50,7 @@ class ImportedAssignment:
         Raises:
             UsageError: one has the name of a file that viva keeps there.
         """
-        taken = ("key.py", "inside.py", "otter_config.json")
+        taken = ("key.py", "inside.py", "otter_config.json", MANIFEST)
         for path in files:
             if path in taken or path.partition("/")[0] in (SOURCE, "tests", "inside"):
                 raise UsageError(f"{path} cannot be next to the submission, as viva keeps a file there. Rename it.")
@@ -72,7 +76,7 @@ def write_course(to: Path, title: str, assignments: Sequence[ImportedAssignment]
     except OSError as error:
         raise UsageError(f"{to} cannot be written: {error.strerror}.") from None
     try:
-        _write(made, title, assignments)
+        _write(made, to, title, assignments)
         _read_again(made, to)
         made.chmod(0o755)
         if to.exists():
@@ -106,19 +110,26 @@ def question(title: str, points: Fraction, text: str, model: str) -> dict[str, o
     return {"title": title, "points": worth, **answer, "items": [{"id": "right", "points": worth, "text": words}]}
 
 
-def _write(root: Path, title: str, assignments: Sequence[ImportedAssignment]) -> None:
+def files_of(each: ImportedAssignment) -> dict[str, bytes]:
+    """Return the files of an assignment, without assignment.yaml, by their paths in the course."""
+    folder, right = f"assignments/{each.name}", f"fixtures/{each.name}/submissions/accepted/author"
+    files = {f"{folder}/rubric.yaml": _yaml({"questions": each.rubric})} if each.rubric else {}
+    files |= {f"{folder}/starter/{path}": data for path, data in each.starter.items()}
+    files |= {f"graders/{each.name}/{path}": data for path, data in each.graders.items()}
+    return files | {f"{right}/{path}": data for path, data in each.accepted.items()}
+
+
+def _write(root: Path, to: Path, title: str, assignments: Sequence[ImportedAssignment]) -> None:
     files: dict[str, bytes] = {
         "grader.yaml": _yaml({"course": title, "secret": "file:.secret", "assignments": [a.name for a in assignments]}),
         ".gitignore": b".secret\nresults/\n__pycache__/\n",
     }
     for each in assignments:
-        folder, right = f"assignments/{each.name}", f"fixtures/{each.name}/submissions/accepted/author"
-        files[f"{folder}/assignment.yaml"] = _yaml(each.settings)
-        if each.rubric:
-            files[f"{folder}/rubric.yaml"] = _yaml({"questions": each.rubric})
-        files |= {f"{folder}/starter/{path}": data for path, data in each.starter.items()}
-        files |= {f"graders/{each.name}/{path}": data for path, data in each.graders.items()}
-        files |= {f"{right}/{path}": data for path, data in each.accepted.items()}
+        folder, own = f"assignments/{each.name}", files_of(each)
+        if each.master is not None:
+            each.settings["master"] = os.path.relpath(each.master.absolute(), to.absolute() / folder)
+            own[f"graders/{each.name}/{MANIFEST}"] = manifest(each.master, each.settings.get("data", ()), own)
+        files |= {**own, f"{folder}/assignment.yaml": _yaml(each.settings)}
     for path, data in files.items():
         write_atomically(root / path, data, durable=False)
     write_atomically(root / ".secret", f"{secrets.token_hex(32)}\n".encode(), durable=False, mode=0o600)

@@ -31,9 +31,10 @@ def import_nbgrader(path: Path) -> list[ImportedAssignment]:
     files = read_bundle(path)
     settings, notes = _settings(files.get(_CONFIG, b""), path / _CONFIG)
     found = []
-    for name, own in _assignments(files, path):
+    for name, folder, own in _assignments(files, path):
         found.append(_assignment(name, own, path, settings))
         found[-1].notes += notes
+        found[-1].master = folder if path.is_dir() else None
     if not found:
         raise UsageError(
             f"{path} holds no notebook: expected an nbgrader course (source/<assignment>/*.ipynb) "
@@ -42,15 +43,17 @@ def import_nbgrader(path: Path) -> list[ImportedAssignment]:
     return found
 
 
-def _assignments(files: Mapping[str, bytes], path: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
+def _assignments(files: Mapping[str, bytes], path: Path) -> Iterator[tuple[str, Path, dict[str, bytes]]]:
+    """Yield the name of each assignment, its folder and its files."""
     if any(PurePosixPath(p).suffix == ".ipynb" and "/" not in p for p in files):
-        yield folder_name(path.resolve().name.removesuffix(".zip")), dict(files)
+        yield folder_name(path.resolve().name.removesuffix(".zip")), path, dict(files)
         return
     top = below(files, FOLDER) or files
+    above = path / FOLDER if below(files, FOLDER) else path
     for name in sorted({p.partition("/")[0] for p in top if "/" in p}):
         own = below(top, name)
         if any(p.endswith(".ipynb") and "/" not in p for p in own):
-            yield folder_name(name), own
+            yield folder_name(name), above / name, own
 
 
 def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mapping[str, float]) -> ImportedAssignment:

@@ -69,6 +69,7 @@ def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> 
     shown = PurePosixPath(file).name
     imported.starter, imported.accepted = {shown: master.student}, {shown: master.solution}
     imported.rubric = master.rubric
+    imported.master = path if path.suffix == ".ipynb" else path / file if path.is_dir() else None
     imported.notes += master.notes
     lost = [name for name in master.files if not any(_is_named(p, name) for p in data)]
     imported.notes += [f"{name} is named in the master notebook, and is not there." for name in lost]

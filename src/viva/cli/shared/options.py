@@ -111,7 +111,17 @@ def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
         from viva.authoring.solved.solved_assignment import refresh
 
         refresh(course)
-    return course
+    return _following_masters(course)
+
+
+def _following_masters(course: Course) -> Course:
+    """Make again what comes from a master notebook that has changed."""
+    settings = (course.root / "assignments" / name / "assignment.yaml" for name in course.assignments)
+    if not any(path.is_file() and b"\nmaster:" in path.read_bytes() for path in settings):
+        return course
+    from viva.adapters.importing.follow_master import follow_masters
+
+    return load_course(course.root) if follow_masters(course) else course
 
 
 def choose_assignment(course: Course, name: str | None, submission: Submission) -> Assignment:
