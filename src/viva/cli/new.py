@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
+from viva.config.assignment import TESTS
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -132,11 +133,18 @@ def _say(name: str, made: "Made") -> None:
 
 def _say_strength(course: "Course", name: str, tier_name: str | None) -> None:
     """Break the solution in many ways, and print for each function how many ways the tests notice."""
-    from viva.authoring.solved.strength import strength
+    from viva.authoring.strength.separating import add_lines, separating_inputs
+    from viva.authoring.strength.strength import strength
     from viva.verify.mutants.mutant_trial import try_all
 
     assignment = course.assignment(name)
     tier = choose_tier(tier_name, assignment.min_tier)
     verdicts, _ = try_all(course, assignment, tier, course.secret_or_public(os.environ))
-    for line in strength(verdicts):
+    separated = separating_inputs(assignment, verdicts)
+    for line in strength(verdicts, separated):
         click.echo(line)
+    tests = assignment.folder / TESTS
+    written = sum(bool(each.arguments) for each in set(separated.values()))
+    what = "this call" if written == 1 else f"these {written} calls"
+    if written and sys.stdin.isatty() and click.confirm(f"Add {what} to {os.path.relpath(tests)}?", err=True):
+        add_lines(tests, separated)

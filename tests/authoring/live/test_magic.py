@@ -15,6 +15,8 @@ from viva.authoring.source.source_cells import Cell
 from viva.config import load_course
 from viva.model.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 SOLUTION = """
 import numpy as np
 

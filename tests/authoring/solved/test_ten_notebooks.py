@@ -7,7 +7,7 @@ from examined import best_tier
 from nights import is_tonight
 from solved_course import NOTEBOOKS, taken_over
 
-from viva.authoring.solved.strength import changed_lines
+from viva.authoring.strength.strength import changed_lines
 from viva.config import load_course
 from viva.verify.mutants.mutant_trial import try_all
 

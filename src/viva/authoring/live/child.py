@@ -14,8 +14,8 @@ import numpy as np
 
 from viva import grading
 from viva.authoring.live.in_process import InProcess
-from viva.authoring.solved.strength import strength
 from viva.authoring.solved.trial import OTHERS, OWN, TooSlow, within
+from viva.authoring.strength.strength import strength
 from viva.compare.disagreement import Disagreement
 from viva.grading import strategies
 from viva.model.errors import StudentRaised

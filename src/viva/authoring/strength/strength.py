@@ -1,19 +1,24 @@
 """How many ways to break a solution the tests notice, function by function, and which ones they do not."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
+from viva.authoring.strength.separating import Separated
 from viva.verify.mutants.mutant_trial import Verdict
 
 _SHOWN = 3
 """Survivors that are shown for one function."""
 
 
-def strength(verdicts: Sequence[Verdict], *, places: bool = True) -> Iterator[str]:
+def strength(
+    verdicts: Sequence[Verdict], separated: Mapping[str, Separated] = MappingProxyType({}), *, places: bool = True
+) -> Iterator[str]:
     """Yield a line for each function, and the change for each mutant that keeps all points.
 
     Args:
         verdicts: what became of the mutants.
+        separated: by the name of a mutant, a call that shows it.
         places: whether to say in which file and line a change is.
     """
     by_function: dict[str, list[Verdict]] = defaultdict(list)
@@ -26,6 +31,8 @@ def strength(verdicts: Sequence[Verdict], *, places: bool = True) -> Iterator[st
         for verdict in kept[:_SHOWN]:
             yield f"      not caught: {verdict.mutant.where}" if places else "      not caught:"
             yield from (f"        {line}" for line in changed_lines(verdict.mutant.diff))
+            if call := separated.get(verdict.mutant.name):
+                yield f"        differs for {call.shown}"
         if len(kept) > _SHOWN:
             yield f"      and {len(kept) - _SHOWN} more" + ("; `viva verify --mutants` shows them" if places else "")
 

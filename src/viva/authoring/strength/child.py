@@ -1,0 +1,121 @@
+"""`python -m viva.authoring.strength.child`: call broken functions and right ones until their answers differ.
+
+It reads a request from standard input and writes its answer to the file that the request names, both JSON.
+"""
+
+import ast
+import copy
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from viva.authoring.solved.proposal import WIDTH
+from viva.authoring.solved.recorded_run import seeded
+from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, plain_of, within
+from viva.compare.agree import difference
+from viva.compare.context import Context
+from viva.compare.counterexamples.examples import drawing_from, drawn_once
+from viva.compare.show import show
+
+DRAWN: Final = 2_000
+_ENOUGH: Final = 5
+"""Calls of which the shortest is shown."""
+_BUDGET_S: Final = 5.0
+"""Processor seconds for one mutant."""
+_PLAIN: Final = Context.of(None, None, ())
+
+
+def main() -> None:
+    """Answer one request, and end the process at once."""
+    request = json.loads(sys.stdin.read())
+    drawn: dict[str, list[tuple[object, ...]]] = {}
+    found = {}
+    for survivor in request["survivors"]:
+        for name in survivor["names"]:
+            if name not in drawn:
+                drawn[name] = _drawn(request["strategies"][name])
+            separated = separated_by(request["key"], survivor["code"], name, drawn[name])
+            if separated is not None:
+                found[survivor["id"]] = separated
+                break
+    Path(request["answer"]).write_text(json.dumps(found), "utf-8")
+    os._exit(0)
+
+
+def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object, ...]]) -> dict[str, str] | None:
+    """Return a call on which a broken definition changes the answer of a function; None if none is found.
+
+    Args:
+        key: the source code of the solution.
+        broken: the source code of one of its definitions with a mistake in it.
+        name: the function that is called.
+        drawn: its arguments.
+    """
+    right, wrong = _namespace(key), _namespace(key)
+    exec(compile(broken, "<broken>", "exec"), wrong)  # noqa: S102  # the author's own code
+    end = time.process_time() + _BUDGET_S
+    differing: list[tuple[object, ...]] = []
+    for arguments in drawn:
+        if time.process_time() > end or len(differing) == _ENOUGH:
+            break
+        if _differ(right[name], wrong[name], arguments):
+            differing.append(arguments)
+    if not differing:
+        return None
+    best = min(differing, key=lambda arguments: len(repr(arguments)))
+    written = ", ".join(map(repr, best))
+    is_code = len(written) <= WIDTH - 60 and _is_literal(f"[{written}]")
+    shown = ", ".join(show(argument) for argument in best)
+    return {"name": name, "shown": f"{name}({shown})", "arguments": written if is_code else ""}
+
+
+def _drawn(strategies: Sequence[str]) -> list[tuple[object, ...]]:
+    with drawing_from(1):
+        return drawn_once([evaluated(text) for text in strategies], DRAWN)
+
+
+def _differ(right: Callable[..., Any], wrong: Callable[..., Any], arguments: tuple[object, ...]) -> bool:
+    """Return whether only the answers tell the two apart; arguments that the right one refuses do not count."""
+    try:
+        expected = _answer(right, arguments)
+    except (Exception, TooSlow):
+        return False
+    try:
+        answer = _answer(wrong, arguments)
+    except (Exception, TooSlow):
+        return True
+    try:
+        return difference(answer, expected, _PLAIN) is not None
+    except Exception:
+        return False
+
+
+def _answer(function: Callable[..., Any], arguments: tuple[object, ...]) -> object:
+    given = copy.deepcopy(arguments)
+    seeded(0)
+    with within(LONGEST_CALL_S), np.errstate(all="ignore"):
+        return plain_of(function(*given))
+
+
+def _namespace(source: str) -> dict[str, Any]:
+    namespace: dict[str, Any] = {"__name__": "viva_solution"}
+    exec(compile(source, "<solution>", "exec"), namespace)  # noqa: S102  # the author's own code
+    return namespace
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError):
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Find, for mutants that the tests do not notice, arguments on which they differ from the solution."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from viva.config import Assignment
+from viva.config.assignment import TESTS
+from viva.formats.atomic_write import write_atomically
+from viva.verify.mutants.mutant import Mutant
+from viva.verify.mutants.mutant_trial import Verdict
+
+LONGEST_S: Final = 120.0
+_FEW: Final = 20
+"""Survivors that are looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class Separated:
+    """A call on which a mutant and the solution differ."""
+
+    name: str
+    shown: str
+    """The call as people read it."""
+    arguments: str
+    """Its arguments as source code; empty if they cannot be written on a line."""
+
+    @property
+    def line(self) -> str:
+        """Return the line of a test that asks it."""
+        return f"    agree(student.{self.name}({self.arguments}), key.{self.name}({self.arguments}))"
+
+
+def separating_inputs(assignment: Assignment, verdicts: Sequence[Verdict]) -> dict[str, Separated]:
+    """Return such a call for each survivor for which one is found, by the name of the mutant.
+
+    Args:
+        assignment: one that is made from a solved notebook.
+        verdicts: what became of its mutants.
+    """
+    strategies = drawn_by(assignment.folder / TESTS)
+    survivors = [verdict.mutant for verdict in verdicts if verdict.kind == "survived"][:_FEW]
+    asked = [
+        {"id": mutant.name, "names": [name for name in mutant.reached_by if name in strategies], "code": code}
+        for mutant in survivors
+        if (code := _definition(mutant))
+    ]
+    if not any(each["names"] for each in asked):
+        return {}
+    with tempfile.TemporaryDirectory(prefix="viva-separating-") as folder:
+        answer = Path(folder) / "answer.json"
+        request = {
+            "key": (assignment.graders / "key.py").read_text("utf-8"),
+            "strategies": strategies,
+            "survivors": asked,
+            "answer": str(answer),
+        }
+        try:
+            subprocess.run(
+                [sys.executable, "-m", "viva.authoring.strength.child"],
+                input=json.dumps(request),
+                env=os.environ | {"MPLBACKEND": "Agg"},
+                capture_output=True,
+                text=True,
+                timeout=LONGEST_S,
+                check=False,
+            )
+            found = json.loads(answer.read_text("utf-8"))
+        except (subprocess.TimeoutExpired, OSError, ValueError):
+            return {}  # the mutants are shown without such calls
+    return {name: Separated(**each) for name, each in found.items()}
+
+
+def drawn_by(tests: Path) -> dict[str, list[str]]:
+    """Return, by function, the strategies of the first `agree_on` that draws its arguments, as source code."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(ast.parse(tests.read_text("utf-8"))):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "agree_on":
+            continue
+        if len(node.args) > 2 and isinstance(node.args[0], ast.Attribute):
+            found.setdefault(node.args[0].attr, [ast.unparse(argument) for argument in node.args[2:]])
+    return found
+
+
+def add_lines(tests: Path, separated: Mapping[str, Separated]) -> int:
+    """Add a line for each call to the test of its function; return how many were added."""
+    text = tests.read_text("utf-8")
+    added = 0
+    for each in dict.fromkeys(separated.values()):
+        end = _end_of_test(text, each.name)
+        if not each.arguments or end is None or each.line in text:
+            continue
+        lines = text.splitlines(keepends=True)
+        text = "".join([*lines[:end], each.line + "\n", *lines[end:]])
+        added += 1
+    if added:
+        write_atomically(tests, _importing_agree(text).encode())
+    return added
+
+
+def _end_of_test(text: str, name: str) -> int | None:
+    """Return the last line of the test that asks about a function."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and any(
+            isinstance(part, ast.Attribute) and ast.unparse(part) == f"student.{name}" for part in ast.walk(node)
+        ):
+            return node.end_lineno
+    return None
+
+
+def _importing_agree(text: str) -> str:
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and node.module == "viva.grading":
+            names = sorted({*(alias.name for alias in node.names), "agree"})
+            lines = text.splitlines(keepends=True)
+            lines[node.lineno - 1 : node.end_lineno] = [f"from viva.grading import {', '.join(names)}\n"]
+            return "".join(lines)
+    return f"from viva.grading import agree\n{text}"
+
+
+def _definition(mutant: Mutant) -> str:
+    """Return the source code of the function or class that the mutant changes."""
+    piece, name = mutant.unit.piece, mutant.unit.name.partition(".")[0]
+    try:
+        tree = ast.parse(mutant.change.applied(piece.text))
+    except SyntaxError:  # a cell with lines for IPython
+        return ""
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return next((ast.unparse(n) for n in tree.body if isinstance(n, definitions) and n.name == name), "")

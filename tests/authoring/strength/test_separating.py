@@ -1,0 +1,82 @@
+"""Calls that show a mistake which the tests do not notice, and the line that makes them notice it."""
+
+from pathlib import Path
+
+from rows import Rows
+
+from viva.authoring.strength.child import separated_by
+from viva.authoring.strength.separating import Separated, add_lines, drawn_by
+
+KEY = """
+LIMIT = 50
+
+def rounded(points):
+    return int(points)
+
+def grade(points, words=()):
+    if points < 0:
+        raise ValueError("negative")
+    return "pass" if rounded(points) >= LIMIT else "fail"
+"""
+DRAWN = [(n,) for n in range(-10, 100)]
+TESTS = '''"""Tests."""
+
+from viva.grading import agree_on, number
+
+
+@number("1")
+def test_grade(student, key):
+    """Grades."""
+    agree_on(student.grade, key.grade, integers(0, 9), words("a"), errors="skip")
+
+
+def test_other(student, key):
+    agree_on(student.other, key.other, integers(0, 9))
+'''
+
+
+def broken(before: str, after: str) -> str:
+    """The definition that a mistake changes."""
+    name = "rounded" if "int(" in before else "grade"
+    text = KEY[KEY.index(f"def {name}") :].partition("\n\n")[0]
+    assert before in text
+    return text.replace(before, after)
+
+
+def test_a_mistake_is_shown_by_the_arguments_on_which_it_differs() -> None:
+    with Rows() as row:
+        for before, after, arguments in [
+            (">= LIMIT", "> LIMIT", "50"),
+            ("int(points)", "int(points) - 1", "50"),
+            (">= LIMIT", ">= LIMIT + 0", None),
+            ("points < 0", "points < -5", None),  # what the solution refuses does not count
+            ("points < 0", "points < 1", "0"),
+        ]:
+            with row(after):
+                found = separated_by(KEY, broken(before, after), "grade", DRAWN)
+                assert (None if found is None else found["arguments"]) == arguments
+                assert found is None or found["shown"] == f"grade({arguments})"
+
+
+def test_the_strategies_of_a_test_are_read_from_it(tmp_path: Path) -> None:
+    (tmp_path / "tests.py").write_text(TESTS)
+    assert drawn_by(tmp_path / "tests.py") == {
+        "grade": ["integers(0, 9)", "words('a')"],
+        "other": ["integers(0, 9)"],
+    }
+
+
+def test_a_call_becomes_a_line_of_its_test_once(tmp_path: Path) -> None:
+    tests = tmp_path / "tests.py"
+    tests.write_text(TESTS)
+    found = {
+        "first": Separated("grade", "grade(50)", "50"),
+        "second": Separated("grade", "grade(50)", "50"),
+        "third": Separated("other", "other(<Frame>)", ""),
+        "fourth": Separated("gone", "gone(1)", "1"),
+    }
+    assert add_lines(tests, found) == 1
+    text = tests.read_text()
+    assert 'errors="skip")\n    agree(student.grade(50), key.grade(50))\n' in text
+    assert "from viva.grading import agree, agree_on, number\n" in text
+    assert add_lines(tests, found) == 0 and tests.read_text() == text
