@@ -57,6 +57,12 @@ class Counter:
     def fail(self) -> None:
         raise ZeroDivisionError
 
+    def __len__(self) -> int:
+        return 10 * self.count
+
+    def __repr__(self) -> str:
+        return "a counter"
+
 
 class Handle:
     def __init__(self, made: object) -> None:
@@ -75,5 +81,5 @@ class Kept:
 
 
 def test_methods_are_called_in_order_on_one_object() -> None:
-    answers = played(Kept)([3], [("add", 2), ("fail",), ("add", 1)])
-    assert answers == [5, ("raised", "ZeroDivisionError"), 6]
+    answers = played(Kept)([3], [("add", 2), ("fail",), ("add", 1), ("__len__",), ("__repr__",)])
+    assert answers == [5, ("raised", "ZeroDivisionError"), 6, 60, "a counter"]

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
+from viva.proxies.proxies import special_method
+
 Observed = Literal["printed", "arguments", "value"]
 _OBSERVED: Final = frozenset(get_args(Observed))
 
@@ -43,7 +45,8 @@ def played(cls: Any) -> Callable[[Sequence[object], Iterable[Sequence[Any]]], li
         made = cls.keep(*arguments)
         answers: list[object] = []
         for method, *given in calls:
-            done = getattr(made, method).call(*given)
+            called = special_method(made, method) if method.startswith("__") else getattr(made, method)
+            done = called.call(*given)
             answers.append(done.value if done.raised is None else ("raised", done.raised.type_name))
         return answers
 

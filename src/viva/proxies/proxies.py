@@ -305,6 +305,19 @@ class Handle(Caller):
             self._connection.release(self._generation, self._ref.id)
 
 
+def special_method(owner: Any, name: str) -> Any:
+    """Return a method such as `__len__` of an object in the box; of a handle itself, Python would find its own.
+
+    Args:
+        owner: a handle, or an object that forwards attributes as one.
+        name: the name of the method.
+    """
+    if type(owner) is not Handle:
+        return owner.__getattr__(name)
+    reply = owner._connection.ask("attribute", subject=owner._label, **owner._target(), name=name)
+    return from_box(owner._connection, reply, f"{owner._label}.{name}")
+
+
 class Stop:
     """The type of `STOP`, which says that the iterator in the box is exhausted."""
 

@@ -66,6 +66,47 @@ def test_what_cannot_be_compared_is_graded_by_a_person(tmp_path: Path) -> None:
     assert complaints(course, "plots") == []
 
 
+SPECIAL = """\
+# %% [markdown]
+# ## 1. A bag (4 points)
+
+# %%
+class Bag:
+    def __init__(self):
+        self.items = []
+
+    def add(self, item):
+        self.items.append(item)
+
+    def __len__(self):
+        return len(self.items)
+
+    def __contains__(self, item):
+        return item in self.items
+
+    def __eq__(self, other):
+        return sorted(self.items) == sorted(other.items)
+
+    def __repr__(self):
+        return "never shown"
+
+bag = Bag()
+bag.add(3)
+len(bag), 3 in bag, bag == bag
+"""
+
+
+def test_special_methods_that_the_notebook_uses_are_called(tmp_path: Path) -> None:
+    path = tmp_path / "bags.py"
+    path.write_text(SPECIAL, "utf-8")
+    make_course(tmp_path / "course")
+    made = from_solution(load_course(tmp_path / "course"), "bags", path)
+    tests = (made.folder / "tests.py").read_text("utf-8")
+    assert 'just("__len__")' in tests and 'just("__contains__")' in tests
+    assert "__eq__" not in tests and "__repr__" not in tests, "one needs another bag, the other is never used"
+    assert complaints(load_course(tmp_path / "course"), "bags") == []
+
+
 POINTS = """\
 # %% [markdown]
 # ## 1. Two functions

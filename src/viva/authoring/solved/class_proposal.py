@@ -7,7 +7,7 @@ from typing import Any
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
 from viva.authoring.solved.proposal import Proposal, used_in
-from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
 from viva.authoring.solved.solution_code import texts_in
 
 
@@ -22,7 +22,7 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
         made = _forms_of_method(f"{name}.__init__", getattr(cls, "__init__", None), recorded)
         methods = {
             method: forms
-            for method in _methods(cls)
+            for method in _methods(cls, recorded)
             if (forms := _forms_of_method(f"{name}.{method}", getattr(cls, method), recorded)) is not None
         }
     except Undrawable as what:
@@ -48,8 +48,22 @@ def _call_of(method: str, arguments: Sequence[str]) -> str:
     return f"tuples({', '.join([f'just({code(method)})', *arguments])})"
 
 
-def _methods(cls: type) -> list[str]:
-    return [n for n, f in vars(cls).items() if inspect.isfunction(f) and not n.startswith("_")]
+def _methods(cls: type, recorded: Recorded) -> list[str]:
+    """Return the methods to call; of special ones only those that the notebook uses and viva can draw arguments for."""
+    found = [name for name, function in vars(cls).items() if inspect.isfunction(function)]
+    return [name for name in found if not name.startswith("_") or _is_used(cls, name, recorded)]
+
+
+def _is_used(cls: type, name: str, recorded: Recorded) -> bool:
+    whole = f"{cls.__name__}.{name}"
+    try:
+        return (
+            name in SPECIAL_METHODS
+            and bool(recorded.calls.get(whole))
+            and (_forms_of_method(whole, getattr(cls, name), recorded) is not None)
+        )
+    except Undrawable:  # another object of the class
+        return False
 
 
 def _forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | None:

@@ -21,6 +21,11 @@ from viva.authoring.solved.questions import Definition
 from viva.authoring.source.source_cells import Cell
 
 MOST_CALLS: Final = 60
+SPECIAL_METHODS: Final = (
+    "__len__", "__bool__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "__call__", "__str__",
+    "__repr__", "__add__", "__sub__", "__mul__", "__matmul__",
+)  # fmt: skip
+"""Methods that Python itself calls, and that tests can call too."""
 _RECORD: Final = "__viva_recorded__"
 _MAGIC: Final = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _TIMES: Final = ("%%time", "%%timeit", "%%capture")
@@ -51,7 +56,8 @@ class Recorder:
         self._recorded.originals[name] = defined
         if isinstance(defined, type):
             for method, function in list(vars(defined).items()):
-                if inspect.isfunction(function) and (method == "__init__" or not method.startswith("_")):
+                is_called = method in ("__init__", *SPECIAL_METHODS) or not method.startswith("_")
+                if inspect.isfunction(function) and is_called:
                     setattr(defined, method, self._kept(f"{name}.{method}", function))
             return defined
         return self._kept(name, defined) if callable(defined) else defined
