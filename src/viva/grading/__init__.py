@@ -1,7 +1,14 @@
 """What authors of graders import: decorators for tests, and the functions that compare."""
 
 from viva.compare import Disagreement, agree, agree_in_distribution, agree_on
-from viva.compare.answers import agree_choice, agree_formula, agree_number, agree_table, share_of_cells
+from viva.compare.answers import (
+    agree_choice,
+    agree_formula,
+    agree_json,
+    agree_number,
+    agree_table,
+    share_of_cells,
+)
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
 from viva.grading.hidden_twin import with_other_arguments
@@ -13,6 +20,7 @@ __all__ = [
     "agree_choice",
     "agree_formula",
     "agree_in_distribution",
+    "agree_json",
     "agree_number",
     "agree_on",
     "agree_table",

@@ -3,6 +3,7 @@
 import itertools
 import math
 import numbers
+import re
 from array import array
 from collections import Counter, UserString, deque
 from collections.abc import Iterator
@@ -62,6 +63,7 @@ STANDING_IN: dict[type, tuple[Any, Any]] = {
     array: (array("i", [1, 2]), [1, 2]),
     SimpleNamespace: (SimpleNamespace(a=1), {"a": 1}),
     UserString: (UserString("ab"), "ab"),
+    re.Pattern: (re.compile("a+"), "a+"),
 }
 """Of every type that stands for another a value, and how it arrives."""
 JUNK = [None, True, 1, -1, 0.5, "", "x", b"", b"x", [], [1], [1, 2], [1, 0], [0.5, 1], ["a", "b"], [[1], 2], [1, 2, 3]]

@@ -18,6 +18,7 @@ import array
 import collections
 import datetime
 import math
+import re
 import types
 from decimal import Decimal
 from fractions import Fraction
@@ -344,5 +345,6 @@ STAND_INS: Tuple[StandIn, ...] = (
     StandIn(array.array, plain=lambda value: array.array.tolist(value)),
     StandIn(types.SimpleNamespace, plain=lambda value: dict(object.__getattribute__(value, "__dict__"))),
     StandIn(collections.UserString, plain=lambda value: value.data),
+    StandIn(re.Pattern, plain=lambda value: value.pattern),
 )
 TYPE_OF: Dict[type, ValueType] = {row.kind: row for row in VALUE_TYPES}
