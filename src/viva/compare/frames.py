@@ -149,7 +149,8 @@ def _comparable(column: Any) -> Any:
     """Return a column as it is compared: an array of numbers with NaN for what is missing, or a list with None."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufc":
         return column
-    items = [None if isinstance(item, float) and item != item else item for item in map(plain, plain(column))]
+    read: Any = plain(column)
+    items = [None if isinstance(item, float) and item != item else item for item in map(plain, read)]
     numbers = [item for item in items if item is not None]
     if not all(map(is_number, numbers)):
         return items

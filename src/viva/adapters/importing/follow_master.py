@@ -77,6 +77,7 @@ def with_settings(text: str, settings: Mapping[str, Any]) -> str:
         if written.get(key) == value or not (value or key in written):
             continue
         line = yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=110) if value else ""
-        block = re.compile(rf"^{key}:.*\n?(?:(?:[ \t]+|- ).*\n?)*", re.MULTILINE)
-        text = block.sub(lambda _, line=line: line, text, count=1) if block.search(text) else f"{text.rstrip()}\n{line}"
+        block = re.search(rf"^{key}:.*\n?(?:(?:[ \t]+|- ).*\n?)*", text, re.MULTILINE)
+        before, after = (text[: block.start()], text[block.end() :]) if block else (f"{text.rstrip()}\n", "")
+        text = f"{before}{line}{after}"
     return text

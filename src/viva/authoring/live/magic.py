@@ -32,12 +32,14 @@ def register(shell: "InteractiveShell") -> None:
         except UsageError as error:
             print(f"viva: {error}")
 
-    shell.register_magic_function(viva_test, magic_kind="cell")
+    # The decorator of IPython's own method hides its signature.
+    shell.register_magic_function(viva_test, magic_kind="cell")  # type: ignore[call-arg, arg-type]
 
 
 def history(shell: "InteractiveShell") -> list[Cell]:
     """Return what has run in a shell as cells, the newest definition of each function or class only."""
-    cells = [Cell("code", source, number) for number, source in enumerate(shell.history_manager.input_hist_raw)]
+    inputs = [] if shell.history_manager is None else shell.history_manager.input_hist_raw
+    cells = [Cell("code", source, number) for number, source in enumerate(inputs)]
     return without_old_definitions([cell for cell in cells if not is_test(cell.source)])
 
 

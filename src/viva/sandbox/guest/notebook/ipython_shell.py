@@ -124,7 +124,7 @@ class _Interactive(InteractiveShell):
         try:
             return super().run_line_magic(magic_name, line, _stack_depth + 1)
         except UsageError as error:
-            if self.find_line_magic(magic_name) is not None:
+            if self.find_line_magic(magic_name) is not None:  # type: ignore[no-untyped-call]
                 raise
             self.show_usage_error(error)  # type: ignore[no-untyped-call]
 

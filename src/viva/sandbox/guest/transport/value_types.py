@@ -213,9 +213,9 @@ def _datetime_exact(value: object) -> object:
     if type(value).__name__ == "NaTType":  # of pandas: a missing date
         return None
     day = _fields_of(datetime.date, value, "year", "month", "day")
-    time = _fields_of(datetime.datetime, value, "hour", "minute", "second", "microsecond")
+    hour, minute, second, part = _fields_of(datetime.datetime, value, "hour", "minute", "second", "microsecond")
     zone = datetime.datetime.__dict__["tzinfo"].__get__(value)
-    made = datetime.datetime(day[0], day[1], day[2], *time)
+    made = datetime.datetime(day[0], day[1], day[2], hour, minute, second, part)
     return made if zone is None else made.replace(tzinfo=datetime.timezone(zone.utcoffset(made)))
 
 
