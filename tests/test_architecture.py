@@ -54,7 +54,7 @@ SERVED_BY_A_LIVE_KERNEL = {
     *(f"viva.sandbox.guest.loading.{name}" for name in ("workdir_files", "sources", "namespaces")),
 }
 INSIDE_MAY_USE = {
-    *("numpy", "msgpack", "torch", "IPython", "traitlets", "matplotlib", "matplotlib_inline"),
+    *("numpy", "msgpack", "torch", "pandas", "IPython", "traitlets", "matplotlib", "matplotlib_inline"),
     *("ipykernel", "jupyter_client"),  # where the assignment asks for a kernel
 }
 

@@ -70,7 +70,7 @@ def test_what_cannot_be_drawn_is_named() -> None:
             (float("nan"), "not finite"),
             ("", "empty"),
             (TABLE[:0], "an empty data frame"),
-            (TABLE.rename(columns={"k": 1}), "labels that are no texts"),
+            (TABLE.rename(columns={"k": 1}), "labels are not all texts"),
             (pd.Timestamp("2024-01-02 10:00"), "times of the day"),
         ]:
             with row(said), pytest.raises(Undrawable, match=said):

@@ -235,7 +235,7 @@ class _Reader:
         if any(value.columns != first.columns for value in values) and not first.is_series:
             raise Undrawable(f"`{self._name}` (data frames with different columns)")
         if not all(isinstance(label, str) for label in first.columns) and not first.is_series:
-            raise Undrawable(f"`{self._name}` (a data frame with labels that are no texts)")
+            raise Undrawable(f"`{self._name}` (a data frame whose labels are not all texts)")
         columns = [self._column([value.data[at] for value in values]) for at in range(len(first.columns))]
         sizes = tuple(len(value) for value in values)
         low, high = min(sizes), max(sizes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import builtins
+import functools
 import getpass
 import os
 import sys
@@ -119,23 +120,17 @@ class _Interactive(InteractiveShell):
         """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
         return {"ename": "", "evalue": "", "traceback": []}
 
-    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
-        """Run a magic; of one that does not exist, such as Colab's own, say so and go on with the cell."""
-        try:
-            return super().run_line_magic(magic_name, line, _stack_depth + 1)
-        except UsageError as error:
-            if self.find_line_magic(magic_name) is not None:  # type: ignore[no-untyped-call]
-                raise
-            self.show_usage_error(error)  # type: ignore[no-untyped-call]
+    def _find_with_lazy_load(self, type_: str, magic_name: str) -> Any:
+        """Find a magic; of one that does not exist, such as Colab's own, a cell says so and goes on."""
+        found = super()._find_with_lazy_load(type_, magic_name)
+        others: Any = (self.find_line_magic, self.find_cell_magic)
+        if found is not None or any(find(magic_name) for find in others):
+            return found
+        return functools.partial(self._say_unknown, f"Line magic function `%{magic_name}`"
+                                 if type_ == "line" else f"Cell magic `%%{magic_name}`")  # fmt: skip
 
-    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
-        """Run a magic; of one that does not exist, say so."""
-        try:
-            return super().run_cell_magic(magic_name, line, cell)  # type: ignore[no-untyped-call]
-        except UsageError as error:
-            if self.find_cell_magic(magic_name) is not None:  # type: ignore[no-untyped-call]
-                raise
-            self.show_usage_error(error)  # type: ignore[no-untyped-call]
+    def _say_unknown(self, magic: str, *_arguments: str) -> None:
+        self.show_usage_error(UsageError(f"{magic} not found."))  # type: ignore[no-untyped-call]
 
     def enable_gui(self, gui: object = None) -> None:
         """Do nothing: there is no screen."""

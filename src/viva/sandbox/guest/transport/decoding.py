@@ -43,8 +43,8 @@ class Decoder:
             buffers: the bytes of the arrays, as writable uint8 arrays; each array of the result uses the memory of
                 one buffer.
             caps: the limits of the message.
-            found: called with each Ref, Tensor and Frame; its result takes their place (the box later replaces them by
-                the objects that they stand for). Without it a tensor is refused, because none ever leaves the box.
+            found: called with each Ref, Tensor and Frame; its result takes their place (the box notes them, and makes
+                objects of them later). Without it a tensor is refused, because none ever leaves the box.
         """
         self._buffers: List[Any] = list(buffers)
         self._caps = caps
