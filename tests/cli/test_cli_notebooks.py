@@ -101,7 +101,6 @@ SAID = {
     "cell_never_ends": "cell 2 of work.ipynb: Your code did not finish in time",
     "cell_never_ends_quietly": "cell 2 of work.ipynb: Your code did not finish in time",
     "cell_exits": "cell 2 of work.ipynb",
-    "magics": "no_such_magic",
 }
 """What the student reads; where nothing stands here, nothing is said but that a person grades a point."""
 STARTER = (
