@@ -133,12 +133,14 @@ def _compare_rows(
     for label, column in expected.items():
         columns[0].append(actual[label])
         columns[1].append(column)
-    one, other = (list(zip(*(map(_plain_item, column) for column in each), strict=True)) for each in columns)
+    one, other = (list(zip(*(map(plain_or_none, column) for column in each), strict=True)) for each in columns)
     return compare_unordered(one, other, context, compare)
 
 
-def _plain_item(item: object) -> object:
-    return None if isinstance(item, float) and item != item else plain(item)
+def plain_or_none(item: object) -> object:
+    """Return an item of a column in plain form; None for a missing one, however it is written."""
+    found = plain(item)
+    return None if isinstance(found, float) and found != found else found
 
 
 def _index(frame: Frame) -> Any:
@@ -150,7 +152,7 @@ def _comparable(column: Any) -> Any:
     if isinstance(column, np.ndarray) and column.dtype.kind in "biufc":
         return column
     read: Any = plain(column)
-    items = [None if isinstance(item, float) and item != item else item for item in map(plain, read)]
+    items = list(map(plain_or_none, read))
     numbers = [item for item in items if item is not None]
     if not all(map(is_number, numbers)):
         return items

@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from viva.authoring.solved.forms import Form, Forms, Part, SizeSlot, Slot, code
+from viva.compare.frames import plain_or_none
 from viva.compare.normalize import plain
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.wire import Frame
@@ -249,8 +250,7 @@ class _Reader:
         return ["frames({", *_joined(named), "}, ", size, *index, ")"]
 
     def _column(self, columns: Sequence[Any]) -> Form:
-        read = [plain(item) for column in columns for item in cast("list[object]", plain(column))]
-        items = [None if isinstance(item, float) and item != item else item for item in read]
+        items = [plain_or_none(item) for column in columns for item in cast("list[object]", plain(column))]
         if not items:
             raise Undrawable(f"`{self._name}` (an empty data frame)")
         texts = [item for item in items if isinstance(item, str)]

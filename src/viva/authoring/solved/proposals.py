@@ -70,7 +70,7 @@ def of_value(name: str, recorded: Recorded) -> Proposal:
     if hasattr(value, "tolist") and getattr(value, "dtype", None) is not None:
         value = value.tolist()
     literal = repr(value)
-    if not is_plain(value) or len(literal) > _MOST_LITERAL or not _is_literal(literal):
+    if not is_plain(value) or len(literal) > _MOST_LITERAL or not is_literal(literal):
         proposal.why_not = "its value cannot be written into the key"
         return proposal
     proposal.value = literal
@@ -122,7 +122,7 @@ def _of_seen_calls(
         except Exception:  # noqa: S112  # such a call says nothing about right answers
             continue
         same = all(map(is_plain, two)) and difference(two[0], two[1], Context.of(None, None, ())) is None
-        if same and len(written) <= WIDTH and _is_literal(f"[{', '.join(map(repr, call.args))}]"):
+        if same and len(written) <= WIDTH and is_literal(f"[{', '.join(map(repr, call.args))}]"):
             lines.append(f"    agree(student.{proposal.name}({written}), key.{proposal.name}({written}))")
     if not lines:
         proposal.why_not = why
@@ -154,7 +154,8 @@ def _raised_unforeseen(name: str, answers: Answers) -> list[str]:
     ]
 
 
-def _is_literal(text: str) -> bool:
+def is_literal(text: str) -> bool:
+    """Return whether source code is a plain value, such as a number, a text or a list of these."""
     try:
         ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError):

@@ -3,7 +3,6 @@
 It reads a request from standard input and writes its answer to the file that the request names, both JSON.
 """
 
-import ast
 import copy
 import json
 import os
@@ -16,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.authoring.solved.proposal import WIDTH
+from viva.authoring.solved.proposals import is_literal
 from viva.authoring.solved.recorded_run import seeded
 from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, plain_of, within
 from viva.compare.agree import difference
@@ -70,7 +70,7 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
         return None
     best = min(differing, key=lambda arguments: len(repr(arguments)))
     written = ", ".join(map(repr, best))
-    is_code = len(written) <= WIDTH - 60 and _is_literal(f"[{written}]")
+    is_code = len(written) <= WIDTH - 60 and is_literal(f"[{written}]")
     shown = ", ".join(show(argument) for argument in best)
     return {"name": name, "shown": f"{name}({shown})", "arguments": written if is_code else ""}
 
@@ -107,14 +107,6 @@ def _namespace(source: str) -> dict[str, Any]:
     namespace: dict[str, Any] = {"__name__": "viva_solution"}
     exec(compile(source, "<solution>", "exec"), namespace)  # noqa: S102  # the author's own code
     return namespace
-
-
-def _is_literal(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError):
-        return False
-    return True
 
 
 if __name__ == "__main__":
