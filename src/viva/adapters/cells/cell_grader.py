@@ -52,7 +52,7 @@ class CellGrader(SharedGrader):
 
     @property
     def mixed(self) -> bool:
-        """Return False: the notebook runs once without hidden tests, and students read only the output of that run."""
+        """Return False: the notebook runs without hidden tests, and students read only the output of that run."""
         return False
 
     def begin(self, submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, "_CellRun"]:

@@ -1,9 +1,13 @@
 """Runs a notebook's cells, and the tests between or after them, once and in order, in one box.
 
 Each is a separate request, so that only a step that ends its box is lost: the others run again without it.
+
+Hidden tests run after that, each in a snapshot that the box took of itself where the test belongs. A snapshot is not
+always as good as a run: files, for example, are those at the end. If only a hidden test loses a point there, all run
+again, in their places in a fresh box.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -36,6 +40,10 @@ class Step:
     """The test that the box runs instead of a cell (otter_checks.py)."""
     again: bool = False
     """Whether to run it here even if the notebook has asked for it already."""
+    snapshot: bool = False
+    """Whether a part of this test is hidden, which needs a snapshot from before it."""
+    whole: Mapping[str, object] | None = None
+    """In a snapshot, the test with its hidden cases (otter_checks.py)."""
 
 
 @dataclass(slots=True)
@@ -68,6 +76,8 @@ class NotebookRun:
         self.asked: list[Question] = []
         self._clean = False
         """Whether the open box has run nothing yet."""
+        self._snapshots_of: tuple[str, int] | None = None
+        """The notebook of which the open box has snapshots, and the epoch of that box."""
 
     def find(self) -> CellLoader:
         """Open a box with the submission in it, and return its loader, which knows the notebooks.
@@ -83,7 +93,14 @@ class NotebookRun:
         return self._loader
 
     def run(
-        self, path: str, steps: Sequence[Step], *, hidden: bool, seed: int, checks: Mapping[str, object] | None = None
+        self,
+        path: str,
+        steps: Sequence[Step],
+        *,
+        hidden: bool,
+        seed: int,
+        checks: Mapping[str, object] | None = None,
+        snapshots: Sequence[str] = (),
     ) -> StepResults:
         """Run the steps in a fresh box.
 
@@ -93,12 +110,14 @@ class NotebookRun:
             hidden: whether the steps hold what students must not learn; then nothing that the box says reaches them.
             seed: set once, before the first step.
             checks: the tests that the notebook may ask for.
+            snapshots: those of them of which the box takes snapshots.
 
         Raises:
             BoxError: as BoxSession.open; what one step does to its box is not raised.
             GraderError: as BoxSession.open.
         """
         ran = StepResults()
+        self._snapshots_of = None
         for _ in range(MOST_BOXES):
             if not self._clean:
                 self._session.close()
@@ -106,12 +125,45 @@ class NotebookRun:
             ran.replies.clear()
             cells = [step.source for step in steps if not step.check]
             self._begin(self._limits.load_s, hidden=hidden, seed=seed)
-            self._session.ask("cells_begin", path=path, cells=cells, checks=checks)
+            self._session.ask("cells_begin", path=path, cells=cells, checks=checks, snapshots=list(snapshots))
+            self.asked += self._session.test.questions
             if self._run_all(steps, ran, hidden=hidden):
+                self._snapshots_of = (path, self._session.epoch)
                 break
         ran.note_unfinished(steps)
         if not hidden:
             self._tell(path, steps, ran)
+        return ran
+
+    def run_in_snapshots(
+        self, path: str, steps: Mapping[int, Step], is_certain: Callable[[Step, object], bool]
+    ) -> StepResults | None:
+        """Run hidden tests in the snapshots that `run` has left of this notebook.
+
+        Args:
+            path: of the notebook in the submission.
+            steps: the tests, by their places.
+            is_certain: tells of a test and its reply whether a run of the whole notebook cannot change the outcome.
+
+        Returns:
+            Their replies; None if a snapshot is missing, or a reply is missing or not certain: all have to run again.
+
+        Raises:
+            GraderError: a test cannot be sent to the box.
+        """
+        if self._snapshots_of != (path, self._session.epoch):
+            return None
+        ran = StepResults()
+        for at, step in steps.items():
+            self._begin(self._limits.test_s, hidden=True)
+            try:
+                if self._session.ask("cells_resume", snapshot=step.key) is not True:
+                    return None
+                ran.replies[at] = self._ask(step, hidden=True)
+            except (BoxError, StudentRaised):
+                return None
+            if not is_certain(step, ran.replies[at]):
+                return None
         return ran
 
     def _run_all(self, steps: Sequence[Step], ran: StepResults, *, hidden: bool) -> bool:
@@ -136,8 +188,14 @@ class NotebookRun:
         self._begin(self._limits.test_s if step.key else self._cell_s, hidden=hidden)
         limit_s = self._limits.test_s if step.key else self._cell_s
         try:
+            if step.whole is not None:
+                return self._session.ask("cells_check", test=step.check, whole=step.whole)
             if step.check:
                 return self._session.ask("cells_check", test=step.check, again=step.again)
+            if step.snapshot and not hidden:
+                self._session.ask("cells_take", snapshot=step.key)
+            if not step.source:
+                return {}
             return self._session.ask(
                 "cells_run", number=step.number, source=step.source, before=step.before, cell_s=limit_s
             )

@@ -32,15 +32,15 @@ class NbgraderSuite:
 
     @property
     def tests(self) -> tuple[CellTest, ...]:
-        """Return the tests, hidden ones last.
+        """Return the tests, notebook by notebook, hidden ones last.
 
         A test that hides a region also runs without it, for no points.
         """
         tests: list[CellTest] = []
         for notebook in self.notebooks:
-            for cell in notebook.cells.values():
-                tests += _tests_of(notebook.file, cell)
-        return tuple(sorted(tests, key=lambda test: test.function.hidden))
+            of_notebook = [test for cell in notebook.cells.values() for test in _tests_of(notebook.file, cell)]
+            tests += sorted(of_notebook, key=lambda test: test.function.hidden)
+        return tuple(tests)
 
 
 @dataclass(slots=True)
@@ -80,8 +80,24 @@ class NbgraderRun:
         if notebook is None:
             return _NotebookResults(None, StepResults(), {})
         steps = compose(notebook, source, hidden=hidden)
-        ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
+        ran = self._in_snapshots(path, steps, source) if hidden else None
+        if ran is None:
+            ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
         return _NotebookResults(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
+
+    def _in_snapshots(self, path: str, steps: Sequence[Step], source: SourceNotebook) -> StepResults | None:
+        """Return the results of the hidden tests if they ran in snapshots, and are certain.
+
+        What passes is certain, and what loses everything if the visible part of the test lost everything in its place.
+        """
+        visible = self._ran.get((source.file, False))
+        lost = _lost_in_place(visible, source) if visible is not None else set()
+
+        def is_certain(step: Step, reply: object) -> bool:
+            outcome = of_cell(reply, source.cells[step.key].points)
+            return outcome.status is Status.PASSED or (step.key in lost and _loses_all(outcome))
+
+        return self.run.run_in_snapshots(path, {at: step for at, step in enumerate(steps) if step.snapshot}, is_certain)
 
     def _find_notebook(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
         """Return the notebook of that name, or the only one if one is expected and one was submitted."""
@@ -99,6 +115,18 @@ class _NotebookResults:
     places: Mapping[str, int]
 
 
+def _lost_in_place(visible: _NotebookResults, source: SourceNotebook) -> set[str]:
+    """Return the tests whose visible part lost everything, which no unfinished cell or busy machine explains."""
+    replies = {key: visible.ran.replies.get(at) for key, at in visible.places.items()}
+    if visible.ran.has_unfinished:
+        return set()
+    return {key for key, reply in replies.items() if reply and _loses_all(of_cell(reply, source.cells[key].points))}
+
+
+def _loses_all(outcome: Outcome) -> bool:
+    return outcome.status.earns_nothing and not outcome.doubtful
+
+
 def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:
     """Return what runs for a student's notebook: its cells, with the author's locked cells replacing their own.
 
@@ -106,14 +134,17 @@ def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list
     """
     last = {_grade_id(cell): at for at, cell in enumerate(notebook.cells)}
     steps: list[Step] = []
+    number = 0
     for at, cell in enumerate(notebook.cells):
         known = source.cells.get(_grade_id(cell)) if last[_grade_id(cell)] == at else None
         kind, text = known.kind if known is not None else cell.kind, cell.source
         if known is not None and known.locked:
             text = known.source if hidden else known.released
-        if kind == "code" and text.strip():
-            key = known.grade_id if known is not None and known.is_test else ""
-            steps.append(Step(key, number=len(steps) + 1, source=text))
+        key = known.grade_id if known is not None and known.is_test else ""
+        has_hidden = bool(key) and known is not None and has_region(known.source, HIDDEN_TESTS)
+        if kind == "code" and (text.strip() or has_hidden):
+            number += bool(text.strip())
+            steps.append(Step(key, number=number, source=text.strip() and text, snapshot=has_hidden))
     return steps
 
 

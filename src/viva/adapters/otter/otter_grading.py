@@ -1,7 +1,7 @@
 """Grades a submission of an otter assignment: its cells, then every test that no cell has asked for."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -119,7 +119,7 @@ def read_config(path: Path) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class OtterRun:
-    """One submission; `outcome` runs its notebook for the first test, and once more for the first hidden case."""
+    """One submission; `outcome` runs its notebook for the first test, and once more if a hidden case is lost."""
 
     suite: OtterSuite
     run: NotebookRun
@@ -151,7 +151,7 @@ class OtterRun:
         if len(case_results) != len(asked):
             return Outcome(Status.ERROR, NOT_TOLD)
         if test.case is None:
-            won = all(untrusted.table(case).get("passed") is True for case in case_results)
+            won = _passed_all(case_results)
             return Outcome(Status.PASSED) if won else ran.judged(Outcome(Status.FAILED, NOT_ALL))
         case, reply = question.cases[test.case], case_results[asked.index(test.case)]
         return ran.judged(of_case(reply, success=case.success, failure=case.failure))
@@ -162,10 +162,30 @@ class OtterRun:
             return None
         path, notebook = next(iter(notebooks.items()))
         steps = self._steps(notebook)
-        checks = {q.file: q.whole if hidden else q.public for q in self.suite.questions}
-        ran = self.run.run(path, steps, hidden=hidden, seed=self.seed, checks=checks)
         first = len(steps) - len(self.suite.questions)
-        return ran, {question.file: first + at for at, question in enumerate(self.suite.questions)}
+        places = {question.file: first + at for at, question in enumerate(self.suite.questions)}
+        ran = self._in_snapshots(path, places) if hidden else None
+        if ran is None:
+            checks = {q.file: q.whole if hidden else q.public for q in self.suite.questions}
+            snapshots = [] if hidden else [q.file for q in self._with_hidden]
+            ran = self.run.run(path, steps, hidden=hidden, seed=self.seed, checks=checks, snapshots=snapshots)
+        return ran, places
+
+    def _in_snapshots(self, path: str, places: Mapping[str, int]) -> StepResults | None:
+        """Return the results of the questions with hidden cases if they ran in snapshots and lost nothing."""
+        steps = {places[q.file]: Step(q.file, check=q.file, whole=q.whole) for q in self._with_hidden}
+        counts = {q.file: len(q.cases) for q in self._with_hidden}
+
+        def is_certain(step: Step, reply: object) -> bool:
+            cases = untrusted.rows(reply)
+            return len(cases) == counts[step.key] and _passed_all(cases)
+
+        return self.run.run_in_snapshots(path, steps, is_certain)
+
+    @property
+    def _with_hidden(self) -> list[OtterTest]:
+        """Return the questions with hidden cases."""
+        return [q for q in self.suite.questions if any(case.hidden for case in q.cases)]
 
     def _steps(self, notebook: Notebook) -> list[Step]:
         steps: list[Step] = []
@@ -188,3 +208,7 @@ class OtterRun:
         if self.suite.seed_variable is not None:
             return f"{self.suite.seed_variable} = {self.suite.seed}"
         return f"__import__('numpy').random.seed({self.suite.seed}); __import__('random').seed({self.suite.seed})"
+
+
+def _passed_all(cases: Sequence[object]) -> bool:
+    return all(untrusted.table(case).get("passed") is True for case in cases)

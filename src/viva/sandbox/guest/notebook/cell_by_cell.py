@@ -16,6 +16,7 @@ from ..loading import sources
 from ..loading.namespaces import Namespaces
 from ..process import alarm
 from ..process.alarm import within
+from ..process.snapshots import Snapshots
 from .notebooks import WholeCells
 from .otter_checks import OtterChecks
 
@@ -29,8 +30,8 @@ _SEEDING_S = 30.0
 class CellByCell:
     """The notebook of this box; each operation is a function of the request."""
 
-    def __init__(self, namespaces: Namespaces) -> None:
-        self._namespaces = namespaces
+    def __init__(self, namespaces: Namespaces, snapshots: Snapshots) -> None:
+        self._namespaces, self._snapshots = namespaces, snapshots
         self._module = types.ModuleType("__main__")
         self._cells: Optional[WholeCells] = None
         self._checks: Optional[OtterChecks] = None
@@ -40,7 +41,8 @@ class CellByCell:
 
         Args:
             request: `path` of the notebook; `cells`, all cells that will be run, which decide whether IPython runs
-                them; `checks`, the tests that an otter notebook runs by name (otter_checks.py), or None.
+                them; `checks`, the tests that an otter notebook runs by name (otter_checks.py), or None; `snapshots`,
+                those of which a snapshot is taken whenever the notebook runs them.
         """
         path = str(request["path"])
         folder = os.path.dirname(sources.path_of(path))
@@ -52,7 +54,8 @@ class CellByCell:
         self._namespaces.add(path, vars(self._module))
         self._cells = WholeCells(self._module, [{"source": text} for text in request["cells"]], lenient=False)
         checks = request.get("checks")
-        self._checks = None if checks is None else OtterChecks(checks)
+        snapshots = set(request.get("snapshots") or ())
+        self._checks = None if checks is None else OtterChecks(checks, snapshots, self._snapshots.take)
         if self._checks is not None:
             self._checks.install()
 
@@ -72,12 +75,25 @@ class CellByCell:
     def check(self, request: CellsRequest) -> List[OtterCase]:
         """Return the last results of a test's cases; run the test if the notebook never did, or if `again` is set.
 
+        `whole` is the test with its hidden cases, in a snapshot or at the end.
+
         Returns:
             `[{"passed": bool, "words": str, "raised": Raised | None}]`.
         """
         if self._checks is None:
             raise RuntimeError("no tests were given")
-        return self._checks.outcome(str(request["test"]), vars(self._module), again=bool(request.get("again")))
+        name, whole = str(request["test"]), request.get("whole")
+        if whole is not None:
+            return self._checks.run_whole(name, whole, vars(self._module))
+        return self._checks.outcome(name, vars(self._module), again=bool(request.get("again")))
+
+    def take(self, request: CellsRequest) -> None:
+        """Take the snapshot `snapshot`."""
+        self._snapshots.take(str(request["snapshot"]))
+
+    def resume(self, request: CellsRequest) -> bool:
+        """Go on in the snapshot `snapshot`; return False if there is none (`Snapshots.resume`)."""
+        return self._snapshots.resume(str(request["snapshot"]))
 
 
 def _seed(text: str, namespace: Dict[str, object]) -> None:

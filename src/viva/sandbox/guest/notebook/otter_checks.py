@@ -12,7 +12,7 @@ import io
 import sys
 import types
 from contextlib import redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Callable, Container, Dict, List, Optional
 
 from ..loading import sources
 from ..process import alarm
@@ -62,11 +62,15 @@ class OtterChecks:
     Args:
         tests: by the name that the notebook passes to `check`: `{"name": str, "doctests": [str]}`, or `{"name": str,
             "source": str}` for a module of cases.
+        snapshots: the names of those of which a snapshot is taken whenever the notebook runs them.
+        take: takes a snapshot of that name.
     """
 
-    def __init__(self, tests: Dict[str, OtterTest]) -> None:
-        self._tests = tests
+    def __init__(self, tests: Dict[str, OtterTest], snapshots: Container[str], take: Callable[[str], None]) -> None:
+        self._tests, self._snapshots, self._take = tests, snapshots, take
         self._results: Dict[str, List[OtterCase]] = {}
+        self._namespaces: Dict[str, Dict[str, object]] = {}
+        """Where the notebook ran each test last."""
 
     def install(self) -> None:
         """Make `otter` importable for the student's cells."""
@@ -84,6 +88,17 @@ class OtterChecks:
         """
         if name not in self._tests:
             raise FileNotFoundError(f"Test {name} does not exist")
+        self._namespaces[name] = namespace
+        if name in self._snapshots:
+            self._take(name)
+        return self._run(name, namespace)
+
+    def run_whole(self, name: str, test: OtterTest, namespace: Dict[str, object]) -> List[OtterCase]:
+        """Run a test with all its cases where the notebook ran it last, or else in `namespace`."""
+        self._tests[name] = test
+        return self._run(name, self._namespaces.get(name, namespace))
+
+    def _run(self, name: str, namespace: Dict[str, object]) -> List[OtterCase]:
         test = self._tests[name]
         self._results[name] = (
             [_doctest(f"{test['name']} {at}", text, namespace) for at, text in enumerate(test["doctests"])]
@@ -94,7 +109,9 @@ class OtterChecks:
 
     def outcome(self, name: str, namespace: Dict[str, object], *, again: bool) -> List[OtterCase]:
         """Return the last result of a test's cases; run the test if it has no result yet, or if `again` is set."""
-        return self.check(name, namespace) if again or name not in self._results else self._results[name]
+        if again:
+            return self.check(name, namespace)
+        return self._results[name] if name in self._results else self._run(name, namespace)
 
 
 def _notebook(checks: OtterChecks) -> type:

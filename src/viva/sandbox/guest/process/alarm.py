@@ -80,6 +80,11 @@ def now() -> float:
     return _Clock.counted.now()
 
 
+def begin_anew() -> None:
+    """Forget the limit and the clock of the process that forked this one; its timers do not reach this one."""
+    _Clock.counted = _Clock.deadline = None
+
+
 def off() -> None:
     """Remove any limit, where code of viva continues after the student's."""
     _arm(None)

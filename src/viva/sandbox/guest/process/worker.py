@@ -26,6 +26,7 @@ from ..values.raised import describe
 from ..values.references import References
 from . import alarm, seeding
 from .second_call import called_twice
+from .snapshots import Snapshots
 
 if TYPE_CHECKING:
     from ..loading.unittest_runner import UnittestRunner
@@ -41,7 +42,7 @@ if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a li
     ipython_shell.warm_up()
 
 _LOWEST_RECURSION_LIMIT = 500
-_CELL_OPERATIONS = ("begin", "run", "check")
+_CELL_OPERATIONS = ("begin", "run", "check", "take", "resume")
 _SUITE_OPERATIONS = ("clear", "begin", "describe", "load", "enter", "leave", "run")
 _dump, _transmit, _receive, _end, _perf_counter = wire.dump, wire.transmit, wire.receive, os._exit, time.perf_counter
 _get_recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
@@ -62,17 +63,25 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
     sources.work_in(str(policy.get("work") or os.getcwd()))
     seeding.reseed(int(policy.get("seed") or 0))
     selfcheck_module.install()
-    worker = Worker()
     flush = _standard_output()
+
+    def resumed() -> NoReturn:
+        _transmit(sock, _dump({"ok": True}))
+        answer_all()
+
+    def answer_all() -> NoReturn:
+        while True:
+            try:
+                request = _receive(sock, found=worker.refs.mention)
+                parts = worker.answer(request)
+                flush()
+                _transmit(sock, parts)
+            except (EOFError, OSError):
+                _end(0)
+
+    worker = Worker(snapshots=Snapshots(resumed))
     wire.send(sock, ready_message)
-    while True:
-        try:
-            request = _receive(sock, found=worker.refs.mention)
-            parts = worker.answer(request)
-            flush()
-            _transmit(sock, parts)
-        except (EOFError, OSError):
-            _end(0)
+    answer_all()
 
 
 def _standard_output() -> Callable[[], None]:
@@ -97,14 +106,17 @@ class Worker:
         self,
         namespaces: Optional[Namespaces] = None,
         replacements: Optional[Mapping[str, Callable[[Request], object]]] = None,
+        snapshots: Optional[Snapshots] = None,
     ) -> None:
         """Make a worker.
 
         Args:
             namespaces: existing names, in a live kernel; a box starts without any.
             replacements: operations that a live kernel implements differently.
+            snapshots: copies of this process; None where it cannot be copied.
         """
         self.refs = References()
+        self._snapshots = Snapshots() if snapshots is None else snapshots
         self._suite: Optional[UnittestRunner] = None
         self._cells: Optional[CellByCell] = None
         self._namespaces = Namespaces() if namespaces is None else namespaces
@@ -259,7 +271,7 @@ class Worker:
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell
 
-            self._cells = CellByCell(self._namespaces)
+            self._cells = CellByCell(self._namespaces, self._snapshots)
         return getattr(self._cells, operation)(request)
 
 

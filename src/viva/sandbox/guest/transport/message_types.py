@@ -132,6 +132,9 @@ class CellsRequest(TypedDict, total=False):
     cell_s: float
     test: str
     again: bool
+    whole: OtterTest
+    snapshot: str
+    snapshots: List[str]
 
 
 class KernelRequest(TypedDict):
