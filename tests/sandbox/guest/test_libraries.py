@@ -1,6 +1,10 @@
 """What is imported before student code comes."""
 
-from viva.sandbox.guest.process.preload import to_import
+import sys
+
+import pytest
+
+from viva.sandbox.guest.process.preload import import_all, to_import
 
 
 def test_a_module_that_may_be_missing_is_left_out_where_it_is() -> None:
@@ -18,3 +22,11 @@ def test_torch_brings_what_its_first_optimiser_would_import() -> None:
         == to_import(["torch?"])[-4:]
         == ["torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo"]
     )
+
+
+def test_a_part_that_another_version_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "xml.sax", raising=False)
+    import_all(["json.no_such_part?", "xml.sax?"])
+    assert "xml.sax" in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        import_all(["json.no_such_part"])

@@ -8,8 +8,8 @@ from typing import Any, Final
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.classroom_tests import AUTOGRADING, ClassroomTest, classroom_tests
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
-from viva.adapters.importing.student_notebook import imported, is_installed
 from viva.model.errors import UsageError
+from viva.submissions.code_imports import imported, is_installed
 
 _INSTALLS: Final = re.compile(r"(?:sudo\s+(?:-\w+\s+)*)?(?:python3?\s+-m\s+)?(?:pip3?|apt(?:-get)?|npm|conda)\s")
 _OF_THE_AUTHOR: Final = re.compile(
@@ -119,6 +119,7 @@ import pytest
 
 from viva.grading import number, weight
 from viva.grading.programs import check_command
+from viva.submissions.code_imports import imported, is_installed
 
 FILES = Path(__file__).parent / "files"
 

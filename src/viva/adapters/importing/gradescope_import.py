@@ -9,8 +9,8 @@ from typing import Final
 
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
-from viva.adapters.importing.student_notebook import imported, is_installed, preloads
 from viva.model.errors import UsageError
+from viva.submissions.code_imports import imported, is_installed, preloads
 
 _NOT_DATA: Final = ("run_tests.py", "setup.sh", "run_autograder", "requirements.txt", "README.md", "setup.py")
 _NAMES_FILES: Final = ("check_submitted_files", "run", "Popen", "call", "check_call", "check_output", "getoutput")

@@ -1,18 +1,13 @@
 """Notebooks as JSON, changed cell by cell and written again: what students are given, without outputs."""
 
-import ast
-import importlib.util
 import json
-import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any
 
 from viva.model.errors import UsageError
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 Cell = dict[str, Any]
-_PRELOADED: Final = ("numpy", "pandas", "scipy", "sklearn", "torch", "matplotlib")
-"""Libraries that are slow to import, and that boxes may preload."""
 
 
 def cells_of(data: bytes, shown: str) -> list[Cell]:
@@ -51,33 +46,6 @@ def written(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: 
             cell.update(outputs=[], execution_count=None)
     notebook = {**json.loads(data.decode("utf-8-sig")), "cells": cells}
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def preloads(sources: Iterable[str]) -> list[str]:
-    """Return slow libraries that these texts import; each may be missing where it is graded."""
-    found = {name.partition(".")[0] for source in sources for name in imported(source)}
-    return [f"{name}?" for name in _PRELOADED if name in found]
-
-
-def imported(source: str) -> list[str]:
-    """Return the modules that a text imports, by their full names; none if it is not Python."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level)
-    return names + [node.module for node in nodes if node.module]
-
-
-def is_installed(module: str) -> bool:
-    """Return whether a top-level module comes with Python or is installed here; nothing is imported."""
-    if module in sys.stdlib_module_names:
-        return True
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
 
 
 def language_of(data: bytes) -> str:

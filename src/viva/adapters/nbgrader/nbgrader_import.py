@@ -10,9 +10,10 @@ from typing import Final
 
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, question
-from viva.adapters.importing.student_notebook import Cell, language_of, preloads, written
+from viva.adapters.importing.student_notebook import Cell, cells_of, language_of, source_of, written
 from viva.adapters.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, read_source
 from viva.model.errors import CourseError, UsageError
+from viva.submissions.code_imports import preloads
 
 CELL_S: Final = 30
 """nbgrader's default time limit for a cell, in seconds."""
@@ -75,7 +76,8 @@ def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mappin
     limit_s = settings.get("timeout", CELL_S)
     total = sum((c.points for c in cells if c.is_test or c.is_graded_by_hand), Fraction(0))
     pattern = graded[0].file if len(graded) == 1 else "*.ipynb"
-    texts = [c.source for c in cells if c.kind == "code"]
+    all_cells = [cell for each in graded for cell in cells_of(notebooks[each.file], each.file)]
+    texts = [source_of(cell) for cell in all_cells if cell.get("cell_type") == "code"]
     imported = ImportedAssignment(
         name,
         {

@@ -8,10 +8,11 @@ from typing import Final
 
 from viva.adapters.importing.bundle import below, files_of_zip, named_files, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name
-from viva.adapters.importing.student_notebook import cells_of, preloads, source_of
+from viva.adapters.importing.student_notebook import cells_of, source_of
 from viva.adapters.otter.otter_grading import CONFIG
 from viva.adapters.otter.otter_master import Master, is_master, read_master
 from viva.model.errors import UsageError
+from viva.submissions.code_imports import preloads
 
 _IMPORTED: Final = ("seed", "seed_variable", "points_possible", "show_hidden", "lang", "grade_from_log", "plugins",
                  "score_threshold")  # fmt: skip

@@ -29,11 +29,11 @@ from viva.config import Course, load_course
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
+from viva.submissions.code_imports import preloads
 from viva.submissions.code_of_names import code_of
 
 LONGEST_S: Final = 600.0
 _LARGEST_DATA: Final = 64 << 20
-_PRELOADED: Final = ("numpy", "torch", "pandas", "scipy")
 _SETTINGS: Final = """\
 title: {title}
 version: 1
@@ -182,12 +182,11 @@ def _title(cells: Sequence[Cell]) -> str:
 
 def _settings(title: str, module: str, cells: Sequence[Cell], points: Fraction, data: Sequence[str]) -> str:
     submission = f'{{notebook: null, module: "{module}"}}' if module else '{notebook: "*.ipynb", module: null}'
-    imported = set(_imported(cells))
     text = _SETTINGS.format(
         title=as_scalar(title),
         submission=submission,
         points=points if points.denominator == 1 else f'"{points}"',
-        preload=", ".join(name for name in _PRELOADED if name in imported),
+        preload=", ".join(preloads(cell.source for cell in cells if cell.kind == "code")),
     )
     return text + (f"data: {json.dumps(list(data))}\n" if data else "")
 
@@ -196,14 +195,6 @@ def _nodes(cells: Sequence[Cell]) -> Iterator[ast.AST]:
     """Yield all syntax of the code cells that are Python."""
     trees = (parsed(cell.source) for cell in cells if cell.kind == "code")
     return (node for tree in trees if tree is not None for node in ast.walk(tree))
-
-
-def _imported(cells: Sequence[Cell]) -> Iterator[str]:
-    for node in _nodes(cells):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.partition(".")[0]
 
 
 def _data(cells: Sequence[Cell], folder: Path) -> list[str]:

@@ -21,7 +21,8 @@ _WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
 
 def to_import(preload: Iterable[str]) -> List[str]:
     """Return the module names in order; `torch?` is left out if torch is not installed: few submissions need it."""
-    chosen = [name.rstrip("?") for name in preload if not name.endswith("?") or _is_installed(name.rstrip("?"))]
+    chosen = [name for name in preload if not name.endswith("?") or _is_installed(name.rstrip("?"))]
+    chosen = [name if "." in name else name.rstrip("?") for name in chosen]
     wanted = [*_ALWAYS.split(), *chosen]
     return [*wanted, *_WITH_TORCH] if "torch" in wanted else wanted
 
@@ -33,13 +34,19 @@ def _is_installed(name: str) -> bool:
 def import_all(names: Iterable[str]) -> None:
     """Import with one thread: OpenBLAS starts its workers at import, and threads do not survive a fork.
 
+    A part of a library, such as `scipy.stats?`, may be missing in another version of it.
+
     Raises:
-        ImportError: A module does not exist or cannot be loaded.
+        ImportError: Another module does not exist or cannot be loaded.
     """
     single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     os.environ.update(single, MPLBACKEND="Agg")
     for name in names:
-        importlib.import_module(name)
+        try:
+            importlib.import_module(name.rstrip("?"))
+        except ModuleNotFoundError as error:
+            if not (name.endswith("?") and error.name and name.startswith(error.name)):
+                raise
 
 
 def versions() -> Dict[str, str]:
