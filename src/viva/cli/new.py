@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,8 @@ from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.authoring.solved.from_solution import Made
-    from viva.config import Course
+    from viva.config import Assignment, Course
+    from viva.verify.mutants.mutant_trial import Verdict
 
 
 @click.command("new")
@@ -148,3 +151,28 @@ def _say_strength(course: "Course", name: str, tier_name: str | None) -> None:
     what = "this call" if written == 1 else f"these {written} calls"
     if written and sys.stdin.isatty() and click.confirm(f"Add {what} to {os.path.relpath(tests)}?", err=True):
         add_lines(tests, separated)
+    if sys.stdin.isatty():
+        offer_hints(assignment, verdicts)
+
+
+def offer_hints(assignment: "Assignment", verdicts: "Sequence[Verdict]") -> None:
+    """Ask which common mistakes students should be told by name, and in which words."""
+    from viva.authoring.strength.hint_proposals import add_hints, hint_proposals
+    from viva.authoring.strength.strength import changed_lines
+
+    proposed = hint_proposals(assignment, verdicts)
+    if not proposed:
+        return
+    what = "1 of these mistakes" if len(proposed) == 1 else f"{len(proposed)} of these mistakes"
+    if not click.confirm(f"Students often make {what}. Write hints for them?", err=True):
+        return
+    chosen = []
+    for each in proposed:
+        click.echo(f"  `{each.function}`", err=True)
+        for line in changed_lines(each.diff):
+            click.echo(f"    {line}", err=True)
+        words = click.prompt("  Hint (Enter: these words; - : none)", default=each.words, err=True).strip()
+        if words not in ("", "-"):
+            chosen.append(replace(each, words=words))
+    count = add_hints(assignment.folder / TESTS, chosen)
+    click.echo(f"{count} hint{'' if count == 1 else 's'} added to {os.path.relpath(assignment.folder / TESTS)}.")

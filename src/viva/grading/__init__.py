@@ -12,6 +12,7 @@ from viva.compare.answers import (
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
 from viva.grading.hidden_twin import with_other_arguments
+from viva.grading.mistaken import with_mistake
 from viva.grading.observing import observed, played
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "tags",
     "visibility",
     "weight",
+    "with_mistake",
     "with_other_arguments",
 ]

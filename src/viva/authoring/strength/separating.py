@@ -101,7 +101,7 @@ def add_lines(tests: Path, separated: Mapping[str, Separated]) -> int:
         text = "".join([*lines[:end], each.line + "\n", *lines[end:]])
         added += 1
     if added:
-        write_atomically(tests, _importing_agree(text).encode())
+        write_atomically(tests, importing("agree", text).encode())
     return added
 
 
@@ -115,14 +115,15 @@ def _end_of_test(text: str, name: str) -> int | None:
     return None
 
 
-def _importing_agree(text: str) -> str:
+def importing(name: str, text: str) -> str:
+    """Return the source code of tests with a name imported from viva.grading."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.ImportFrom) and node.module == "viva.grading":
-            names = sorted({*(alias.name for alias in node.names), "agree"})
+            names = sorted({*(alias.name for alias in node.names), name})
             lines = text.splitlines(keepends=True)
             lines[node.lineno - 1 : node.end_lineno] = [f"from viva.grading import {', '.join(names)}\n"]
             return "".join(lines)
-    return f"from viva.grading import agree\n{text}"
+    return f"from viva.grading import {name}\n{text}"
 
 
 def _definition(mutant: Mutant) -> str:

@@ -1,0 +1,105 @@
+"""Hints that are proposed from mutants, and how they stand in the tests."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import click
+from click.testing import CliRunner
+
+from viva.authoring.strength.hint_proposals import add_hints, hint_proposals
+from viva.cli.new import offer_hints
+from viva.config import Assignment
+from viva.verify.mutants.make_mutants import MutantMaker
+from viva.verify.mutants.mutant_trial import Verdict
+from viva.verify.mutants.reachable_code import ReachableCode
+from viva.verify.mutants.submission_code import Piece
+
+KEY = """\
+import numpy as np
+
+
+def scores(q, k):
+    return q @ k.T / np.sqrt(k.shape[-1])
+
+
+def passed(points):
+    return points >= 50
+"""
+TESTS = """\
+from viva.grading import agree_on, number
+
+
+@number("1")
+def test_scores(student, key):
+    agree_on(student.scores, key.scores, arrays("n", "d"), arrays("m", "d"))
+
+
+def test_passed(student, key):
+    agree_on(
+        student.passed,
+        key.passed,
+        integers(0, 100),
+    )
+"""
+
+
+@dataclass
+class Made:
+    """The two folders of an assignment that hints are proposed for."""
+
+    folder: Path
+    graders: Path
+
+
+def made(folder: Path) -> Assignment:
+    (folder / "key.py").write_text(KEY)
+    (folder / "tests.py").write_text(TESTS)
+    return cast(Assignment, Made(folder, folder))
+
+
+def verdicts(kind: str = "killed") -> list[Verdict]:
+    """The verdicts of all mutants of the key."""
+    pieces = [Piece("key.py", KEY)]
+    maker = MutantMaker("key", ReachableCode(pieces), ["scores", "passed"], ["key.py"], set())
+    return [Verdict(mutant, kind) for mutant in maker.mutants(with_library=False)]
+
+
+def test_likely_mistakes_are_proposed_in_the_words_of_their_operator(tmp_path: Path) -> None:
+    found = hint_proposals(made(tmp_path), verdicts())
+    assert [(each.function, each.right, each.wrong) for each in found][:1] == [
+        ("scores", " / np.sqrt(k.shape[-1])", "")
+    ]
+    assert found[0].words == "the division by a square root, or the multiplication by a scale, is left out"
+    assert ("passed", ">=", ">") in {(each.function, each.right.strip(), each.wrong.strip()) for each in found}
+    assert all(KEY.count(each.right) == 1 for each in found)
+
+
+def test_a_mistake_that_keeps_its_points_earns_no_hint(tmp_path: Path) -> None:
+    assert hint_proposals(made(tmp_path), verdicts("survived")) == []
+
+
+def test_hints_become_part_of_their_comparison_once(tmp_path: Path) -> None:
+    found = hint_proposals(made(tmp_path), verdicts())
+    assert add_hints(tmp_path / "tests.py", found) == len(found) > 1
+    text = (tmp_path / "tests.py").read_text()
+    compile(text, "tests.py", "exec")
+    assert 'arrays("m", "d"), hints={\n        "the division' in text
+    assert "integers(0, 100),\n    hints={\n" in text
+    assert "from viva.grading import agree_on, number, with_mistake\n" in text
+    assert add_hints(tmp_path / "tests.py", found) == 0 and (tmp_path / "tests.py").read_text() == text
+
+
+def test_the_author_says_which_hints_and_in_which_words(tmp_path: Path) -> None:
+    assignment = made(tmp_path)
+
+    @click.command()
+    def ask() -> None:
+        offer_hints(assignment, verdicts())
+
+    first, second, *others = hint_proposals(assignment, verdicts())
+    done = CliRunner().invoke(ask, input="\n".join(["y", "", "-", *("my words" for _ in others)]) + "\n")
+    assert done.exit_code == 0 and f"{1 + len(others)} hints added" in done.output
+    text = (tmp_path / "tests.py").read_text()
+    assert first.words in text and second.words not in text and text.count('"my words"') == len(others) > 0
+    assert CliRunner().invoke(ask, input="n\n").exit_code == 0 and (tmp_path / "tests.py").read_text() == text
