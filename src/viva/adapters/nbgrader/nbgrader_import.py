@@ -11,6 +11,8 @@ from typing import Final
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, question
 from viva.adapters.importing.student_notebook import Cell, cells_of, language_of, source_of, written
+from viva.adapters.nbgrader.autotest_lines import has_autotest
+from viva.adapters.nbgrader.autotests import TEMPLATES, with_tests
 from viva.adapters.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, read_source
 from viva.model.errors import CourseError, UsageError
 from viva.submissions.code_imports import preloads
@@ -33,7 +35,7 @@ def import_nbgrader(path: Path) -> list[ImportedAssignment]:
     settings, notes = _settings(files.get(_CONFIG, b""), path / _CONFIG)
     found = []
     for name, folder, own in _assignments(files, path):
-        found.append(_assignment(name, own, path, settings))
+        found.append(_assignment(name, own, files, path, settings))
         found[-1].notes += notes
         found[-1].master = folder if path.is_dir() else None
     if not found:
@@ -57,7 +59,9 @@ def _assignments(files: Mapping[str, bytes], path: Path) -> Iterator[tuple[str, 
             yield folder_name(name), above / name, own
 
 
-def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mapping[str, float]) -> ImportedAssignment:
+def _assignment(
+    name: str, files: dict[str, bytes], course: Mapping[str, bytes], path: Path, settings: Mapping[str, float]
+) -> ImportedAssignment:
     notebooks = {p: data for p, data in files.items() if p.endswith(".ipynb") and "/" not in p}
     for file, data in notebooks.items():
         if b'"nbgrader"' in data and not language_of(data).startswith("python"):
@@ -65,8 +69,13 @@ def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mappin
                 f"{path}: {file} is written in {language_of(data)}; only notebooks in Python are taken over."
             )
     with tempfile.TemporaryDirectory() as folder:
-        for file, data in notebooks.items():
+        for file, data in files.items():
+            Path(folder, file).parent.mkdir(parents=True, exist_ok=True)
             Path(folder, file).write_bytes(data)
+        for file, data in notebooks.items():
+            if any(has_autotest(source_of(cell)) for cell in _code_cells(data, f"{path}: {file}")):
+                notebooks[file] = with_tests(file, Path(folder), _templates(files, course, path), f"{path}: {file}")
+                Path(folder, file).write_bytes(notebooks[file])
         try:
             read = read_source(Path(folder))
         except CourseError as error:
@@ -76,8 +85,7 @@ def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mappin
     limit_s = settings.get("timeout", CELL_S)
     total = sum((c.points for c in cells if c.is_test or c.is_graded_by_hand), Fraction(0))
     pattern = graded[0].file if len(graded) == 1 else "*.ipynb"
-    all_cells = [cell for each in graded for cell in cells_of(notebooks[each.file], each.file)]
-    texts = [source_of(cell) for cell in all_cells if cell.get("cell_type") == "code"]
+    texts = [source_of(cell) for each in graded for cell in _code_cells(notebooks[each.file], each.file)]
     imported = ImportedAssignment(
         name,
         {
@@ -97,6 +105,21 @@ def _assignment(name: str, files: dict[str, bytes], path: Path, settings: Mappin
         imported.rubric |= _rubric(each, imported.rubric)
     imported.add_data({p: data for p, data in files.items() if not p.endswith(".ipynb") and p != _CONFIG})
     return imported
+
+
+def _code_cells(data: bytes, shown: str) -> list[Cell]:
+    return [cell for cell in cells_of(data, shown) if cell.get("cell_type") == "code"]
+
+
+def _templates(files: Mapping[str, bytes], course: Mapping[str, bytes], path: Path) -> bytes | None:
+    """Return the templates of tests: the assignment's, or the course's; None if there are none."""
+    for name in TEMPLATES:
+        for data in (files.get(name), course.get(name)):
+            if data is not None:
+                return data
+        if (above := path.resolve().parent.parent / name).is_file():
+            return above.read_bytes()
+    return None
 
 
 def _released(cells: list[Cell], notebook: SourceNotebook) -> list[Cell]:

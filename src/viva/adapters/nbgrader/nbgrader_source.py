@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
+from viva.adapters.nbgrader.autotest_lines import AUTOTEST, has_autotest
 from viva.adapters.nbgrader.regions import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, RegionError, regions, replace_regions
 from viva.model.errors import CourseError
 from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
@@ -147,12 +148,12 @@ def _known(path: Path, cell: Cell, about: Mapping[str, object]) -> SourceCell:
         _ = known.released
     except RegionError as error:
         raise _error(path, cell, f"(`{grade_id}`): {error}") from None
-    if known.is_test and any("AUTOTEST" in line for line in cell.source.splitlines() if line.lstrip().startswith("#")):
+    if known.is_test and has_autotest(cell.source):
         raise _error(
             path,
             cell,
-            f"(`{grade_id}`) has an AUTOTEST, which nbgrader turns into tests by running the solution; "
-            "write out the tests that it makes",
+            f"(`{grade_id}`) has an {AUTOTEST}, which becomes tests when the solution runs; "
+            "run `viva import nbgrader` with the source notebook",
         )
     return known
 

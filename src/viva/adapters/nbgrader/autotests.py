@@ -1,0 +1,93 @@
+"""`### AUTOTEST f(3)` in a notebook of nbgrader: tests that follow from what the solution gives, by templates.
+
+nbgrader calls this "automatic test code generation" (its documentation, "Advanced topics"). The solution runs once, on
+this machine, and each such line becomes the tests that `autotests.yml` describes for the type of its value.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from viva.adapters.importing.student_notebook import Cell, cells_of, written
+from viva.adapters.nbgrader.autotest_lines import AUTOTEST
+from viva.model.errors import UsageError
+from viva.model.extras import missing_library
+
+TEMPLATES: Final = ("autotests.yml", "tests.yml")
+"""The file of templates, and its name in nbgrader 0.9.0."""
+LONGEST_S: Final = 600.0
+_KERNELS: Final = ("python3", "python")
+_PARTS: Final = ("dispatch", "normalize", "check", "templates")
+
+
+def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> bytes:
+    """Return a notebook with its AUTOTEST lines replaced by tests.
+
+    Args:
+        file: its name in `folder`.
+        folder: the files of the assignment; the solution runs there.
+        templates: what autotests.yml holds; None if there is none.
+        shown: the notebook, as messages name it.
+
+    Raises:
+        UsageError: there are no templates, they are not usable, or the solution fails before or in such a line.
+        MissingLibrary: jinja2 is not installed.
+    """
+    data = (folder / file).read_bytes()
+    answer = folder / ".viva-autotests.json"
+    request = {
+        "cells": [
+            {"source": cell["source"], "number": number, "is_code": cell.get("cell_type") == "code"}
+            for number, cell in enumerate(cells_of(data, shown), 1)
+        ],
+        "templates": _templates(templates, shown),
+        "name": file,
+        "answer": str(answer),
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "viva.adapters.nbgrader.autotests_child"],
+            input=json.dumps(request),
+            cwd=folder,
+            env=os.environ | {"MPLBACKEND": "Agg"},
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"{shown}: the solution did not end within {LONGEST_S:g} s; {AUTOTEST} needs it.") from None
+    if not answer.is_file():
+        last = (done.stderr.strip().splitlines() or ["without a message"])[-1]
+        raise UsageError(f"{shown}: the solution, which {AUTOTEST} needs, ended its process: {last}.")
+    reply = json.loads(answer.read_text("utf-8"))
+    answer.unlink()
+    if "missing" in reply:
+        raise missing_library(f"{AUTOTEST} needs", reply["missing"], "notebooks")
+    if "failed" in reply:
+        raise UsageError(f"{shown}: {reply['failed']}.")
+    sources: dict[str, str] = reply["sources"]
+
+    def replaced(cells: list[Cell]) -> list[Cell]:
+        return [{**cell, "source": sources.get(str(at), cell["source"])} for at, cell in enumerate(cells, 1)]
+
+    return written(data, replaced, shown)
+
+
+def _templates(data: bytes | None, shown: str) -> Mapping[str, Any]:
+    if data is None:
+        raise UsageError(f"{shown} has {AUTOTEST} lines: put the course's {TEMPLATES[0]} next to it, and import again.")
+    try:
+        kernels = yaml.safe_load(data)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(f"{TEMPLATES[0]} is not valid YAML: {error}.") from None
+    found = next((kernels[name] for name in _KERNELS if name in kernels), None) if isinstance(kernels, dict) else None
+    if not isinstance(found, dict) or not all(part in found for part in _PARTS):
+        raise UsageError(f"{TEMPLATES[0]}: expected `{_KERNELS[0]}:` with {', '.join(_PARTS)}, as nbgrader has it.")
+    return found

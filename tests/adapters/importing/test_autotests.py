@@ -1,0 +1,121 @@
+"""AUTOTEST lines of nbgrader become the tests that the author's templates describe."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from nbgrader_class import cell, put, solution
+
+from bench.small_course import notebook
+from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
+from viva.model.errors import UsageError
+
+TEMPLATES: Final = '''
+python3:
+    setup: "from hashlib import sha1"
+    hash: 'sha1({{snippet}}.encode("utf-8")+b"{{salt}}").hexdigest()'
+    dispatch: "type({{snippet}})"
+    normalize: "str({{snippet}})"
+    check: 'assert {{snippet}} == """{{value}}""", """{{message}}"""'
+    success: "print('Success!')"
+    templates:
+        default:
+            - test: "type({{snippet}})"
+              fail: "type of {{snippet}} is not correct"
+        int:
+            - test: "{{snippet}} + 0"
+              fail: "value of {{snippet}} is not correct"
+        numpy.ndarray:
+            - test: "{{snippet}}.shape"
+              fail: "shape"
+'''
+
+
+def graded_cell(source: str) -> dict[str, Any]:
+    return cell("code", source, "t", grade=True, locked=True, points=1)
+
+
+def imported(folder: Path, tests: str, answer: str = "def f(x):\n    return x + 5") -> str:
+    """The text of the test cell after the import."""
+    put(folder / "source" / "ps1" / "ps1.ipynb", notebook([solution("f", answer), graded_cell(tests)]))
+    (found,) = import_nbgrader(folder)
+    import json
+
+    cells = json.loads(found.graders["source/ps1.ipynb"])["cells"]
+    return str(cells[1]["source"])
+
+
+@pytest.mark.parametrize(
+    ("tests", "expected"),
+    [
+        ("### AUTOTEST f(3)", ['assert str(f(3) + 0) == """8""", """value of f(3) is not correct"""']),
+        (
+            "### AUTOTEST f(3); f(1.5)",
+            [
+                'assert str(f(3) + 0) == """8""", """value of f(3) is not correct"""',
+                'assert str(type(f(1.5))) == """<class \'float\'>""", """type of f(1.5) is not correct"""',
+            ],
+        ),
+        ("x = 2\n# AUTOTEST f(x)\nassert x", ['assert str(f(x) + 0) == """7""", """value of f(x) is not correct"""']),
+        (
+            "import numpy as np\n### AUTOTEST np.ones((2, 3))",
+            ['assert str(np.ones((2, 3)).shape) == """(2, 3)""", """shape"""'],
+        ),
+    ],
+)
+def test_lines_become_the_tests_of_their_type(tmp_path: Path, tests: str, expected: list[str]) -> None:
+    put(tmp_path / "autotests.yml", TEMPLATES)
+    lines = imported(tmp_path, tests).splitlines()
+    assert [line for line in lines if line.startswith("assert str")] == expected
+    assert lines.count("from hashlib import sha1") == 1 and lines[-1] == "print('Success!')"
+    assert [line for line in tests.splitlines() if "AUTOTEST" not in line] == [
+        line for line in lines if line in tests.splitlines()
+    ]
+    assert "AUTOTEST" not in "".join(lines)
+
+
+def test_hashed_tests_hold_for_the_solution_and_do_not_show_it(tmp_path: Path) -> None:
+    put(tmp_path / "source" / "ps1" / "autotests.yml", TEMPLATES)
+    text = imported(tmp_path, "### HASHED AUTOTEST f(3); f(3)")
+    namespace: dict[str, object] = {"f": lambda x: x + 5}
+    exec(text, namespace)
+    with pytest.raises(AssertionError, match="not correct"):
+        exec(text, {"f": lambda x: x + 4})
+    checks = [line for line in text.splitlines() if line.startswith("assert")]
+    assert len(set(checks)) == 2 and '"""8"""' not in text
+    assert imported(tmp_path, "### HASHED AUTOTEST f(3); f(3)") == text
+
+
+def test_a_hidden_region_stays_hidden(tmp_path: Path) -> None:
+    put(tmp_path / "autotests.yml", TEMPLATES)
+    text = imported(tmp_path, "### BEGIN HIDDEN TESTS\n### AUTOTEST f(3)\n### END HIDDEN TESTS")
+    assert text.index("BEGIN HIDDEN") < text.index("assert str(f(3)") < text.index("END HIDDEN")
+
+
+def test_the_solution_finds_the_files_of_its_assignment(tmp_path: Path) -> None:
+    put(tmp_path / "autotests.yml", TEMPLATES)
+    put(tmp_path / "source" / "ps1" / "data" / "n.txt", "40")
+    put(tmp_path / "source" / "ps1" / "own.py", "TWO = 2")
+    text = imported(tmp_path, "### AUTOTEST f", "from own import TWO\nf = int(open('data/n.txt').read()) + TWO")
+    assert '== """42"""' in text
+
+
+@pytest.mark.parametrize(
+    ("templates", "tests", "answer", "words"),
+    [
+        (None, "### AUTOTEST f(3)", "f = 1", "put the course's autotests.yml next to it"),
+        ("python3: [", "### AUTOTEST f(3)", "f = 1", "not valid YAML"),
+        ("r: {}", "### AUTOTEST f(3)", "f = 1", "expected `python3:` with dispatch, normalize, check, templates"),
+        (TEMPLATES, "### AUTOTEST f(3)", "f = 1", "cell 2 raised TypeError: 'int' object is not callable"),
+        (TEMPLATES, "### AUTOTEST f", "1 / 0", "cell 1 raised ZeroDivisionError"),
+        (TEMPLATES, "### AUTOTEST f", "import no_such_thing", "imports no_such_thing, which is not installed here"),
+        (TEMPLATES, "### AUTOTEST f", "import os\nos._exit(3)", "ended its process"),
+    ],
+)
+def test_what_does_not_work_is_said_in_a_sentence(
+    tmp_path: Path, templates: str | None, tests: str, answer: str, words: str
+) -> None:
+    if templates is not None:
+        put(tmp_path / "autotests.yml", templates)
+    with pytest.raises(UsageError, match=words):
+        imported(tmp_path, tests, answer)
