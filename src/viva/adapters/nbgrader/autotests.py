@@ -4,10 +4,6 @@ nbgrader calls this "automatic test code generation" (its documentation, "Advanc
 this machine, and each such line becomes the tests that `autotests.yml` describes for the type of its value.
 """
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +12,7 @@ import yaml
 
 from viva.adapters.importing.student_notebook import Cell, cells_of, written
 from viva.adapters.nbgrader.autotest_lines import AUTOTEST
+from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 from viva.model.extras import missing_library
 
@@ -40,7 +37,6 @@ def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> 
         MissingLibrary: jinja2 is not installed.
     """
     data = (folder / file).read_bytes()
-    answer = folder / ".viva-autotests.json"
     request = {
         "cells": [
             {"source": cell["source"], "number": number, "is_code": cell.get("cell_type") == "code"}
@@ -48,26 +44,13 @@ def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> 
         ],
         "templates": _templates(templates, shown),
         "name": file,
-        "answer": str(answer),
     }
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "viva.adapters.nbgrader.autotests_child"],
-            input=json.dumps(request),
-            cwd=folder,
-            env=os.environ | {"MPLBACKEND": "Agg"},
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        reply = ask_child("viva.adapters.nbgrader.autotests_child", request, timeout_s=LONGEST_S, cwd=folder)
+    except TimeoutError:
         raise UsageError(f"{shown}: the solution did not end within {LONGEST_S:g} s; {AUTOTEST} needs it.") from None
-    if not answer.is_file():
-        last = (done.stderr.strip().splitlines() or ["without a message"])[-1]
-        raise UsageError(f"{shown}: the solution, which {AUTOTEST} needs, ended its process: {last}.")
-    reply = json.loads(answer.read_text("utf-8"))
-    answer.unlink()
+    except NoAnswer as error:
+        raise UsageError(f"{shown}: the solution, which {AUTOTEST} needs, ended its process: {error}.") from None
     if "missing" in reply:
         raise missing_library(f"{AUTOTEST} needs", reply["missing"], "notebooks")
     if "failed" in reply:

@@ -1,11 +1,7 @@
-"""`python -m viva.adapters.nbgrader.autotests_child`: run a solution, and write the tests that follow from it.
-
-It reads a request from standard input and writes its answer to the file that the request names, both JSON.
-"""
+"""`python -m viva.adapters.nbgrader.autotests_child`: run a solution, and write the tests that follow from it."""
 
 import contextlib
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -13,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from viva.adapters.nbgrader.autotest_lines import AUTOTEST, is_directive
+from viva.model.child_process import answer, read_request
 from viva.submissions.notebook_cells import NOT_PYTHON
 
 
@@ -21,8 +18,8 @@ class _Failed(Exception):
 
 
 def main() -> None:
-    """Answer one request, and end the process at once."""
-    request = json.loads(sys.stdin.read())
+    """Answer one request."""
+    request = read_request()
     reply: dict[str, Any]
     try:
         import jinja2  # noqa: F401  # is it there?
@@ -33,8 +30,7 @@ def main() -> None:
         reply = {"missing": error.name}
     except _Failed as error:
         reply = {"failed": str(error)}
-    Path(request["answer"]).write_text(json.dumps(reply), "utf-8")
-    os._exit(0)
+    answer(request, reply)
 
 
 def _sources(cells: list[dict[str, Any]], templates: "_Templates") -> dict[int, str]:

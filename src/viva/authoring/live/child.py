@@ -1,11 +1,7 @@
 """Try a test on a solution and on ways to break it, in this process."""
 
-import json
-import os
-import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Final
 
@@ -18,6 +14,7 @@ from viva.authoring.solved.trial import OTHERS, OWN, TooSlow, within
 from viva.authoring.strength.strength import strength
 from viva.compare.disagreement import Disagreement
 from viva.grading import strategies
+from viva.model.child_process import answer, read_request
 from viva.model.errors import StudentRaised
 from viva.proxies.key import Key
 from viva.verify.mutants import general_mistakes
@@ -83,11 +80,9 @@ def _failed(code: CodeType, student: Mapping[str, Any], key: ModuleType, limit_s
 
 
 def main() -> None:
-    """Answer one request from standard input in the file that it names, both JSON, and end the process at once."""
-    request = json.loads(sys.stdin.read())
-    lines = tried(request["solution"], request["test"], request["names"])
-    Path(request["answer"]).write_text(json.dumps(lines), "utf-8")
-    os._exit(0)
+    """Answer one request."""
+    request = read_request()
+    answer(request, tried(request["solution"], request["test"], request["names"]))
 
 
 if __name__ == "__main__":

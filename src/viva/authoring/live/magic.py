@@ -1,19 +1,14 @@
 """`%%viva_test 2.1` in Jupyter: try a test on the solution in the notebook, and on ways to break it."""
 
 import ast
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from viva.authoring.solved.key_source import key_source
 from viva.authoring.solved.questions import Definition, parsed
 from viva.authoring.source.cells_with_tests import asked_names, is_test, test_body
 from viva.authoring.source.source_cells import Cell
+from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,25 +70,13 @@ def results(cells: Sequence[Cell], test: str) -> list[str]:
     defined |= {part.id for node in tree.body for part in ast.walk(node) if isinstance(part, ast.Name)}
     if missing := [name for name in names if name not in defined]:
         raise UsageError(f"`{missing[0]}` is not defined yet. Run the cell that defines it.")
-    with tempfile.TemporaryDirectory(prefix="viva-test-") as folder:
-        answer = Path(folder) / "answer.json"
-        request = {"solution": solution, "test": test_body(test), "names": names, "answer": str(answer)}
-        try:
-            ran = subprocess.run(
-                [sys.executable, "-m", "viva.authoring.live.child"],
-                input=json.dumps(request),
-                env=os.environ | {"MPLBACKEND": "Agg"},
-                capture_output=True,
-                text=True,
-                timeout=_LONGEST_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise UsageError(f"the test did not end within {_LONGEST_S:.0f} s.") from None
-        if not answer.is_file():
-            last = ran.stderr.strip().splitlines()[-1:] or [f"the process ended with status {ran.returncode}"]
-            raise UsageError(f"the solution cannot be used without the rest of the notebook: {last[0]}")
-        return [str(line) for line in json.loads(answer.read_text("utf-8"))]
+    request = {"solution": solution, "test": test_body(test), "names": names}
+    try:
+        return [str(line) for line in ask_child("viva.authoring.live.child", request, timeout_s=_LONGEST_S)]
+    except TimeoutError:
+        raise UsageError(f"the test did not end within {_LONGEST_S:.0f} s.") from None
+    except NoAnswer as error:
+        raise UsageError(f"the solution cannot be used without the rest of the notebook: {error}") from None
 
 
 def _classes(cells: Sequence[Cell], names: Sequence[str]) -> list[str]:

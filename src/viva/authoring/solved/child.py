@@ -1,13 +1,9 @@
 """`python -m viva.authoring.solved.child`: run a solved notebook in a process of its own, and propose its tests.
 
-It reads a request from standard input and writes its answer to the file that the request names, both JSON: the notebook
-may print whatever it likes, and may end the process.
+The notebook may print whatever it likes, and may end the process.
 """
 
 import dataclasses
-import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +12,12 @@ from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.proposals import of_function, of_value
 from viva.authoring.solved.recorded_run import run
 from viva.authoring.source.source_cells import Cell
+from viva.model.child_process import answer, read_request
 
 
 def main() -> None:
-    """Answer one request, and end the process at once: threads of the notebook must not keep it."""
-    request = json.loads(sys.stdin.read())
+    """Answer one request."""
+    request = read_request()
     cells = [Cell(**each) for each in request["cells"]]
     names = frozenset(request["functions"]) | frozenset(request["classes"])
     recorded = run(cells, names, Path(request["folder"]))
@@ -29,9 +26,7 @@ def main() -> None:
         *(of_class(name, recorded) for name in request["classes"]),
         *(of_value(name, recorded) for name in request["values"]),
     ]
-    answer: dict[str, Any] = {"proposals": [_plain(each) for each in found], "failed": recorded.failed}
-    Path(request["answer"]).write_text(json.dumps(answer), "utf-8")
-    os._exit(0)
+    answer(request, {"proposals": [_plain(each) for each in found], "failed": recorded.failed})
 
 
 def _plain(proposal: Proposal) -> dict[str, Any]:

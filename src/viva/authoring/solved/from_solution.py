@@ -2,11 +2,7 @@
 
 import ast
 import json
-import os
 import re
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
@@ -28,6 +24,7 @@ from viva.authoring.yaml_edit import as_scalar
 from viva.config import Course, load_course
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
+from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 from viva.submissions.code_imports import preloads
 from viva.submissions.code_of_names import code_of
@@ -135,34 +132,22 @@ def _proposed(
     cells: Sequence[Cell], questions: Sequence[Question], folder: Path
 ) -> tuple[dict[str, Proposal], list[tuple[int, str]]]:
     """Run the notebook in another process and return the proposals by name, and the cells that raised."""
-    with tempfile.TemporaryDirectory(prefix="viva-solved-") as place:
-        answer = Path(place) / "answer.json"
-        request = {
-            "cells": [asdict(cell) for cell in cells],
-            "functions": [name for question in questions for name in question.functions],
-            "classes": [name for question in questions for name in question.classes],
-            "values": [name for question in questions for name in question.values],
-            "folder": str(folder),
-            "answer": str(answer),
-        }
-        try:
-            ran = subprocess.run(
-                [sys.executable, "-m", "viva.authoring.solved.child"],
-                input=json.dumps(request),
-                env=os.environ | {"MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"},
-                capture_output=True,
-                text=True,
-                timeout=LONGEST_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            late = f"The notebook did not end within {LONGEST_S:g} s; take out what trains for long."
-            raise UsageError(late) from None
-        if not answer.is_file():
-            if ran.returncode == 1:
-                raise RuntimeError(ran.stderr)
-            raise UsageError(f"The notebook ended the process in which it ran (status {ran.returncode}).")
-        read = json.loads(answer.read_text("utf-8"))
+    request = {
+        "cells": [asdict(cell) for cell in cells],
+        "functions": [name for question in questions for name in question.functions],
+        "classes": [name for question in questions for name in question.classes],
+        "values": [name for question in questions for name in question.values],
+        "folder": str(folder),
+    }
+    try:
+        read = ask_child("viva.authoring.solved.child", request, timeout_s=LONGEST_S)
+    except TimeoutError:
+        late = f"The notebook did not end within {LONGEST_S:g} s; take out what trains for long."
+        raise UsageError(late) from None
+    except NoAnswer as error:
+        if error.status == 1:
+            raise RuntimeError(error.stderr) from None
+        raise UsageError(f"The notebook ended the process in which it ran (status {error.status}).") from None
     proposals = {each["name"]: _from_plain(each) for each in read["proposals"]}
     return proposals, [(number, str(text)) for number, text in read["failed"]]
 

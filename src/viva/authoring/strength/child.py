@@ -1,15 +1,8 @@
-"""`python -m viva.authoring.strength.child`: call broken functions and right ones until their answers differ.
-
-It reads a request from standard input and writes its answer to the file that the request names, both JSON.
-"""
+"""`python -m viva.authoring.strength.child`: call broken functions and right ones until their answers differ."""
 
 import copy
-import json
-import os
-import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +15,7 @@ from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawing_from, drawn_once
 from viva.compare.show import show
+from viva.model.child_process import answer, read_request
 
 DRAWN: Final = 2_000
 _ENOUGH: Final = 5
@@ -32,8 +26,8 @@ _PLAIN: Final = Context.of(None, None, ())
 
 
 def main() -> None:
-    """Answer one request, and end the process at once."""
-    request = json.loads(sys.stdin.read())
+    """Answer one request."""
+    request = read_request()
     drawn: dict[str, list[tuple[object, ...]]] = {}
     found = {}
     for survivor in request["survivors"]:
@@ -44,8 +38,7 @@ def main() -> None:
             if separated is not None:
                 found[survivor["id"]] = separated
                 break
-    Path(request["answer"]).write_text(json.dumps(found), "utf-8")
-    os._exit(0)
+    answer(request, found)
 
 
 def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object, ...]]) -> dict[str, str] | None:
@@ -87,11 +80,11 @@ def _differ(right: Callable[..., Any], wrong: Callable[..., Any], arguments: tup
     except (Exception, TooSlow):
         return False
     try:
-        answer = _answer(wrong, arguments)
+        given = _answer(wrong, arguments)
     except (Exception, TooSlow):
         return True
     try:
-        return difference(answer, expected, _PLAIN) is not None
+        return difference(given, expected, _PLAIN) is not None
     except Exception:
         return False
 

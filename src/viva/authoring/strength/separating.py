@@ -1,11 +1,6 @@
 """Find, for mutants that the tests do not notice, arguments on which they differ from the solution."""
 
 import ast
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +9,7 @@ from typing import Final
 from viva.config import Assignment
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
+from viva.model.child_process import NoAnswer, ask_child
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.mutant_trial import Verdict
 
@@ -54,27 +50,12 @@ def separating_inputs(assignment: Assignment, verdicts: Sequence[Verdict]) -> di
     ]
     if not any(each["names"] for each in asked):
         return {}
-    with tempfile.TemporaryDirectory(prefix="viva-separating-") as folder:
-        answer = Path(folder) / "answer.json"
-        request = {
-            "key": (assignment.graders / "key.py").read_text("utf-8"),
-            "strategies": strategies,
-            "survivors": asked,
-            "answer": str(answer),
-        }
-        try:
-            subprocess.run(
-                [sys.executable, "-m", "viva.authoring.strength.child"],
-                input=json.dumps(request),
-                env=os.environ | {"MPLBACKEND": "Agg"},
-                capture_output=True,
-                text=True,
-                timeout=LONGEST_S,
-                check=False,
-            )
-            found = json.loads(answer.read_text("utf-8"))
-        except (subprocess.TimeoutExpired, OSError, ValueError):
-            return {}  # the mutants are shown without such calls
+    key = (assignment.graders / "key.py").read_text("utf-8")
+    request = {"key": key, "strategies": strategies, "survivors": asked}
+    try:
+        found = ask_child("viva.authoring.strength.child", request, timeout_s=LONGEST_S)
+    except (TimeoutError, NoAnswer):
+        return {}  # the mutants are shown without such calls
     return {name: Separated(**each) for name, each in found.items()}
 
 
