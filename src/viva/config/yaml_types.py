@@ -218,6 +218,17 @@ _POINTS: Final = "a number of points, zero or more, such as 100, 12.5 or 100/3"
 _DEDUCTION: Final = "a number of points, zero or less, such as -1 or -1/2"
 _PROCESSES: Final = whole(1, 1024)
 
+
+def as_name(text: str, default: str) -> str:
+    """Return a text as a name of a folder, a question or an item, as close to it as possible.
+
+    Args:
+        text: any text.
+        default: the name where nothing of the text can stay.
+    """
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", text).lstrip(".-") or default
+
+
 FOLDER_NAME: Final = matching(_NAME, "a folder's name of letters, digits, `_`, `-` and `.`")
 """The name of an assignment, which is the name of its folders."""
 MOMENT: Final = Kind(_moment, {"type": "string", "pattern": r"^[0-9W-]+[T ][0-9:.,]+(Z|[+-][0-9:.]+| [A-Za-z]\S*)$"})

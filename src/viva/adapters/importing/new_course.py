@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from re import sub
 from typing import Any
 
 import yaml
@@ -18,7 +17,7 @@ from viva.adapters.nbgrader.nbgrader_source import FOLDER as SOURCE
 from viva.adapters.nbgrader.nbgrader_source import read_source
 from viva.adapters.otter.otter_grading import read_otter
 from viva.config import load_course
-from viva.config.yaml_types import FOLDER_NAME, Expected
+from viva.config.yaml_types import FOLDER_NAME, Expected, as_name
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import CourseError, UsageError
 
@@ -92,7 +91,7 @@ def folder_name(text: str) -> str:
     try:
         return str(FOLDER_NAME.read(text))
     except Expected:
-        return sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("-._") or "assignment"
+        return as_name(text, "").strip("-._") or "assignment"
 
 
 def plain_points(points: Fraction) -> int | float | str:

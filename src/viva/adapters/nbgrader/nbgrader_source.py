@@ -1,7 +1,6 @@
 """An nbgrader assignment as its author wrote it: the cells of `source/*.ipynb`, and which of them are worth points."""
 
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from viva.adapters.nbgrader.autotest_lines import AUTOTEST, has_autotest
 from viva.adapters.nbgrader.regions import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, RegionError, regions, replace_regions
+from viva.config.yaml_types import as_name
 from viva.model.errors import CourseError
 from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
 
@@ -43,7 +43,7 @@ class SourceCell:
     @property
     def number(self) -> str:
         """Return the id in the letters that the number of a question in rubric.yaml may have."""
-        return re.sub(r"[^A-Za-z0-9_.-]+", "_", self.grade_id).lstrip(".-") or "_"
+        return as_name(self.grade_id, "_")
 
     @property
     def is_test(self) -> bool:

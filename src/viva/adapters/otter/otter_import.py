@@ -55,22 +55,22 @@ def import_otter(path: Path) -> list[ImportedAssignment]:
 
 
 def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> ImportedAssignment:
-    folder = file.rpartition("/")[0]
-    data = below(files, folder)
+    is_file = path.suffix == ".ipynb"  # the files that it names are next to it
+    place = path if is_file else path / file
+    data = below(files, file.rpartition("/")[0])
 
     def read_file(name: str) -> bytes | None:
-        found = named_files(path.parent, [name]) if path.suffix == ".ipynb" else data
-        return found.get(name)
+        return (named_files(path.parent, [name]) if is_file else data).get(name)
 
-    master: Master = read_master(files[file], f"{path}/{file}" if path.is_dir() else str(path), read_file)
-    if path.suffix == ".ipynb":
+    master: Master = read_master(files[file], str(place), read_file)
+    if is_file:
         data = named_files(path.parent, master.files)
     wanted = {p: d for p, d in data.items() if any(_is_named(p, name) for name in master.files)}
     imported = _assignment(name, master.tests, master.config, wanted)
     shown = PurePosixPath(file).name
     imported.starter, imported.accepted = {shown: master.student}, {shown: master.solution}
     imported.rubric = master.rubric
-    imported.master = path if path.suffix == ".ipynb" else path / file if path.is_dir() else None
+    imported.master = place if place.is_file() else None  # an archive is not followed
     imported.notes += master.notes
     lost = [name for name in master.files if not any(_is_named(p, name) for p in data)]
     imported.notes += [f"{name} is named in the master notebook, and is not there." for name in lost]

@@ -17,6 +17,7 @@ import yaml
 
 from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import Cell
+from viva.config.yaml_types import as_name
 from viva.submissions.notebook_cells import NOT_PYTHON
 
 _HEADING: Final = re.compile(
@@ -251,7 +252,7 @@ def _numbered(found: list[Question]) -> list[Question]:
     """Return the questions, each with a number of its own that rubric.yaml can hold."""
     taken: set[str] = set()
     for place, question in enumerate(found, 1):
-        number = re.sub(r"[^A-Za-z0-9_.-]+", "_", question.number).lstrip(".-") or str(place)
+        number = as_name(question.number, str(place))
         again = (f"{number}_{count}" for count in itertools.count(2))
         question.number = number if number not in taken else next(each for each in again if each not in taken)
         taken.add(question.number)
