@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Iterator
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,10 +15,11 @@ from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder
+from viva.sandbox.guest.transport.frames import Frame
 
 PLAIN = (
     type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, Fraction, Decimal,
-    np.ndarray, np.generic, wire.Ref,
+    np.ndarray, np.generic, wire.Ref, Frame, datetime, date, timedelta,
 )  # fmt: skip
 COMPARED = 600
 """Bytes of messages whose values are compared item by item, which for sets takes quadratic time."""
@@ -76,6 +78,9 @@ def _is_plain(value: Any) -> bool:
     """Whether a value and all in it are of the types that may cross, and of no other."""
     if type(value) not in PLAIN and not (isinstance(value, np.generic) and type(value).__module__ == "numpy"):
         return False
+    if isinstance(value, Frame):
+        expect(value.length == len(value.row_labels) and value.values() is not None, "a frame that is not whole")
+        return _is_plain(value.parts())
     if isinstance(value, dict):
         return all(map(_is_plain, [*value.keys(), *value.values()]))
     return all(map(_is_plain, value)) if isinstance(value, list | tuple | set | frozenset) else True
@@ -85,6 +90,8 @@ def _native(value: Any) -> Any:
     """Arrays and numbers in this machine's byte order, as they arrive when they are sent on."""
     if isinstance(value, np.ndarray | np.generic):
         return value.astype(value.dtype.newbyteorder("="))
+    if isinstance(value, Frame):
+        return Frame(*map(_native, value.parts()))
     if isinstance(value, list | tuple):
         return type(value)(map(_native, value))
     return {key: _native(item) for key, item in value.items()} if isinstance(value, dict) else value
@@ -100,6 +107,10 @@ def seeds() -> Iterator[bytes]:
         np.zeros((0, 4)), np.arange(6).reshape(2, 3), np.array([True, False]), np.array(["a", "bcd", ""]),
         np.array([b"xy", b""]), np.array("2026-11", "M8[M]"), [np.float64(i) / 3 for i in range(20)],
         wire.Ref(3, "Model", "Model(…)"), {"ok": {"raised": {"type": "ValueError", "frames": [["a.py", 3, "f", "x"]]}}},
+        datetime(2026, 11, 25, 9, 30, tzinfo=timezone(timedelta(hours=-3))), date(2024, 2, 29), timedelta(-1, 2, 3),
+        Frame(False, 2, ["a", "b"], [np.arange(2), ["x", None]], ["int64", "object"], index=["r", "s"]),
+        Frame(True, 3, [None], [np.array([1.5, np.nan, 2])], ["float64"], index_names=["n"]),
+        {"rows": [Frame(False, 0, [], [], [])]},
         np.arange(160), [np.arange(200, dtype=np.uint8), np.zeros((2, 100))],
     ]  # fmt: skip
     for value in values:
@@ -112,7 +123,7 @@ def seeds() -> Iterator[bytes]:
 
 
 WORDS = (
-    *(b"\x81\xa1" + tag.encode() for tag in "tszdicqpalgrT"), b"\xdd\xff\xff\xff\xff", b"\xdf\x00\x00\x00\x01",
+    *(b"\x81\xa1" + tag.encode() for tag in "tszdicqpalgrTFDye"), b"\xdd\xff\xff\xff\xff", b"\xdf\x00\x00\x00\x01",
     b"\xc7\x01\x05x", b"\xd6\xff\x00\x00\x00\x00", b"VIVA", "<f8", ">f8", "|b1", "<U3", "|O", "<m8[ns]", "<m8[zz]",
     "<M8[D]", "V8", "<f16", "<c32", "|S4", "<U99999999",
 )  # fmt: skip

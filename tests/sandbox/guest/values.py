@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from viva.sandbox.guest.transport.frames import Frame
+
 
 def same(first: Any, second: Any) -> bool:
     """Whether two values are of the same types throughout and hold the same."""
@@ -23,6 +25,8 @@ def same(first: Any, second: Any) -> bool:
         return same(first.real, second.real) and same(first.imag, second.imag)
     if isinstance(first, set | frozenset):
         return len(first) == len(second) and all(any(same(one, other) for other in second) for one in first)
+    if isinstance(first, Frame):
+        return same(first.parts(), second.parts())
     if isinstance(first, Decimal):
         return first.as_tuple() == second.as_tuple()
     return bool(first == second)
