@@ -2,12 +2,14 @@
 
 import ast
 import importlib.util
+import re
 import sys
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path, PurePosixPath
 from typing import Final
 
-from viva.submissions.notebook_cells import NOT_PYTHON
+from viva.model.submission import ARCHIVES, Submission
+from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
 
 _SLOW: Final = (
     "numpy",
@@ -25,6 +27,8 @@ _SLOW: Final = (
     "PIL",
 )
 """Libraries that take long to import, in the order in which they are imported; none starts a thread when it is."""
+_IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
+"""What can import a module whose name is not in the code."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
@@ -39,6 +43,37 @@ def imported(source: str) -> list[str]:
     nodes = list(_imports(source))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     return names + [n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module]
+
+
+def imports_only(submission: Submission, libraries: Collection[str]) -> bool:
+    """Return whether the code imports only Python's own modules, these libraries and its own files; False if unsure."""
+    paths = [PurePosixPath(file.path) for file in submission.files]
+    own = {name for path in paths for name in (path.stem, *path.parts[:-1])}
+    known = {*own, *libraries, *sys.stdlib_module_names}
+    try:
+        return all(
+            _imports_only(source, known)
+            for file in submission.files
+            for source in _sources(file.path.lower(), file.data)
+        )
+    except (NotebookError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _imports_only(source: str, known: Collection[str]) -> bool:
+    source = NOT_PYTHON.sub("", source)
+    ast.parse(source)
+    return not _IMPORTS_BY_NAME.search(source) and all(name.partition(".")[0] in known for name in imported(source))
+
+
+def _sources(path: str, data: bytes) -> Iterator[str]:
+    """Yield the texts of a file that run; raise ValueError for an archive, which may hold any."""
+    if path.endswith(ARCHIVES):
+        raise ValueError("an archive")
+    if path.endswith(".py"):
+        yield data.decode("utf-8-sig")
+    elif path.endswith(".ipynb"):
+        yield from (cell.source for cell in read_notebook(data).code)
 
 
 def is_installed(module: str) -> bool:
