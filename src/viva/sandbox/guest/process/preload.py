@@ -39,7 +39,8 @@ def import_all(names: Iterable[str]) -> None:
     Raises:
         ImportError: Another module does not exist or cannot be loaded.
     """
-    single = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    pools = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"
+    single = dict.fromkeys(pools, "1")  # pandas imports numexpr if it is installed
     os.environ.update(single, MPLBACKEND="Agg")
     for name in names:
         try:
