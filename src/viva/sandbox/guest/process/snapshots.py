@@ -90,16 +90,18 @@ class Snapshots:
             _close(original)
             self._waiting[name] = _Waiting(start, following)
             return
-        for snapshot in (_Waiting(start, following), *self._waiting.values()):
-            snapshot.close()  # else those would not notice that the process which took them has ended
-        self._waiting.clear()
-        self._over, self._original = True, original
-        if _read(waits, 1) != _GO:
-            _exit(0)
-        _close(waits)
-        alarm.begin_anew()
-        assert self._serve is not None  # else nothing asks for snapshots
-        self._serve()
+        try:
+            for snapshot in (_Waiting(start, following), *self._waiting.values()):
+                snapshot.close()  # else those would not notice that the process which took them has ended
+            self._waiting.clear()
+            self._over, self._original = True, original
+            if _read(waits, 1) == _GO:
+                _close(waits)
+                alarm.begin_anew()
+                assert self._serve is not None  # else nothing asks for snapshots
+                self._serve()
+        finally:
+            _exit(1)  # whatever a signal handler of the student's raises here: the notebook goes on in one process only
 
     def resume(self, name: str) -> bool:
         """Let the snapshot of that name answer the requests that follow, until another one is resumed.
