@@ -169,7 +169,7 @@ def test_waiting_for_others_is_told_and_costs_no_time(tmp_path: Path, gpus: Gpus
     held, told = GpuLease.take(gpus.devices), list[str]()
 
     def wait(line: str) -> None:
-        told.append(line)
+        told.extend([line] * ("NVIDIA" in line))  # a test beside this one that is asked alone is told as well
         if len(told) == 3:
             held.give_back()
 
