@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from viva.authoring.solved.proposal import WIDTH
 from viva.authoring.strength.separating import drawn_by, importing
 from viva.config import Assignment
 from viva.config.assignment import TESTS
@@ -56,10 +57,9 @@ class HintProposal:
     @property
     def entry(self) -> str:
         """Return the hint as an item of the dictionary `hints`, as source code."""
-        return (
-            f"{json.dumps(self.words, ensure_ascii=False)}: "
-            f"with_mistake(key.{self.function}, {self.right!r}, {self.wrong!r})"
-        )
+        words = json.dumps(self.words, ensure_ascii=False)
+        value = f"with_mistake(key.{self.function}, {_quoted(self.right)}, {_quoted(self.wrong)})"
+        return f"{words}: {value}" if len(words) + len(value) < WIDTH - 12 else f"{words}:\n            {value}"
 
 
 def hint_proposals(assignment: Assignment, verdicts: Sequence[Verdict]) -> list[HintProposal]:
@@ -113,7 +113,7 @@ def _proposal(verdict: Verdict, source: str) -> HintProposal | None:
         right = text[start:end]
         wrong = text[start : change.start] + change.text + text[change.end : end]
         if "\n" in right or len(right) > _LONGEST:
-            return None
+            continue
         if right and source.count(right) == 1:
             words = _SENTENCES[mutant.operator].rstrip(".")
             return HintProposal(mutant.unit.name, right, wrong, words[:1].lower() + words[1:], mutant.diff)
@@ -135,16 +135,19 @@ def _shortest(text: str, change: Change) -> Change:
 def _contexts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the place of a change in whole words and operators, then wider ones, up to its whole line."""
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    last = len(text) if last < 0 else last
-    words = [found.span() for found in _WORD.finditer(text, first, last)]
-    while True:
-        start = next((a for a, b in words if a < start < b), start)
-        end = next((b for a, b in words if a < end < b), end)
-        yield start, end
-        before, after = [a for a, _ in words if a < start], [b for _, b in words if b > end]
-        if not before and not after:
-            return
-        start, end = max(before, default=start), min(after, default=end)
+    words = [found.span() for found in _WORD.finditer(text, first, len(text) if last < 0 else last)]
+    start = next((a for a, b in words if a < start < b), start)
+    end = next((b for a, b in words if a < end < b), end)
+    starts = [start, *(a for a, _ in reversed(words) if a < start)]
+    ends = [end, *(b for _, b in words if b > end)]
+    for more in range(len(starts) + len(ends) - 1):
+        for left in range(min(more, len(starts) - 1), -1, -1):
+            if more - left < len(ends):
+                yield starts[left], ends[more - left]
+
+
+def _quoted(text: str) -> str:
+    return repr(text) if '"' in text or "\\" in text else f'"{text}"'
 
 
 def _functions(source: str) -> dict[str, str]:
