@@ -119,7 +119,6 @@ import pytest
 
 from viva.grading import number, weight
 from viva.grading.programs import check_command
-from viva.submissions.code_imports import imported, is_installed
 
 FILES = Path(__file__).parent / "files"
 
