@@ -67,6 +67,7 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
 
 
 FILE_TAKEN_AWAY: Final = "import os\nopen('square', 'w').close()\ndef f(x):\n    os.stat('square')\n    return x * x"
+ENDS: Final = "import os\ndef f(x):\n    os._exit(0)"
 THREAD: Final = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
 KILLER: Final = """\
 import os, signal
@@ -96,6 +97,9 @@ WAITS_FOR_ALL: Final = (
         pytest.param(RIGHT, f"{WAITS_FOR_ALL}\ng = 1", "", (1, 1), ONCE, id="waits for all its processes"),
         pytest.param(RIGHT, "g = 1", KILLER, (1, 1), TWICE, id="kills the snapshots"),
         pytest.param(RIGHT, "g = 1\n1 / 0", "", (1, 1), ONCE, id="a cell that raises"),
+        pytest.param(
+            ENDS, "g = 1", RIGHT, (0, 1), 2 * TWICE, id="ends its box before its snapshot, and is right later"
+        ),
     ],
 )
 def test_a_notebook_runs_again_only_where_it_must(

@@ -128,7 +128,7 @@ class NotebookRun:
             self._session.ask("cells_begin", path=path, cells=cells, checks=checks, snapshots=list(snapshots))
             self.asked += self._session.test.questions
             if self._run_all(steps, ran, hidden=hidden):
-                self._snapshots_of = (path, self._session.epoch)
+                self._snapshots_of = None if hidden else (path, self._session.epoch)
                 break
         ran.note_unfinished(steps)
         if not hidden:

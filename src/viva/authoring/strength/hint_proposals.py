@@ -160,9 +160,9 @@ def _end_of_call(text: str, function: str) -> int | None:
     """Return where the arguments of the first `agree_on` end that asks about a function and has no hints."""
     lines = text.splitlines(keepends=True)
     for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "agree_on":
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "agree_on" or not node.args:
             continue
-        if ast.unparse(node.args[0]) != f"student.{function}" if node.args else True:
+        if ast.unparse(node.args[0]) != f"student.{function}":
             continue
         if any(keyword.arg == "hints" for keyword in node.keywords):
             return None
