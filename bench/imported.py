@@ -16,7 +16,7 @@ from pathlib import Path
 from bench import environment
 from bench.imported_course import HOMEWORK, Homework, nbgrader_notebook, otter_notebook, otter_tests, points_of
 from bench.measure import BIN, Cost, run
-from bench.small_course import name_of
+from bench.small_course import name_of, put
 from bench.tools import NotGraded, versions
 
 _CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'bench'\nc.CourseDirectory.root = '.'\n"
@@ -60,14 +60,14 @@ def _measured(
 def _write(folder: Path, homework: Homework, size: int) -> None:
     """Write the author's files and the class, for both tools."""
     file = f"{homework.name}.ipynb"
-    _put(folder / "nbgrader_config.py", _CONFIG)
-    _put(folder / "source" / homework.name / file, nbgrader_notebook(homework))
+    put(folder / "nbgrader_config.py", _CONFIG)
+    put(folder / "source" / homework.name / file, nbgrader_notebook(homework))
     with zipfile.ZipFile(folder / "autograder.zip", "w") as archive:
         for name, text in {**otter_tests(homework), "otter_config.json": "{}"}.items():
             archive.writestr(name, text)
     for student in range(size):
-        _put(folder / "submitted" / name_of(student) / homework.name / file, nbgrader_notebook(homework, student))
-        _put(folder / "otter" / name_of(student) / file, otter_notebook(homework, student))
+        put(folder / "submitted" / name_of(student) / homework.name / file, nbgrader_notebook(homework, student))
+        put(folder / "otter" / name_of(student) / file, otter_notebook(homework, student))
 
 
 def _source(folder: Path, tool: str, homework: Homework) -> list[str]:
@@ -124,11 +124,6 @@ def _check(tool: str, homework: Homework, student: int, found: float) -> None:
     expected = points_of(homework, student)
     if found != expected:
         raise NotGraded(f"{tool} gave submission {student} of {homework.name} {found:g} points instead of {expected}")
-
-
-def _put(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bench.small_course import cell, notebook
+from bench.tools import nbgrader_metadata
 
 
 @dataclass(frozen=True)
@@ -151,8 +152,8 @@ def nbgrader_notebook(homework: Homework, student: int | None = None) -> str:
             answer = f"### BEGIN SOLUTION\n{answer}\n### END SOLUTION"
             tests += f"\n### BEGIN HIDDEN TESTS\nassert {question.hidden}\n### END HIDDEN TESTS"
         cells += [
-            cell(question.name, answer, _nbgrader(question.name)),
-            cell(f"test_{question.name}", tests, _nbgrader(f"test_{question.name}", 1)),
+            cell(question.name, answer, nbgrader_metadata(question.name)),
+            cell(f"test_{question.name}", tests, nbgrader_metadata(f"test_{question.name}", 1)),
         ]
     return notebook([*cells, *_work(homework)])
 
@@ -182,9 +183,3 @@ def _otter_test(question: Question) -> dict[str, Any]:
 
 def _work(homework: Homework) -> list[dict[str, Any]]:
     return [cell("work", homework.work)] if homework.work else []
-
-
-def _nbgrader(name: str, points: int | None = None) -> dict[str, object]:
-    tested = points is not None
-    about = {"schema_version": 3, "grade_id": name, "grade": tested, "locked": tested, "solution": not tested}
-    return {"nbgrader": {**about, "task": False, **({"points": points} if tested else {})}}

@@ -128,12 +128,12 @@ def write(folder: Path, *, size: int, torch: bool) -> None:
         "graders/small/key.py": REFERENCE,
         "graders/small/test_small.py": VIVA_TESTS,
     }.items():
-        _put(course / name, text)
+        put(course / name, text)
     (course / ".secret").chmod(0o600)
     for student in range(size):
         source = source_of(student, torch=torch)
-        _put(folder / "modules" / name_of(student) / "solution.py", source)
-        _put(folder / "notebooks" / name_of(student) / "answer.ipynb", notebook(cells_of(source)))
+        put(folder / "modules" / name_of(student) / "solution.py", source)
+        put(folder / "notebooks" / name_of(student) / "answer.ipynb", notebook(cells_of(source)))
 
 
 def name_of(student: int) -> str:
@@ -164,6 +164,7 @@ def notebook(cells: list[dict[str, Any]]) -> str:
     return json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
 
 
-def _put(path: Path, text: str) -> None:
+def put(path: Path, text: str) -> None:
+    """Write a file with the folders above it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")

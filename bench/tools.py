@@ -16,7 +16,7 @@ from typing import Protocol
 
 from bench import environment
 from bench.measure import Cost, run
-from bench.small_course import EXPECTED, POINTS, TESTS, cell, cells_of, name_of, notebook, source_of, total_of
+from bench.small_course import EXPECTED, POINTS, TESTS, cell, cells_of, name_of, notebook, put, source_of, total_of
 
 _INDENT = "    "
 _LAST_SUMMARY = re.compile(r"(\d+) passed")
@@ -140,11 +140,11 @@ class Nbgrader:
         """Write the course folder, with the assignment released."""
         place = folder / "nbgrader"
         config = "c = get_config()\nc.CourseDirectory.course_id = 'bench'\nc.CourseDirectory.root = '.'\n"
-        self._put(place / "nbgrader_config.py", config)
-        self._put(place / "source" / self._ASSIGNMENT / "answer.ipynb", self._notebook(source_of(0, torch=torch)))
+        put(place / "nbgrader_config.py", config)
+        put(place / "source" / self._ASSIGNMENT / "answer.ipynb", self._notebook(source_of(0, torch=torch)))
         for student in students:
             handed_in = place / "all" / name_of(student) / self._ASSIGNMENT / "answer.ipynb"
-            self._put(handed_in, self._notebook(source_of(student, torch=torch)))
+            put(handed_in, self._notebook(source_of(student, torch=torch)))
         self._run(place, "generate_assignment")
 
     def grade_class(self, folder: Path, students: Sequence[int]) -> Cost:
@@ -170,17 +170,14 @@ class Nbgrader:
 
     def _notebook(self, source: str) -> str:
         """Return the student's cell, then a locked cell of tests for each question."""
-        cells = [cell("answers", source, _nbgrader("answers"))]
+        cells = [cell("answers", source, nbgrader_metadata("answers"))]
         for name, body in TESTS.items():
-            cells.append(cell(f"test_{name}", f"{EXPECTED}\n\n{body}", _nbgrader(name, POINTS)))
+            cells.append(cell(f"test_{name}", f"{EXPECTED}\n\n{body}", nbgrader_metadata(name, POINTS)))
         return notebook(cells)
 
-    def _put(self, path: Path, text: str) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
-
-def _nbgrader(name: str, points: int | None = None) -> dict[str, object]:
+def nbgrader_metadata(name: str, points: int | None = None) -> dict[str, object]:
+    """Return the metadata of an answer, or of a locked cell of tests that is worth points."""
     tested = points is not None
     about = {"schema_version": 3, "grade_id": name, "grade": tested, "locked": tested, "solution": not tested}
     return {"nbgrader": {**about, "task": False, **({"points": points} if tested else {})}}
