@@ -9,6 +9,8 @@ from cli_run import Viva
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
+pytestmark = pytest.mark.long
+
 BEST = next(report.tier for report in detect_tiers() if report.available)
 
 
@@ -42,7 +44,6 @@ def test_the_zip_is_written_and_told(viva: Viva) -> None:
         assert "The smallest container in which that fits" in ran.out
 
 
-@pytest.mark.long
 @pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation to try it in")
 def test_doctor_shows_every_container(viva: Viva) -> None:
     ran = viva("doctor", "--gradescope", "-a", "words")

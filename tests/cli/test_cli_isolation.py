@@ -8,6 +8,8 @@ import pytest
 from cli_course import KEEPS_CASE, hand_in
 from cli_run import Viva
 
+pytestmark = pytest.mark.long
+
 FORGED = """\
 import sys
 

@@ -18,6 +18,8 @@ from viva.records import Records
 from viva.records.hand_grading import append
 from viva.records.store import Reason
 
+pytestmark = pytest.mark.long
+
 MARK = Judgement(("why",), Fraction(0), "Which words?", True, Fraction(1, 2), Fraction(1), "Half.")
 
 

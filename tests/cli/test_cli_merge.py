@@ -10,6 +10,8 @@ import pytest
 from cli_course import KEEPS_CASE, RIGHT, TESTS, hand_in
 from cli_run import Viva
 
+pytestmark = pytest.mark.long
+
 TRAINS = '''
 
 @number("3.1")

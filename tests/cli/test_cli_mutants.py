@@ -10,6 +10,8 @@ from cli_run import Viva
 
 from viva.verify.mutants import general_mistakes
 
+pytestmark = pytest.mark.long
+
 KEY = "def scaled(numbers, factor=2):\n    return [factor * number for number in numbers if number > 0]\n"
 TESTS = '''\
 from viva.grading import agree, number, weight
@@ -55,7 +57,6 @@ def test_a_hole_is_shown_with_its_diff_and_where(viva: Viva, course: Path, tmp_p
     assert str(tmp_path) not in json.dumps(found)
 
 
-@pytest.mark.long
 def test_a_complete_grader_lets_none_pass(viva: Viva, course: Path, tmp_path: Path) -> None:
     ask(course, COMPLETE)
     ran = viva("verify", "--mutants", "-o", tmp_path)
@@ -66,7 +67,6 @@ def test_a_complete_grader_lets_none_pass(viva: Viva, course: Path, tmp_path: Pa
     assert (tmp_path / "words.json").read_bytes() == once
 
 
-@pytest.mark.long
 def test_an_equivalent_one_is_counted_apart_and_a_stale_row_is_an_error(viva: Viva, course: Path) -> None:
     ask(course, "[[1, -1, 2], []]")
     rows = course / "assignments/words/equivalent_mutants.yaml"
@@ -79,7 +79,6 @@ def test_an_equivalent_one_is_counted_apart_and_a_stale_row_is_an_error(viva: Vi
     assert ran.status == 1 and "equivalent_mutants.yaml, row 1: nothing that survives" in ran.out
 
 
-@pytest.mark.long
 def test_ten_are_tried_in_every_verify(viva: Viva, course: Path) -> None:
     ask(course, COMPLETE)
     ran = viva("verify")

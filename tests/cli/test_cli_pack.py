@@ -7,6 +7,8 @@ import pytest
 from cli_course import RIGHT, hand_in, hand_in_notebook
 from cli_run import Viva
 
+pytestmark = pytest.mark.long
+
 
 def names(path: Path) -> list[str]:
     with zipfile.ZipFile(path) as packed:

@@ -14,6 +14,8 @@ from cli_run import Viva, program
 
 from viva.authoring.by_hand_skeleton import KINDS
 
+pytestmark = pytest.mark.long
+
 STACK = """
 
 class Stack:
@@ -171,7 +173,6 @@ def test_the_shell_opens_on_work_that_does_not_load(tmp_path: Path) -> None:
     assert "ended the Python process while it was being loaded" in ran.stdout + ran.stderr
 
 
-@pytest.mark.slow
 def test_ctrl_c_at_the_prompt_stops_the_question_and_not_the_shell(tmp_path: Path) -> None:
     source = RIGHT + "\n\ndef hangs():\n    while True: pass\n"
     process = subprocess.Popen(

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from cli_run import Viva
 
+pytestmark = pytest.mark.long
+
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8").partition("## 10. ")[2]
 SETTINGS = GUIDE.partition("```yaml\n")[2].partition("```")[0]
 SIMPLE = """
@@ -79,7 +81,6 @@ def test_a_student_checks_the_visible_tests(viva: Viva, suite: Path) -> None:
     assert ran.status == 0 and "Evaluate 1 + 1" in ran.out and "0 != 2" in ran.out and "0 of 6 points" in ran.out
 
 
-@pytest.mark.slow
 def test_known_verdicts_hold_without_a_key(viva: Viva, suite: Path) -> None:
     ran = viva("verify")
     assert (ran.status, ran.err) == (0, ""), ran.out

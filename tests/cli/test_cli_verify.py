@@ -96,21 +96,23 @@ def test_each_promise_of_a_folder_is_checked(viva: Viva, proved: Path) -> None:
     assert not broken
 
 
-@pytest.mark.parametrize(
-    ("stated", "complaint"),
-    [
-        ("score: 4", "got 3 points, expected 4"),
-        ("failing: [test_word_counts]", "should pass but did not: test_random_texts"),
-        ("failing: [test_word_counts, test_random_texts, test_total]", "should not pass but did: test_total"),
-        ("failing: [test_nothing]", "test_nothing must fail, and there is no such test"),
-        ("message: nobody says this", "no message to the student says 'nobody says this'"),
-    ],
-)
-def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path, stated: str, complaint: str) -> None:
-    hand_in(own_course / FIXTURES / "wrong/keeps_case", KEEPS_CASE)
-    expect(own_course, f"wrong/keeps_case: {{{stated}}}")
+def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path) -> None:
+    complaints = {
+        "score: 4": "got 3 points, expected 4",
+        "failing: [test_word_counts]": "should pass but did not: test_random_texts",
+        "failing: [test_word_counts, test_random_texts, test_total]": "should not pass but did: test_total",
+        "failing: [test_nothing]": "test_nothing must fail, and there is no such test",
+        "message: nobody says this": "no message to the student says 'nobody says this'",
+    }
+    for number in range(len(complaints)):
+        hand_in(own_course / FIXTURES / f"wrong/keeps_case{number}", KEEPS_CASE)
+    lines = [f"wrong/keeps_case{number}: {{{stated}}}" for number, stated in enumerate(complaints)]
+    expect(own_course, "\n".join(lines))
     ran = viva("verify")
-    assert ran.status == 1 and "✗ BROKEN  words: wrong/keeps_case" in ran.out and complaint in ran.out
+    assert ran.status == 1
+    of_each = ran.out.split("✗ BROKEN  words: wrong/keeps_case")[1:]
+    for number, complaint in enumerate(complaints.values()):
+        assert of_each[number].startswith(str(number)) and complaint in of_each[number], ran.out
 
 
 @pytest.mark.parametrize(

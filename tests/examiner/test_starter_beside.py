@@ -54,7 +54,7 @@ def zipped(files: dict[str, str]) -> bytes:
     return data.getvalue()
 
 
-SOLVED = notebook("%matplotlib inline\nx = 1", KEY)
+SOLVED = notebook("%time x = 1", KEY)
 SUBMISSIONS = {
     "a starter beside the notebook": {"solution.py": STARTER, "work.ipynb": SOLVED},
     "with other line ends": {"solution.py": STARTER.replace("\n", "\r\n"), "work.ipynb": SOLVED},

@@ -16,6 +16,8 @@ from viva.formats import folder_locks
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host import leftovers
 
+pytestmark = pytest.mark.long
+
 SOURCE = Path(leftovers.__file__).parents[2]
 WALL_CLOCKS = {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime", "now", "utcnow", "today"}
 ALLOWED = {
@@ -56,7 +58,6 @@ def _reads_wall_clock(node: ast.AST) -> bool:
     return module in ("time", "datetime", "date")
 
 
-@pytest.mark.long
 @linux_only
 def test_a_clock_that_leaps_at_each_look_changes_no_verdict_and_no_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from tests.fuzz.target import Target, run
 from tests.fuzz.targets import NAMES, load
 
+pytestmark = pytest.mark.long
+
 QUICK = settings(suppress_health_check=list(HealthCheck))
 
 

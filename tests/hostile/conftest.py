@@ -10,6 +10,8 @@ from trials import REQUIRED, Trials
 from viva.model import Tier
 
 WANTED: pytest.StashKey[dict[Tier, list[Program]]] = pytest.StashKey()
+AFTER_MARKS = ("forge", "leak", "persist", "protocol", "read")
+"""Families that want points, or what is secret."""
 SLOW = ("archive", "compare", "decoder", "flood", "hang")
 """Families that wait for limits to be reached, or give the examiner much to read."""
 WAITING = ("leak/by_time_and_ending", "protocol/trickle", "forge/half_open_at_load", "notebook/nested_without_end")
@@ -37,13 +39,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def _marks(tier: Tier, program: Program, quick: Tier) -> list[pytest.MarkDecorator]:
     """Say when a program meets a tier.
 
-    `make test` runs the quick families in the best tier; continuous integration also the slow families there, and the
-    quick ones in the other tiers; the rest is for the night.
+    `make test` runs the quick programs of the families that are after marks, in the best tier; `make long` all others
+    there, and the quick ones in the other tiers; `make nightly` the rest.
     """
     slow = program.path.parent.name in SLOW or program.name in WAITING
     if tier != quick:
         return [pytest.mark.nightly if slow else pytest.mark.long]
-    return [pytest.mark.long] if slow else []
+    return [pytest.mark.long] if slow or program.path.parent.name not in AFTER_MARKS else []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -64,6 +64,7 @@ class Server:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else each body waits 40 ms for the acknowledgement of its headers
 
             def log_message(self, *_arguments: object) -> None:
                 pass

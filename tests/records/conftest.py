@@ -9,7 +9,7 @@ from postgres import postgres_url
 from viva.records import Records
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Of an empty database."""
     if request.param == "sqlite":

@@ -54,6 +54,7 @@ def flipped(data: bytes, seed: int) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.long
 def test_whatever_bytes_are_flipped_there_is_a_sentence(filled: Path, tmp_path: Path) -> None:
     """Reading gives rows or a sentence; the check counts, and what it saves can be opened."""
     original, lost = filled.read_bytes(), 0

@@ -18,6 +18,8 @@ from viva.records.hand_grading import append, latest_rows
 from viva.records.store import Reason
 from viva.records.student_removal import remove
 
+pytestmark = pytest.mark.long
+
 LATER = {"0001": {"removals", "reviews"}, "0002": {"reviews"}, "0003": set[str](), "0004": set[str]()}
 """Tables that were not there yet."""
 ADDED = {"conditions"}

@@ -23,6 +23,8 @@ from served import PASSWORD, Browser
 
 from viva.cli.main import run
 
+pytestmark = pytest.mark.long
+
 PROGRAM = str(Path(review_program.__file__))
 ADDRESS = re.compile(r"viva review: (https?)://([^:/]+):(\d+)(/\S*)\n")
 
@@ -97,7 +99,6 @@ def test_one_line_opens_the_pages_and_ctrl_c_ends_them(start: Any) -> None:
     assert program.end() == STOPPED
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_ends_programs_ends_it_alike(start: Any, number: int) -> None:
     program = start("results")
@@ -106,7 +107,6 @@ def test_what_ends_programs_ends_it_alike(start: Any, number: int) -> None:
     assert program.end(number) == STOPPED
 
 
-@pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_pages_that_are_not_made(start: Any) -> None:
     program = start("results", "-a", "slow")
     _, browser = program.opens()
@@ -117,7 +117,6 @@ def test_ctrl_c_does_not_wait_for_pages_that_are_not_made(start: Any) -> None:
     assert program.ended() == STOPPED
 
 
-@pytest.mark.slow
 def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
     """It asks for itself again at once; that request waits, as do all that are not for a page."""
     program = start("results", "-a", "slow")
@@ -141,7 +140,6 @@ def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
     assert program.end() == STOPPED
 
 
-@pytest.mark.slow
 def test_what_is_under_way_comes_to_its_end(start: Any) -> None:
     program = start("results")
     path, browser = program.opens()
@@ -158,7 +156,6 @@ def test_what_is_under_way_comes_to_its_end(start: Any) -> None:
     assert program.ended() == STOPPED
 
 
-@pytest.mark.long
 def test_an_open_page_outlives_a_restart(start: Any) -> None:
     first = start("results")
     path, browser = first.opens()
@@ -177,7 +174,6 @@ def test_an_open_page_outlives_a_restart(start: Any) -> None:
     assert browser.ask("GET", "/").status == 403
 
 
-@pytest.mark.long
 def test_who_marks_now_is_never_who_marked_before(start: Any) -> None:
     first = start("results", "--by", "Ada")
     path, browser = first.opens()
@@ -187,7 +183,6 @@ def test_who_marks_now_is_never_who_marked_before(start: Any) -> None:
     assert browser.ask("GET", "/").status == 403
 
 
-@pytest.mark.slow
 def test_a_second_run_says_where_the_first_one_is(start: Any) -> None:
     path, browser = start("results").opens()
     status, said = start("results").ended()
@@ -198,7 +193,6 @@ def test_a_second_run_says_where_the_first_one_is(start: Any) -> None:
     assert browser.ask("GET", path).status == 303
 
 
-@pytest.mark.long
 def test_a_stranger_at_the_port_of_the_last_time_gets_no_key_that_is_still_good(start: Any) -> None:
     first = start("results")
     path, browser = first.opens()
@@ -213,7 +207,6 @@ def test_a_stranger_at_the_port_of_the_last_time_gets_no_key_that_is_still_good(
         assert there.ask("GET", "/", cookie=f"{renamed}={browser.cookies[name]}").status == 403
 
 
-@pytest.mark.slow
 def test_where_nothing_can_be_remembered_it_is_said_and_the_pages_open(start: Any, tmp_path: Path) -> None:
     (tmp_path / "state").touch()
     program = start("results")
@@ -224,13 +217,11 @@ def test_where_nothing_can_be_remembered_it_is_said_and_the_pages_open(start: An
     assert said.endswith("pages that are open now end with this run.\n" + STOPPED[1])
 
 
-@pytest.mark.slow
 def test_what_the_pages_cannot_be_made_of_is_a_sentence(start: Any) -> None:
     program = start("results", "-a", "unreadable")
     assert program.ended() == (1, "viva: The answers cannot be read.\n")
 
 
-@pytest.mark.slow
 def test_other_machines_need_the_password(start: Any) -> None:
     program = start("results", "--host", "0.0.0.0", VIVA_REVIEW_PASSWORD=PASSWORD)
     path, browser = program.opens()
@@ -246,7 +237,6 @@ def test_other_machines_need_the_password(start: Any) -> None:
     assert PASSWORD not in said
 
 
-@pytest.mark.slow
 def test_an_address_of_this_machine_needs_none(start: Any) -> None:
     program = start("results", "--host", "localhost")
     path, browser = program.opens()
@@ -254,7 +244,6 @@ def test_an_address_of_this_machine_needs_none(start: Any) -> None:
     assert program.end() == STOPPED
 
 
-@pytest.mark.slow
 def test_with_a_certificate_nobody_can_listen_in(start: Any, tmp_path: Path) -> None:
     files = certificate(tmp_path)
     program = start("results", "--certificate", files[0], "--key", files[1])
@@ -288,7 +277,6 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return public, private
 
 
-@pytest.mark.slow
 def test_the_browser_is_opened_without_telling_the_token_to_who_lists_processes(start: Any, tmp_path: Path) -> None:
     told = tmp_path / "told"
     os.mkfifo(told)

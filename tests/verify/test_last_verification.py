@@ -12,7 +12,7 @@ from viva.model import Tier
 from viva.verify.last_verification import FOLDER, LastVerification, Verified
 from viva.verify.verify_course import Finding, verify
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from viva.adapters.importing.classroom_import import import_classroom
 from viva.adapters.importing.classroom_tests import AUTOGRADING, classroom_tests
 from viva.model.errors import UsageError
 
+pytestmark = pytest.mark.long
+
 SHOUT = "import sys\nprint(sys.stdin.read().strip().upper())\n"
 TESTS: list[dict[str, Any]] = [
     {"name": "Shout", "run": "python3 shout.py", "input": "hello", "output": "HELLO", "comparison": "exact",
@@ -63,7 +65,6 @@ def shout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedCourse]:
         yield course
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASS)
 def test_a_program_gets_what_classroom_gives_it(shout: ImportedCourse, name: str) -> None:
     program, more, points = CLASS[name]

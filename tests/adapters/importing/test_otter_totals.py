@@ -13,6 +13,8 @@ from bench.small_course import notebook
 from viva.adapters.otter.otter_import import import_otter
 from viva.model import Status
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedCourse]:

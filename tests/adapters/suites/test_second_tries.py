@@ -21,6 +21,8 @@ from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 
+pytestmark = pytest.mark.long
+
 LATE = Outcome(Status.TIMEOUT, doubtful=True)
 OVER = Outcome(Status.TIMEOUT)
 PASSED = Outcome(Status.PASSED)
@@ -90,7 +92,6 @@ def test_a_test_of_a_suite_passes_at_its_second_try(tmp_path: Path, instead: str
     assert (tmp_path / "calls").read_text("utf-8") == "xx"
 
 
-@pytest.mark.long
 def test_a_cell_that_did_not_finish_is_run_again_before_the_tests_below_it_lose_points(tmp_path: Path) -> None:
     write_class(tmp_path)
     write_course(tmp_path / "course", "old", import_nbgrader(tmp_path))

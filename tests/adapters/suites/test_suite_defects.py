@@ -11,6 +11,8 @@ from suite_course import DECORATORS, Original, by_test, original, suite_course
 from viva.formats.results_json import to_json
 from viva.model import Score
 
+pytestmark = pytest.mark.long
+
 TESTS = {
     "test_points.py": DECORATORS
     + """
@@ -212,7 +214,6 @@ class TestD(unittest.TestCase):
 
 
 @pytest.mark.parametrize("raises", ["ValueError('mine')", "SystemExit(1)", "unittest.SkipTest('mine')"])
-@pytest.mark.slow
 def test_a_class_or_module_that_cannot_be_set_up(tmp_path: Path, raises: str) -> None:
     """PersonAttempt crashes and writes nothing; here it costs the tests of that class or module."""
     solution = {"solution.py": f"import unittest\ndef value(): raise {raises}\n"}
@@ -231,7 +232,6 @@ def test_a_class_or_module_that_cannot_be_set_up(tmp_path: Path, raises: str) ->
     assert ("mine" in score.entries[0].message) == ("mine" in raises)
 
 
-@pytest.mark.slow
 def test_a_student_cannot_use_up_a_later_submission(tmp_path: Path) -> None:
     """What one submission leaves behind, the next does not find."""
     examined: Examined = suite_course(tmp_path, TESTS)

@@ -15,7 +15,7 @@ from viva.authoring.source.source_cells import Cell
 from viva.config import load_course
 from viva.model.errors import UsageError
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 SOLUTION = """
 import numpy as np

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import pytest
 import sacrebleu
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from nltk.translate.bleu_score import modified_precision as nltk_modified_precision
 
 from reference.generation.bleu import bleu, brevity_penalty, closest_reference_length, modified_precision
 
@@ -33,6 +31,9 @@ def random_case(generator: random.Random) -> tuple[list[str], list[list[str]]]:
 
 
 def test_agrees_with_sacrebleu_and_nltk_on_400_random_cases() -> None:
+    # Imported here: it imports scipy, and each process that collects tests would wait for it.
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
     generator = random.Random(1)
     metric = sacrebleu.BLEU(tokenize="none", smooth_method="none", effective_order=False)
     nonzero = 0
@@ -52,6 +53,8 @@ def test_agrees_with_sacrebleu_and_nltk_on_400_random_cases() -> None:
 
 
 def test_precisions_agree_with_nltk_as_fractions() -> None:
+    from nltk.translate.bleu_score import modified_precision as nltk_modified_precision
+
     generator = random.Random(2)
     for _ in range(200):
         candidate, references = random_case(generator)

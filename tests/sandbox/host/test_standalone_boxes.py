@@ -14,6 +14,8 @@ from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
 
+pytestmark = pytest.mark.long
+
 LIMITS = Limits(memory_mib=256, disk_mib=8, output_kib=16, processes=24, submission_s=60.0)
 
 

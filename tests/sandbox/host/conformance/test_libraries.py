@@ -55,6 +55,7 @@ def test_a_network_trains_the_same_in_every_box(torch_fork_server: ForkServer) -
     assert losses[0] == losses[1]
 
 
+@pytest.mark.long
 def test_a_data_loader_has_workers(program: Program) -> None:
     program.load(
         """
