@@ -133,3 +133,29 @@ def test_model_weights_are_saved_and_loaded(program: Program) -> None:
 def test_an_event_loop_runs(program: Program) -> None:
     program.load("import asyncio\nasync def answer(): return 42\ndef run(): return asyncio.run(answer())")
     assert program.call("run") == 42
+
+
+@pytest.mark.long
+def test_tables_of_pandas_start_no_thread_and_reserve_no_memory(torch_fork_server: ForkServer) -> None:
+    """Arrow holds the texts of pandas; its own allocators take 1 GiB of the limit, and threads prevent a fork."""
+    source = """
+    import os
+    import pandas as pd
+    def used():
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) >> 10 for line in file if line.startswith("VmData:"))
+    def table():
+        before = used()
+        table = pd.DataFrame({"shop": ["a", "a", "b"], "amount": [1, 2, 5]})
+        table = table.groupby("shop").amount.sum().sort_values()
+        with open("/proc/self/cmdline") as file:
+            is_forked = "serve" in file.read().split("\\0")
+        return table.to_dict(), used() - before, len(os.listdir("/proc/self/task")), is_forked
+    """
+    with ForkServer.start(torch_fork_server.tier, preload=["pandas"]) as ahead:
+        for server in (ahead, torch_fork_server):  # imported before the fork, and by the program
+            with server.spawn(Limits(memory_mib=1024)) as box:
+                program = Program(box, server.tier)
+                program.load(source)
+                totals, grown_mib, threads, is_forked = program.call("table", timeout_s=60)
+                assert totals == {"a": 3, "b": 5} and grown_mib < 256 and threads == 1 and is_forked

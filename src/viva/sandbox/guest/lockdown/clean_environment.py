@@ -14,6 +14,19 @@ _SIGNALS_TO_KEEP = {
     getattr(signal, name) for name in ("SIGKILL", "SIGSTOP", "SIGINT", "SIGPIPE", "SIGXFSZ") if hasattr(signal, name)
 }
 """Signals that no process can handle, and those that Python sets at its start."""
+FOR_LIBRARIES = {
+    "MPLBACKEND": "Agg",
+    # One thread each: threads do not survive a fork, and more cores would change results.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    # pandas keeps texts in Arrow, whose own allocators start a thread and reserve 1 GiB of the memory limit.
+    "JE_ARROW_MALLOC_CONF": "background_thread:false",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""Variables that libraries read when they are imported."""
 _SIGNALS_TO_RESET = sorted(signal.valid_signals() - _SIGNALS_TO_KEEP)
 
 
@@ -30,16 +43,12 @@ def variables(work: str, scratch: str) -> Dict[str, str]:
         "LOGNAME": "student",
         "LANG": "C.UTF-8",
         "PWD": work,
-        "MPLBACKEND": "Agg",
         "MPLCONFIGDIR": scratch + "/mpl",
         "IPYTHONDIR": scratch + "/ipython",
         "XDG_CACHE_HOME": scratch + "/cache",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        "TOKENIZERS_PARALLELISM": "false",
+        **FOR_LIBRARIES,
     }
 
 

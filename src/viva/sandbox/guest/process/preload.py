@@ -8,6 +8,8 @@ import os
 import sys
 from typing import Dict, Iterable, List
 
+from ..lockdown import clean_environment
+
 _ALWAYS = """
 encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy math itertools collections functools
 json csv pickle tempfile shutil subprocess contextlib warnings random string re decimal fractions datetime time enum
@@ -32,16 +34,14 @@ def _is_installed(name: str) -> bool:
 
 
 def import_all(names: Iterable[str]) -> None:
-    """Import with one thread: OpenBLAS starts its workers at import, and threads do not survive a fork.
+    """Import the modules, with the variables that libraries read then.
 
     A part of a library, such as `scipy.stats?`, may be missing in another version of it.
 
     Raises:
         ImportError: Another module does not exist or cannot be loaded.
     """
-    pools = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"
-    single = dict.fromkeys(pools, "1")  # pandas imports numexpr if it is installed
-    os.environ.update(single, MPLBACKEND="Agg")
+    os.environ.update(clean_environment.FOR_LIBRARIES)
     for name in names:
         try:
             importlib.import_module(name.rstrip("?"))
