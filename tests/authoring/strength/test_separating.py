@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 from rows import Rows
 
 from viva.authoring.strength.child import separated_by
@@ -43,6 +44,26 @@ def broken(before: str, after: str) -> str:
     return text.replace(before, after)
 
 
+SOFTMAX = """
+import numpy as np
+
+def softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+"""
+
+
+def test_arrays_of_large_numbers_are_tried_and_written() -> None:
+    drawn = [(np.array(row),) for row in ([], [0.0], [0.5, 1.0], [1.0, 2.0, 3.0])]
+    unstable = SOFTMAX.partition("\n\n")[2].replace(" - x.max()", "")
+    found = separated_by(SOFTMAX, unstable, "softmax", drawn)
+    assert found is not None and found["arguments"] == "np.array([500.0, 1000.0])"
+    assert separated_by(f"import numpy as np\n{unstable}", unstable, "softmax", drawn) is None
+    # Where the solution itself overflows, no student is asked for more.
+    doubled = unstable.replace("/ e.sum()", "/ e.sum() + 0 * e")
+    assert separated_by(f"import numpy as np\n{unstable}", doubled, "softmax", drawn) is None
+
+
 def test_a_mistake_is_shown_by_the_arguments_on_which_it_differs() -> None:
     with Rows() as row:
         for before, after, arguments in [
@@ -80,3 +101,12 @@ def test_a_call_becomes_a_line_of_its_test_once(tmp_path: Path) -> None:
     assert 'errors="skip")\n    agree(student.grade(50), key.grade(50))\n' in text
     assert "from viva.grading import agree, agree_on, number\n" in text
     assert add_lines(tests, found) == 0 and tests.read_text() == text
+
+
+def test_the_modules_that_a_line_needs_are_imported_once(tmp_path: Path) -> None:
+    tests = tmp_path / "tests.py"
+    tests.write_text(TESTS)
+    found = {name: Separated("grade", "", f"np.array([{name}])") for name in ("1.0", "2.0")}
+    assert add_lines(tests, found) == 2
+    assert tests.read_text().startswith('"""Tests."""\n\nimport numpy as np\nfrom viva.grading import')
+    assert tests.read_text().count("import numpy") == 1

@@ -139,7 +139,7 @@ class _Reader:
         if len(kinds) > 1:
             forms = [self.form([v for v in values if type(v) is kind], per_call=False) for kind in kinds]
             return [part for place, form in enumerate(forms) for part in ([" | ", *form] if place else form)]
-        if isinstance(first, np.ndarray) or _is_tensor(first):
+        if isinstance(first, np.ndarray) or is_tensor(first):
             return self._array(values, per_call=per_call)
         if (row := library_type(type(first))) is not None and row.module == "pandas" and row.name != "Index":
             return self._frame([row.plain(v) for v in values], per_call=per_call)
@@ -200,7 +200,7 @@ class _Reader:
 
     def _array(self, values: Sequence[Any], *, per_call: bool, name: str | None = None) -> Form:
         """Return how to draw arrays; `name` is the strategy's, None for the one of their type."""
-        tensor = _is_tensor(values[0])
+        tensor = is_tensor(values[0])
         plain = [v.detach().cpu().numpy() if tensor else v for v in values]
         kinds = {array.dtype.kind for array in plain}
         if len({array.ndim for array in plain}) > 1 or not kinds <= set("biuf") or plain[0].ndim == 0:
@@ -315,7 +315,8 @@ class _Reader:
         return [f"words({shown})"]
 
 
-def _is_tensor(value: object) -> bool:
+def is_tensor(value: object) -> bool:
+    """Return whether a value is a tensor of torch; torch is not imported."""
     return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
 
 

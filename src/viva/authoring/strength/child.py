@@ -1,12 +1,16 @@
 """`python -m viva.authoring.strength.child`: call broken functions and right ones until their answers differ."""
 
+import contextlib
 import copy
+import itertools
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from viva.authoring.solved.input_forms import is_tensor
 from viva.authoring.solved.proposal import WIDTH
 from viva.authoring.solved.proposals import is_literal
 from viva.authoring.solved.recorded_run import seeded
@@ -18,6 +22,10 @@ from viva.compare.show import show
 from viva.model.child_process import answer, read_request
 
 DRAWN: Final = 2_000
+_FIRST: Final = 200
+"""Calls that are tried as they are drawn, and then with large numbers, before all others."""
+_LARGE: Final = 1000
+"""By how much. Numbers that the tests draw are too small for `exp` to overflow."""
 _ENOUGH: Final = 5
 """Calls of which the shortest is shown."""
 _BUDGET_S: Final = 5.0
@@ -54,7 +62,7 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     exec(compile(broken, "<broken>", "exec"), wrong)  # noqa: S102  # the author's own code
     end = time.process_time() + _BUDGET_S
     differing: list[tuple[object, ...]] = []
-    for arguments in drawn:
+    for arguments in itertools.chain(drawn[:_FIRST], _large(right[name], drawn[:_FIRST]), drawn[_FIRST:]):
         if time.process_time() > end or len(differing) == _ENOUGH:
             break
         if _differ(right[name], wrong[name], arguments):
@@ -62,15 +70,56 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     if not differing:
         return None
     best = min(differing, key=lambda arguments: len(repr(arguments)))
-    written = ", ".join(map(repr, best))
-    is_code = len(written) <= WIDTH - 60 and is_literal(f"[{written}]")
+    written = [_source_code(argument) for argument in best]
+    is_code = all(written) and len(", ".join(written)) <= WIDTH - 60
     shown = ", ".join(show(argument) for argument in best)
-    return {"name": name, "shown": f"{name}({shown})", "arguments": written if is_code else ""}
+    return {"name": name, "shown": f"{name}({shown})", "arguments": ", ".join(written) if is_code else ""}
 
 
 def _drawn(strategies: Sequence[str]) -> list[tuple[object, ...]]:
     with drawing_from(1):
         return drawn_once([evaluated(text) for text in strategies], DRAWN)
+
+
+def _large(right: Callable[..., Any], drawn: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+    """Yield the arguments with all floats multiplied, if there are any and the right function's answer is finite."""
+    for arguments in drawn:
+        multiplied = tuple(_multiplied(argument) for argument in arguments)
+        if repr(multiplied) == repr(arguments):
+            continue
+        with contextlib.suppress(Exception, TooSlow):
+            if _is_finite(_answer(right, multiplied)):
+                yield multiplied
+
+
+def _multiplied(value: Any) -> Any:
+    if isinstance(value, float):
+        return value * _LARGE
+    if isinstance(value, list | tuple):
+        return type(value)(map(_multiplied, value))
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return value * _LARGE
+    return value * _LARGE if is_tensor(value) and value.is_floating_point() else value
+
+
+def _is_finite(value: object) -> bool:
+    """Return whether no number in an answer, as `plain_of` returns it, is infinite or missing."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
+    if isinstance(value, dict):
+        value = [*value.values()]
+    return all(map(_is_finite, value)) if isinstance(value, list | tuple) else True
+
+
+def _source_code(value: Any) -> str:
+    """Return a value as it is written in a test; empty if it cannot be written on a line."""
+    maker = "np.array" if isinstance(value, np.ndarray) else "torch.tensor" if is_tensor(value) else ""
+    plain = value.tolist() if maker else value
+    if not is_literal(repr(plain)) or (plain == [] and maker):  # the type of an empty array would be another one
+        return ""
+    return f"{maker}({plain})" if maker else repr(plain)
 
 
 def _differ(right: Callable[..., Any], wrong: Callable[..., Any], arguments: tuple[object, ...]) -> bool:

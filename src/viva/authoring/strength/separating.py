@@ -82,6 +82,8 @@ def add_lines(tests: Path, separated: Mapping[str, Separated]) -> int:
         text = "".join([*lines[:end], each.line + "\n", *lines[end:]])
         added += 1
     if added:
+        for module, alias in (("numpy", "np"), ("torch", "torch")):
+            text = _with_module(module, alias, text)
         write_atomically(tests, importing("agree", text).encode())
     return added
 
@@ -105,6 +107,19 @@ def importing(name: str, text: str) -> str:
             lines[node.lineno - 1 : node.end_lineno] = [f"from viva.grading import {', '.join(names)}\n"]
             return "".join(lines)
     return f"from viva.grading import {name}\n{text}"
+
+
+def _with_module(module: str, alias: str, text: str) -> str:
+    """Return the source code of tests with a module imported if they use it."""
+    tree = ast.parse(text)
+    if not any(isinstance(node, ast.Name) and node.id == alias for node in ast.walk(tree)):
+        return text
+    statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    if any((each.asname or each.name) == alias for node in statements for each in node.names):
+        return text
+    lines = text.splitlines(keepends=True)
+    lines.insert(statements[0].lineno - 1, f"import {module}{f' as {alias}' if alias != module else ''}\n")
+    return "".join(lines)
 
 
 def _definition(mutant: Mutant) -> str:
