@@ -8,6 +8,7 @@ import click
 
 from viva.cli.shared.class_choice import ClassChoice, class_options
 from viva.formats.escaping import line
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:  # imported only when there are grades
@@ -122,7 +123,7 @@ def _print_filled(filled: "Filled", output: Path) -> int:
         click.echo(line(sentence))
     for sentence in filled.without_row:
         click.echo(f"viva: {line(sentence)}.", err=True)
-    marks = "1 grade" if filled.written == 1 else f"{filled.written} grades"
-    rows = f"; {filled.untouched} rows of students stay as they were" if filled.untouched else ""
-    click.echo(f"{marks} written to {output}{rows}.")
+    stay = "stays as it was" if filled.untouched == 1 else "stay as they were"
+    rows = f"; {counted(filled.untouched, 'row')} of students {stay}" if filled.untouched else ""
+    click.echo(f"{counted(filled.written, 'grade')} written to {output}{rows}.")
     return 1 if filled.without_row else 0

@@ -9,6 +9,7 @@ from viva.formats.decimal_points import total_in_words
 from viva.formats.escaping import line, terminal
 from viva.formats.folders import results_below
 from viva.model import Score
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.pipeline.curve_files import write_class_curves
 from viva.pipeline.merged_results import MergedResult, MergeOutcome, draw_curves
@@ -54,14 +55,13 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
         drawn += draw_curves(base / name, outcome.results)
     if len(drawn) > 1:
         write_class_curves(base, drawn)
-    results = "1 result" if merged == 1 else f"{merged} results"
-    click.echo(f"{results} merged" + (f", {broken} could not be." if broken else "."))
+    click.echo(f"{counted(merged, 'result')} merged" + (f", {broken} could not be." if broken else "."))
     return 1 if broken else 0
 
 
 def _describe(target: Path, outcome: MergeOutcome) -> str:
     exact = outcome.results.extra_data
     points = total_in_words(Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open))
-    took = f"{outcome.taken} {'grade' if outcome.taken == 1 else 'grades'} taken"
+    took = f"{counted(outcome.taken, 'grade')} taken"
     lines = [f"{target}: {took}, {points}", *(f"  {sentence}" for sentence in outcome.differing)]
     return "\n".join(terminal(text) for text in lines)

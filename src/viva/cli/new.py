@@ -11,6 +11,7 @@ import click
 
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
 from viva.config.assignment import TESTS
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,12 +113,14 @@ def _say(name: str, made: "Made") -> None:
     """Print the questions and their tests, and what the author has to decide."""
     from viva.authoring.solved.tests_file import is_graded_by_hand
 
-    click.echo(f"{name}: {len(made.questions)} questions in {os.path.relpath(made.folder)}")
+    click.echo(f"{name}: {counted(len(made.questions), 'question')} in {os.path.relpath(made.folder)}")
     for question in made.questions:
         tested = [f"`{each}`" for each in question.names if made.proposals[each].body]
         by_hand = is_graded_by_hand(question, made.proposals)
         what = "graded by hand" if by_hand else ", ".join(tested) or "no test"
-        points = "points not given" if question.points is None else f"{question.points} points"
+        points = (
+            "points not given" if question.points is None else f"{question.points} point{'s' * (question.points != 1)}"
+        )
         click.echo(f"  {question.number:6} {points:16} {what}")
         if question.is_written and len(question.prose) > 1:
             cells = f"the {len(question.prose)} cells below its heading"
@@ -174,5 +177,5 @@ def offer_hints(assignment: "Assignment", verdicts: "Sequence[Verdict]") -> None
         words = click.prompt("  Hint (Enter: these words; - : none)", default=each.words, err=True).strip()
         if words not in ("", "-"):
             chosen.append(replace(each, words=words))
-    count = add_hints(assignment.folder / TESTS, chosen)
-    click.echo(f"{count} hint{'' if count == 1 else 's'} added to {os.path.relpath(assignment.folder / TESTS)}.")
+    added = add_hints(assignment.folder / TESTS, chosen)
+    click.echo(f"{counted(added, 'hint')} added to {os.path.relpath(assignment.folder / TESTS)}.")

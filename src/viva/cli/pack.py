@@ -8,6 +8,7 @@ import click
 
 from viva.cli.shared.options import assignment_option, choose_assignment, course_option, open_course
 from viva.model import File, Submission
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,9 +52,7 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     _print_listing(chosen, files, findings)
     click.echo(f"{_points(score)} in the public tests of “{target.title}”; `viva check` shows each.")
     digest = hashlib.sha256(data).hexdigest()[:16]
-    click.echo(
-        f"written: {output} ({len(files)} file{'' if len(files) == 1 else 's'}, {_size(len(data))}, sha256 {digest}…)"
-    )
+    click.echo(f"written: {output} ({counted(len(files), 'file')}, {_size(len(data))}, sha256 {digest}…)")
     return 2 if score.has_grader_error else 0
 
 

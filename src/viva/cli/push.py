@@ -11,6 +11,7 @@ from viva.cli.shared.class_choice import ClassChoice, class_options
 from viva.cli.shared.lms_options import at_option, connected, platform_argument
 from viva.cli.shared.option_groups import option_group
 from viva.formats.escaping import line
+from viva.model.counting import counted
 
 if TYPE_CHECKING:
     from viva.formats.lms.returned_grade import ReturnedGrade
@@ -103,7 +104,7 @@ def _plan(
 
 def _show_dry_run(rows: "Sequence[Row]") -> int:
     count = sum(row.change is not None for row in rows)
-    what = "Nothing would change." if not count else f"{_students(count)} would change; --send sends it."
+    what = "Nothing would change." if not count else f"{counted(count, 'student')} would change; --send sends it."
     click.echo(f"{what} Nothing was sent.")
     return 0
 
@@ -124,9 +125,5 @@ def _send(site: "Platform", rows: "Sequence[Row]") -> int:
                 click.echo(f"{sent + failed} of {total}: {called(one.row.student)}: sent", err=True)
     finally:
         again = "" if sent == total else " Run the command again to send the rest."
-        click.echo(f"Sent: {sent} of {_students(total)}.{again}")
+        click.echo(f"Sent: {sent} of {counted(total, 'student')}.{again}")
     return failed
-
-
-def _students(count: int) -> str:
-    return "1 student" if count == 1 else f"{count} students"

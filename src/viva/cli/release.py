@@ -9,6 +9,7 @@ import click
 
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
 from viva.config import Assignment, Course
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 
@@ -75,7 +76,8 @@ def _for_students(course: Course, chosen: Assignment, folder: Path, tier_name: s
     )
     released = release.to(folder)
     points = sum((entry.points for entry in released.tests), Fraction(0))
-    click.echo(f"{folder}: {len(released.files)} files; {len(released.tests)} public tests for {show(points)} points.")
+    tests = counted(len(released.tests), "public test")
+    click.echo(f"{folder}: {counted(len(released.files), 'file')}; {tests} for {show(points)} points.")
     for why, left in released.left_out.items():
         click.echo(f"  not in it: {why}, {show(left)} points ({WHY[why]})")
     click.echo("Try it as a student:")

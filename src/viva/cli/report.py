@@ -9,6 +9,7 @@ import click
 from viva.cli.shared.options import assignment_option, course_option, open_course
 from viva.cli.shared.record_options import records_option
 from viva.formats import escaping
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,9 +94,11 @@ def command(
     )
     click.echo("\n".join(f"written: {file}" for file in written.files))
     if written.pages:
-        click.echo(f"written: {written.pages} pages for students below {place / 'feedback'}")
+        click.echo(f"written: {counted(written.pages, 'page')} for students below {place / 'feedback'}")
     if written.unread:
-        click.echo(f"viva: {len(written.unread)} submissions could not be compared; the page says why.", err=True)
+        click.echo(
+            f"viva: {counted(len(written.unread), 'submission')} could not be compared; the page says why.", err=True
+        )
     for name, why in written.without_page:
         click.echo(f"viva: {escaping.line(name)} has no page: {escaping.line(why)}", err=True)
     return 1 if written.without_page else 0

@@ -14,6 +14,7 @@ from viva.cli.shared.options import assignment_option, course_option, open_cours
 from viva.cli.shared.record_options import login_name, records_option
 from viva.formats.escaping import line
 from viva.formats.folders import results_below
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.model.extras import need
 from viva.model.hand_grading import FIRST, SECOND
@@ -158,7 +159,7 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
     assert table is not None  # one of the two options was given
     with table.open("rb") as file:
         taken = round_csv.import_csv(queue, Marker(marker, round), file.read(MOST_BYTES + 1))
-    return f"{taken} {'grade' if taken == 1 else 'grades'} taken from {table}"
+    return f"{counted(taken, 'grade')} taken from {table}"
 
 
 def _marker(by: str) -> str:

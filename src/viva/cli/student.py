@@ -8,6 +8,7 @@ import click
 from viva.cli.shared.options import course_option, open_course
 from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
 from viva.formats import escaping
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.pipeline.open_records import open_records
 from viva.submissions.classes.stable_folder import is_copy, remove_copy
@@ -32,7 +33,7 @@ def export(student: str, output: Path, without_hidden: bool, course_dir: Path | 
         account = account_of(records, student, hidden=not without_hidden)
     write_account(output, account)
     number = len(account["attempts"])
-    click.echo(f"written: {output}, {number} {'submission' if number == 1 else 'submissions'}")
+    click.echo(f"written: {output}, {counted(number, 'submission')}")
     if not without_hidden:
         click.echo("viva: it holds what hidden tests asked; --without-hidden leaves that out.", err=True)
     return 0
@@ -61,22 +62,21 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
             found = would_remove(records, student)
     rows = found.counts
     whose = ", ".join(escaping.line(id_) for id_ in found.person.ids) or escaping.line(student)
-    counted = ", ".join(
-        f"{number} {what if number == 1 else several}"
-        for number, what, several in (
-            (rows.attempts, "submission", "submissions"),
-            (rows.scores, "score", "scores"),
-            (rows.call_logs, "call log", "call logs"),
-            (rows.overrides, "override", "overrides"),
-            (rows.reviews, "review of prose", "reviews of prose"),
-            (rows.proposed, "proposed score", "proposed scores"),
+    numbers = ", ".join(
+        (
+            counted(rows.attempts, "submission"),
+            counted(rows.scores, "score"),
+            counted(rows.call_logs, "call log"),
+            counted(rows.overrides, "override"),
+            counted(rows.reviews, "review of prose", "reviews of prose"),
+            counted(rows.proposed, "proposed score"),
         )
     )
-    click.echo(f"{whose}: {'gone' if yes else 'would go'}: {counted}")
+    click.echo(f"{whose}: {'gone' if yes else 'would go'}: {numbers}")
     for each in found.person.shared:
         click.echo(
-            f"shared with {len(each.others)} others, so only the student's place in it goes: {each.assignment}, "
-            f"{escaping.line(each.attempt.name)}"
+            f"shared with {counted(len(each.others), 'other')}, so only the student's place in it goes: "
+            f"{each.assignment}, {escaping.line(each.attempt.name)}"
         )
     own = {each.attempt.path for each in found.person.alone if is_copy(each.attempt.path)}
     for path in sorted(own):

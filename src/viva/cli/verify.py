@@ -19,6 +19,7 @@ from viva.cli.shared.options import (
 )
 from viva.config import Assignment, Course
 from viva.model import Status, Tier
+from viva.model.counting import counted
 from viva.model.errors import CourseError, UsageError
 from viva.model.extras import install_command
 
@@ -114,8 +115,7 @@ def _print_findings(assignment: Assignment, findings: "Sequence[Finding]", tier:
         click.echo(f"{assignment.name}: {sum(lost)} of {len(lost)} broken right answers lose points.")
     unreached = [statement for finding in findings for statement in finding.unreached]
     if unreached:
-        count = "1 statement" if len(unreached) == 1 else f"{len(unreached)} statements"
-        click.echo(f"{assignment.name}: no test reaches {count} of the key:")
+        click.echo(f"{assignment.name}: no test reaches {counted(len(unreached), 'statement')} of the key:")
         for statement in unreached:
             click.echo(f"    {os.path.relpath(statement)}")
     return all(known) and all(lost)
@@ -128,15 +128,11 @@ def _left_out(findings: "Sequence[Finding]") -> str:
     trains = sum(entry.needs == ("training",) for entry in deferred)
     waiting = sum(finding.waits and finding.holds for finding in findings)
     parts = [
-        f"{_tests(trains)} that train{'s' * (trains == 1)} left out, --training runs them" if trains else "",
-        f"{_tests(len(deferred) - trains)} for a GPU left out" if len(deferred) > trains else "",
+        f"{counted(trains, 'test')} that train{'s' * (trains == 1)} left out, --training runs them" if trains else "",
+        f"{counted(len(deferred) - trains, 'test')} for a GPU left out" if len(deferred) > trains else "",
         f"{waiting} verdict{'s' * (waiting != 1)} wait{'s' * (waiting == 1)} for them" if waiting else "",
     ]
     return "".join(f"; {part}" for part in parts if part)
-
-
-def _tests(count: int) -> str:
-    return "1 test" if count == 1 else f"{count} tests"
 
 
 def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:

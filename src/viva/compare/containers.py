@@ -11,9 +11,10 @@ from viva.compare.frames import compare_frames, values_of
 from viva.compare.kinds import of_another_kind
 from viva.compare.normalize import PLAIN_SCALARS, Array, as_array, is_number, plain
 from viva.compare.numbers import compare_numbers
-from viva.compare.show import count, describe, show
+from viva.compare.show import describe, show
 from viva.compare.texts import compare_texts
 from viva.compare.unordered import compare_unordered, unmatched
+from viva.model.counting import counted
 from viva.model.errors import GraderError
 from viva.sandbox.guest.transport.value_types import AS_NUMBER, AS_TEXT, STAND_INS, type_of
 from viva.sandbox.guest.transport.wire import Frame
@@ -125,7 +126,7 @@ def _other_length(actual: Sized, expected: Sized) -> Difference:
         given = as_array(actual)
         if given is not None and (found := compare_arrays(given, wanted, Context())) is not None:
             return found
-    items = count(len(actual), "item")
+    items = counted(len(actual), "item")
     return Difference(f"has {items}: {show(actual)}; expected {len(expected)}: {show(expected)}.", "", actual, expected)
 
 
@@ -170,7 +171,9 @@ def _compare_sets(actual: Any, expected: Any, context: Context) -> Difference | 
     if isinstance(actual, set | frozenset) and actual == expected:
         return None
     if _is_much_longer(actual, expected):
-        return Difference(f"has {count(len(actual), 'item')}; expected a set of {len(expected)}.", "", actual, expected)
+        return Difference(
+            f"has {counted(len(actual), 'item')}; expected a set of {len(expected)}.", "", actual, expected
+        )
     items = [plain(v) for v in actual]
     if len(items) > len(expected) and (twice := _repeated(items)) is not None:
         return Difference(f"holds {show(twice)} more than once; expected a set.", "", actual, expected)

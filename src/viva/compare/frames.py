@@ -11,8 +11,9 @@ from viva.compare.context import Context
 from viva.compare.disagreement import Difference
 from viva.compare.kinds import of_another_kind
 from viva.compare.normalize import as_array, is_number, plain
-from viva.compare.show import count, show
+from viva.compare.show import show
 from viva.compare.unordered import compare_unordered
+from viva.model.counting import counted
 from viva.sandbox.guest.transport.wire import Frame
 
 _INDEX_ADVICE: Final = "Is a `reset_index` or a `set_index` missing, or too many?"
@@ -36,7 +37,7 @@ def compare_frames(actual: object, expected: Frame, context: Context, compare: C
     if not expected.is_series and (found := _labels(by_label, wanted, actual, expected)) is not None:
         return found
     if len(actual) != len(expected):
-        rows = f"has {count(len(actual), _item(actual))}; expected {len(expected)}."
+        rows = f"has {counted(len(actual), _item(actual))}; expected {len(expected)}."
         return Difference(rows, "", actual, expected)
     indexed = expected.index is not None and not context.index
     if indexed and actual.index is None:

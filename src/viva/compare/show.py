@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.compare.normalize import Array, Opaque
+from viva.model.counting import counted
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import number as number  # the examiner's other modules find it here
 from viva.sandbox.guest.transport.value_types import type_of
@@ -47,7 +48,7 @@ def describe(value: object) -> str:
         return f"an array of shape {value.shape}"
     if isinstance(value, list | tuple | set | frozenset | dict):
         kind = {list: "a list", tuple: "a tuple", dict: "a dict"}.get(type(value), "a set")
-        return f"{kind} of {count(len(value), 'item')}" if len(value) else f"an empty {kind[2:]}"
+        return f"{kind} of {counted(len(value), 'item')}" if len(value) else f"an empty {kind[2:]}"
     if isinstance(value, Opaque):
         return f"an object of class `{value.type_name}`"
     if isinstance(value, Frame):
@@ -109,9 +110,10 @@ def _frame(value: Frame, cap: int, depth: int) -> str:
 
 def _frame_described(value: Frame) -> str:
     if value.is_series:
-        return f"a series of {count(len(value), 'item')}"
+        return f"a series of {counted(len(value), 'item')}"
     labels = [show(label, 30) for label in value.columns[:4]] + ["…"] * (len(value.columns) > 4)
-    return f"a data frame of {count(len(value), 'row')}" + (f" with the columns {', '.join(labels)}" if labels else "")
+    columns = f" with the columns {', '.join(labels)}" if labels else ""
+    return f"a data frame of {counted(len(value), 'row')}{columns}"
 
 
 def _array(value: Array, cap: int, depth: int) -> str:
@@ -149,11 +151,6 @@ def _exact(value: object) -> str:
 
 def _is_real(value: object) -> bool:
     return isinstance(value, int | float | Fraction | np.integer | np.floating)
-
-
-def count(quantity: int, noun: str) -> str:
-    """Return a quantity with its noun: `1 item`, `2 items`."""
-    return f"{quantity} {noun}" if quantity == 1 else f"{quantity} {noun}s"
 
 
 def _clip(text: str, cap: int) -> str:

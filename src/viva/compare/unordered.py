@@ -10,7 +10,8 @@ from viva.compare.arrays import compare_arrays, disagreeing
 from viva.compare.context import Context
 from viva.compare.disagreement import Difference
 from viva.compare.normalize import PLAIN_SCALARS, Array, as_array, is_number, plain
-from viva.compare.show import count, show
+from viva.compare.show import show
+from viva.model.counting import counted
 from viva.model.errors import GraderError
 
 PAIRS_CAP: Final = 200
@@ -26,7 +27,7 @@ def compare_unordered(
     inner = replace(context, order=False)
     if len(actual) != len(expected):
         return Difference(
-            f"has {count(len(actual), 'item')}; expected {len(expected)}, in any order.", "", actual, expected
+            f"has {counted(len(actual), 'item')}; expected {len(expected)}, in any order.", "", actual, expected
         )
     given, wanted = as_array(actual), as_array(expected)
     if given is not None and wanted is not None and given.ndim == wanted.ndim == 1 and wanted.dtype.kind in "biuf":

@@ -12,6 +12,7 @@ from rich.text import Text
 from viva.formats import escaping
 from viva.formats.terminal_table import print_view
 from viva.model.attempt import Attempt, Student
+from viva.model.counting import counted
 
 HEADER: Final = ("state", "submission", "student_id", "name", "email", "section", "team", "submitted_at", "late",
                  "attempt", "source", "reason")  # fmt: skip
@@ -77,13 +78,11 @@ class ClassView:
         students = {s.id for d in self._attempts for s in d.students}
         teams = sum(len(d.students) > 1 or bool(d.team) for d in self._attempts)
         parts = [
-            _count(len(self._attempts), "submission", "submissions"),
-            _count(len(students), "student", "students"),
-            _count(teams, "from a team", "from teams") if teams else "",
+            counted(len(self._attempts), "submission"),
+            counted(len(students), "student"),
+            counted(teams, "from a team", "from teams") if teams else "",
             f"{late} late" if (late := sum(d.late is True for d in self._attempts)) else "",
-            _count(again, "later attempt", "later attempts")
-            if (again := sum(d.number > 1 for d in self._attempts))
-            else "",
+            counted(again, "later attempt") if (again := sum(d.number > 1 for d in self._attempts)) else "",
             f"{len(self._unmatched)} not matched" if self._unmatched else "",
             f"{len(self._missing)} missing" if self._missing else "",
         ]
@@ -103,10 +102,6 @@ class ClassView:
 
 def _person(student: Student) -> str:
     return f"{student.name} ({student.id})" if student.name and student.name != student.id else student.id
-
-
-def _count(number: int, singular: str, plural: str) -> str:
-    return f"{number} {singular if number == 1 else plural}"
 
 
 def _listed(title: str, lines: Iterable[str]) -> list[Text]:

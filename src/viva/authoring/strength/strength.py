@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from viva.authoring.strength.separating import Separated
+from viva.model.counting import counted
 from viva.verify.mutants.mutant_trial import Verdict
 
 _SHOWN = 3
@@ -27,7 +28,8 @@ def strength(
     for name, found in by_function.items():
         kept = [verdict for verdict in found if verdict.kind == "survived"]
         caught = len(found) - len(kept)
-        yield f"  `{name}`: {caught} of {_ways(len(found))} to break it {'is' if caught == 1 else 'are'} caught"
+        are = "is" if caught == 1 else "are"
+        yield f"  `{name}`: {caught} of {counted(len(found), 'way')} to break it {are} caught"
         for verdict in kept[:_SHOWN]:
             yield f"      not caught: {verdict.mutant.where}" if places else "      not caught:"
             yield from (f"        {line}" for line in changed_lines(verdict.mutant.diff))
@@ -40,7 +42,3 @@ def strength(
 def changed_lines(diff: str) -> list[str]:
     """Return the lines of a diff that differ."""
     return [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
-
-
-def _ways(count: int) -> str:
-    return "1 way" if count == 1 else f"{count} ways"

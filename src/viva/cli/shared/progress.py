@@ -12,6 +12,7 @@ import click
 from viva.cli.shared.error_text import short
 from viva.formats import escaping
 from viva.model import Score, Tier
+from viva.model.counting import counted
 from viva.pipeline.jobs import Job
 
 if TYPE_CHECKING:  # imported only when there is something to show
@@ -133,7 +134,7 @@ def _show_files(summary: "Summary", writer: "ResultsWriter") -> None:
     if len(summary.names) == 1 and written:
         click.echo(f"written: {written[0]}")
     elif written:
-        click.echo(f"written: {len(written)} results, the first is {written[0]}")
+        click.echo(f"written: {counted(len(written), 'result')}, the first is {written[0]}")
     if writer.curves:
         more = f" and {len(writer.curves) - 1} more" if len(writer.curves) > 1 else ""
         click.echo(f"training curves: {writer.curves[0]}{more}")

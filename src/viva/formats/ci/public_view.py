@@ -15,6 +15,7 @@ from viva.formats import escaping
 from viva.formats.decimal_points import show, total_in_words
 from viva.formats.results_json import Results, TestResult
 from viva.model import Status
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 MESSAGE: Final = {"characters": escaping.MOST_CHARACTERS + 100, "lines": escaping.MOST_LINES + 1}
@@ -122,7 +123,7 @@ class Report:
         """Return a sentence about tests that are not shown; empty if all are."""
         if not self.left_out:
             return ""
-        tests = "1 test" if self.left_out == 1 else f"{self.left_out} tests"
+        tests = counted(self.left_out, "test")
         return f"Not shown here: {tests} worth {show(self.left_out_points)} points that are not visible yet."
 
 

@@ -23,6 +23,7 @@ from typing import Final
 from viva.formats import escaping
 from viva.formats.decimal_points import total_in_words
 from viva.model import Entry, Score, Submission, Tier
+from viva.model.counting import counted
 from viva.model.errors import CourseError, GraderError, UsageError
 from viva.release.gradescope import fallback_results
 from viva.release.gradescope.container_memory import MemoryPlan, plan_memory
@@ -237,7 +238,7 @@ def check(paths: PlatformPaths) -> int:
     try:
         with ExaminerProcess(course, assignment, course.secret(os.environ), BoxOptions(tier, ready=1)) as examiner:
             examiner.open()
-            print(f"viva: {assignment.name} is ready: {len(examiner.tests)} tests, isolation {tier}.")
+            print(f"viva: {assignment.name} is ready: {counted(len(examiner.tests), 'test')}, isolation {tier}.")
     except (CourseError, UsageError, GraderError) as error:
         print(f"viva: this autograder will not work: {error}")
         return 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from viva.model.counting import counted
 from viva.release.gradescope.fallback_results import FAILED
 from viva.release.gradescope.submission_metadata import Metadata, PreviousSubmission
 
@@ -61,8 +62,7 @@ NOT_GRADED: Final = "This submission was not graded:"
 def span_in_words(span_s: float) -> str:
     """Return the span in the largest unit that fits exactly: `24 hours`, `1 day`."""
     size, unit = next((size, unit) for size, unit in _UNITS if span_s % size == 0 or size == 1)
-    count = round(span_s / size)
-    return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return counted(round(span_s / size), unit)
 
 
 def _since(times: list[datetime], now: datetime, per: timedelta) -> list[datetime]:
