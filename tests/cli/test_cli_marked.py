@@ -135,7 +135,7 @@ def test_a_list_that_was_not_there_when_it_was_graded_finds_everybody(viva: Viva
 
 def test_marks_without_a_list_go_back_too(viva: Viva, canvas: Path, tmp_path: Path) -> None:
     ran = viva("grades", "words", *BACK)
-    assert ran.status == 0 and "1 rows of students stay" in ran.out
+    assert ran.status == 0 and "1 row of students stays as it was" in ran.out
     assert points(tmp_path / "back.csv", "ID", "Words (77)")["1002"] == "3.00"
 
 

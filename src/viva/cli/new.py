@@ -118,9 +118,9 @@ def _say(name: str, made: "Made") -> None:
         tested = [f"`{each}`" for each in question.names if made.proposals[each].body]
         by_hand = is_graded_by_hand(question, made.proposals)
         what = "graded by hand" if by_hand else ", ".join(tested) or "no test"
-        points = (
-            "points not given" if question.points is None else f"{question.points} point{'s' * (question.points != 1)}"
-        )
+        points = "points not given" if question.points is None else f"{question.points} points"
+        if question.points == 1:
+            points = "1 point"
         click.echo(f"  {question.number:6} {points:16} {what}")
         if question.is_written and len(question.prose) > 1:
             cells = f"the {len(question.prose)} cells below its heading"

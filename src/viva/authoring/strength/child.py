@@ -62,7 +62,7 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     exec(compile(broken, "<broken>", "exec"), wrong)  # noqa: S102  # the author's own code
     end = time.process_time() + _BUDGET_S
     differing: list[tuple[object, ...]] = []
-    for arguments in itertools.chain(drawn[:_FIRST], _large(right[name], drawn[:_FIRST]), drawn[_FIRST:]):
+    for arguments in itertools.chain(drawn[:_FIRST], _large(right[name], drawn[:_FIRST], end), drawn[_FIRST:]):
         if time.process_time() > end or len(differing) == _ENOUGH:
             break
         if _differ(right[name], wrong[name], arguments):
@@ -81,9 +81,17 @@ def _drawn(strategies: Sequence[str]) -> list[tuple[object, ...]]:
         return drawn_once([evaluated(text) for text in strategies], DRAWN)
 
 
-def _large(right: Callable[..., Any], drawn: Sequence[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
-    """Yield the arguments with all floats multiplied, if there are any and the right function's answer is finite."""
+def _large(right: Callable[..., Any], drawn: Sequence[tuple[object, ...]], end: float) -> Iterator[tuple[object, ...]]:
+    """Yield the arguments with all floats multiplied, if there are any and the right function's answer is finite.
+
+    Args:
+        right: the function.
+        drawn: its arguments.
+        end: the processor time at which to stop.
+    """
     for arguments in drawn:
+        if time.process_time() > end:
+            return
         multiplied = tuple(_multiplied(argument) for argument in arguments)
         if repr(multiplied) == repr(arguments):
             continue
@@ -95,7 +103,7 @@ def _large(right: Callable[..., Any], drawn: Sequence[tuple[object, ...]]) -> It
 def _multiplied(value: Any) -> Any:
     if isinstance(value, float):
         return value * _LARGE
-    if isinstance(value, list | tuple):
+    if type(value) in (list, tuple):
         return type(value)(map(_multiplied, value))
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return value * _LARGE
