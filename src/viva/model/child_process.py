@@ -1,6 +1,6 @@
-"""Run the author's own code in another Python process of this machine: a request and an answer, both JSON.
+"""Run the author's own code in another Python process: send a request as JSON, and receive an answer as JSON.
 
-There is no isolation. It keeps what the code does to its process, such as ending it, away from this one.
+The process is not isolated. It only protects this process from what the code does to its own, such as ending it.
 """
 
 import json

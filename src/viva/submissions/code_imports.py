@@ -28,7 +28,7 @@ _SLOW: Final = (
 )
 """Libraries that take long to import, in the order in which they are imported; in a box, none starts a thread then."""
 _IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
-"""What can import a module whose name is not in the code."""
+"""Names with which code can import a module that it does not name."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:

@@ -41,7 +41,7 @@ class Step:
     again: bool = False
     """Whether to run it here even if the notebook has asked for it already."""
     snapshot: bool = False
-    """Whether a part of this test is hidden, which needs a snapshot from before it."""
+    """Whether to take a snapshot before this test, because a part of it is hidden."""
     whole: Mapping[str, object] | None = None
     """In a snapshot, the test with its hidden cases (otter_checks.py)."""
 

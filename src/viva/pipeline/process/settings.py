@@ -21,7 +21,7 @@ class BoxOptions:
     notebooks: bool = field(default=False, kw_only=True)
     """Whether there may be notebooks: their shell is then loaded once, before any box is made."""
     only_numpy: bool = field(default=False, kw_only=True)
-    """Whether the submission imports no library but numpy: what the assignment says may be missing is not loaded."""
+    """Whether the submission imports no library but numpy, so that optional modules of `preload` are not loaded."""
     preload: tuple[str, ...] = field(default=(), kw_only=True)
     """Modules to load once for all boxes, besides those that the assignment names."""
     gpus: Gpus = field(default=Gpus(), kw_only=True)

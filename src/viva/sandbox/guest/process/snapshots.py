@@ -52,7 +52,7 @@ class Snapshots:
         """The names of which no snapshot could be taken at the last attempt."""
         self._taken = 0
         self._over = False
-        """Whether the run has ended: this is a snapshot, or one has been resumed."""
+        """Whether the run has ended, because this process is a snapshot or has resumed one."""
         self._original: Optional[int] = None
         """In a snapshot, the pipe to the process that took it."""
 
