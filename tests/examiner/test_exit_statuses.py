@@ -27,7 +27,9 @@ KEY = "def double(n):\n    return 2 * n\n"
     ("tests", "solution", "status", "score"),
     [
         pytest.param(TESTS, KEY, 0, 1, id="right"),
+        pytest.param(TESTS, "def double(n):\n    return n\n", 0, 0, id="wrong"),
         pytest.param(TESTS, "import os\nos._exit(9)\n", 0, 0, id="ends"),
+        pytest.param(TESTS, "", 0, 0, id="empty"),
         pytest.param(BROKEN, KEY, 2, 1, id="ours"),
         pytest.param("import nothing_there\n", KEY, 1, None, id="a course that cannot be collected"),
         pytest.param(TESTS, None, 1, None, id="no such path"),

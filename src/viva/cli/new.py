@@ -166,8 +166,7 @@ def offer_hints(assignment: "Assignment", verdicts: "Sequence[Verdict]") -> None
     proposed = hint_proposals(assignment, verdicts)
     if not proposed:
         return
-    what = "1 of these mistakes" if len(proposed) == 1 else f"{len(proposed)} of these mistakes"
-    if not click.confirm(f"Students often make {what}. Write hints for them?", err=True):
+    if not click.confirm(f"Students often make {len(proposed)} of these mistakes. Write hints for them?", err=True):
         return
     chosen = []
     for each in proposed:

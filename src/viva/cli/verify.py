@@ -130,7 +130,7 @@ def _left_out(findings: "Sequence[Finding]") -> str:
     parts = [
         f"{counted(trains, 'test')} that train{'s' * (trains == 1)} left out, --training runs them" if trains else "",
         f"{counted(len(deferred) - trains, 'test')} for a GPU left out" if len(deferred) > trains else "",
-        f"{waiting} verdict{'s' * (waiting != 1)} wait{'s' * (waiting == 1)} for them" if waiting else "",
+        f"{counted(waiting, 'verdict waits', 'verdicts wait')} for them" if waiting else "",
     ]
     return "".join(f"; {part}" for part in parts if part)
 

@@ -10,6 +10,7 @@ from viva.compare.normalize import Array
 from viva.compare.numbers import NAN_ADVICE
 from viva.compare.show import index, number, percent, show, show_two, tolerance_note
 from viva.compare.tolerances import COARSE_ADVICE, Tolerance, is_coarse, roundings, tolerance_for
+from viva.model.counting import counted
 
 _FEW: Final = 8
 """Arrays of at most this many whole numbers are shown as they are."""
@@ -42,7 +43,7 @@ def _both_empty(actual: Array, expected: Array) -> bool:
 
 def _shapes(actual: Array, expected: Array) -> Difference:
     if actual.ndim == expected.ndim == 1:
-        count = "1 element" if actual.size == 1 else f"{actual.size} elements"
+        count = counted(actual.size, "element")
         few = max(actual.size, expected.size) <= _FEW
         values = (f": {show(actual)}", f": {show(expected)}") if few else ("", "")
         text = f"has {count}{values[0]}; expected {expected.size}{values[1]}."
@@ -59,7 +60,7 @@ def _shape_advice(actual: Array, expected: Array) -> str:
         return "Only axes of length 1 differ: add or remove one (`unsqueeze`, `squeeze`, `[None]`)."
     if actual.ndim == 1 < expected.ndim and actual.size == expected.size:
         return "It has the right number of elements: is a `reshape` missing?"
-    axes = "1 axis" if actual.ndim == 1 else f"{actual.ndim} axes"
+    axes = counted(actual.ndim, "axis", "axes")
     return f"It has {axes} where {expected.ndim} {'is' if expected.ndim == 1 else 'are'} expected."
 
 

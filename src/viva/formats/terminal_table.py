@@ -22,6 +22,7 @@ from viva.formats import escaping
 from viva.formats.decimal_points import column, total_in_words
 from viva.formats.short_notes import short_notes
 from viva.model import Entry, Score, Status
+from viva.model.counting import counted
 
 PLAIN_WIDTH: Final = 120
 """Columns where the output is not a terminal: a file or a pipe."""
@@ -217,7 +218,7 @@ class _ScoreView:
             parts += [Padding(text, (0, 0, 0, 4)) for text in self._messages(entry)]
         hidden = len(self._score.entries) - len(self._entries)
         if hidden:
-            parts.append(Text(f"and {hidden} hidden {'test' if hidden == 1 else 'tests'}"))
+            parts.append(Text(f"and {counted(hidden, 'hidden test')}"))
         parts.append(Text(_total(self._entries), style="bold"))
         if not self._as_student:
             parts.append(Text(_isolation(self._score), style="dim"))

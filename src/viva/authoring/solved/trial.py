@@ -190,7 +190,7 @@ def _asked(
             found.raised.setdefault(type(error).__name__, (str(error)[:200], shown))
             found.refused += type(error).__name__ in own
             return True
-        if not _is_finite(value):
+        if not is_finite(value):
             return True
         found.prints |= bool(printed.getvalue())
         found.returns |= value is not None
@@ -246,15 +246,16 @@ def _is_drawing(value: object) -> bool:
     return row is not None and row.module.startswith("matplotlib")
 
 
-def _is_finite(value: object) -> bool:
+def is_finite(value: object) -> bool:
+    """Return whether no number in a result is infinite or missing."""
     if isinstance(value, float | np.floating):
         return math.isfinite(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
         return bool(np.isfinite(value).all())
     if isinstance(value, list | tuple):
-        return all(map(_is_finite, value))
+        return all(map(is_finite, value))
     if isinstance(value, Mapping):
-        return all(map(_is_finite, value.values()))
+        return all(map(is_finite, value.values()))
     return True
 
 

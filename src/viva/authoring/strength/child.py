@@ -1,11 +1,8 @@
 """`python -m viva.authoring.strength.child`: call broken functions and right ones until their answers differ."""
 
-import contextlib
 import copy
-import itertools
-import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +11,7 @@ from viva.authoring.solved.input_forms import is_tensor
 from viva.authoring.solved.proposal import WIDTH
 from viva.authoring.solved.proposals import is_literal
 from viva.authoring.solved.recorded_run import seeded
-from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, plain_of, within
+from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, is_finite, plain_of, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawing_from, drawn_once
@@ -62,10 +59,13 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     exec(compile(broken, "<broken>", "exec"), wrong)  # noqa: S102  # the author's own code
     end = time.process_time() + _BUDGET_S
     differing: list[tuple[object, ...]] = []
-    for arguments in itertools.chain(drawn[:_FIRST], _large(right[name], drawn[:_FIRST], end), drawn[_FIRST:]):
+    first, rest = drawn[:_FIRST], drawn[_FIRST:]
+    large = [each for arguments in first if repr(each := _multiplied(arguments)) != repr(arguments)]
+    tried = [*((each, False) for each in first), *((each, True) for each in large), *((each, False) for each in rest)]
+    for arguments, finite in tried:
         if time.process_time() > end or len(differing) == _ENOUGH:
             break
-        if _differ(right[name], wrong[name], arguments):
+        if _differ(right[name], wrong[name], arguments, finite=finite):
             differing.append(arguments)
     if not differing:
         return None
@@ -81,26 +81,8 @@ def _drawn(strategies: Sequence[str]) -> list[tuple[object, ...]]:
         return drawn_once([evaluated(text) for text in strategies], DRAWN)
 
 
-def _large(right: Callable[..., Any], drawn: Sequence[tuple[object, ...]], end: float) -> Iterator[tuple[object, ...]]:
-    """Yield the arguments with all floats multiplied, if there are any and the right function's answer is finite.
-
-    Args:
-        right: the function.
-        drawn: its arguments.
-        end: the processor time at which to stop.
-    """
-    for arguments in drawn:
-        if time.process_time() > end:
-            return
-        multiplied = tuple(_multiplied(argument) for argument in arguments)
-        if repr(multiplied) == repr(arguments):
-            continue
-        with contextlib.suppress(Exception, TooSlow):
-            if _is_finite(_answer(right, multiplied)):
-                yield multiplied
-
-
 def _multiplied(value: Any) -> Any:
+    """Return arguments with all their floats made large."""
     if isinstance(value, float):
         return value * _LARGE
     if type(value) in (list, tuple):
@@ -108,17 +90,6 @@ def _multiplied(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return value * _LARGE
     return value * _LARGE if is_tensor(value) and value.is_floating_point() else value
-
-
-def _is_finite(value: object) -> bool:
-    """Return whether no number in an answer, as `plain_of` returns it, is infinite or missing."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
-    if isinstance(value, dict):
-        value = [*value.values()]
-    return all(map(_is_finite, value)) if isinstance(value, list | tuple) else True
 
 
 def _source_code(value: Any) -> str:
@@ -130,11 +101,22 @@ def _source_code(value: Any) -> str:
     return f"{maker}({plain})" if maker else repr(plain)
 
 
-def _differ(right: Callable[..., Any], wrong: Callable[..., Any], arguments: tuple[object, ...]) -> bool:
-    """Return whether only the answers tell the two apart; arguments that the right one refuses do not count."""
+def _differ(
+    right: Callable[..., Any], wrong: Callable[..., Any], arguments: tuple[object, ...], *, finite: bool
+) -> bool:
+    """Return whether only the answers tell the two apart; arguments that the right one refuses do not count.
+
+    Args:
+        right: a function.
+        wrong: the same with a mistake.
+        arguments: what both are called with.
+        finite: whether the right answer must be finite; else its own numbers were too large.
+    """
     try:
         expected = _answer(right, arguments)
     except (Exception, TooSlow):
+        return False
+    if finite and not is_finite(expected):
         return False
     try:
         given = _answer(wrong, arguments)

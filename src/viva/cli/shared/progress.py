@@ -123,8 +123,8 @@ def show_summary(summary: "Summary", writer: "ResultsWriter", tier: Tier, *, as_
         warn(f"{name}: {escaping.line(remark)}")
     for name, error in summary.errors.items():
         warn(f"{name}: {short(error)}")
-    if count := summary.grader_errors:
-        what = "1 test is" if count == 1 else f"{count} tests are"
+    if summary.grader_errors:
+        what = counted(summary.grader_errors, "test is", "tests are")
         warn(f"{what} not graded yet because something went wrong on the grader's side.")
 
 
@@ -143,13 +143,13 @@ def _show_files(summary: "Summary", writer: "ResultsWriter") -> None:
 def show_cached(summary: "Summary") -> None:
     """Print which submissions kept the score of an earlier run, how to grade them again, and which were."""
     for level, count in sorted(summary.weaker.items()):
-        what = "1 submission was" if count == 1 else f"{count} submissions were"
+        what = counted(count, "submission was", "submissions were")
         click.echo(f"{what} graded before with isolation {level}, weaker than now, and again")
     if summary.unchanged:
-        what = "1 submission was" if summary.unchanged == 1 else f"{summary.unchanged} submissions were"
+        what = counted(summary.unchanged, "submission was", "submissions were")
         click.echo(f"{what} graded before and not again (--again grades again)")
     for name, count in summary.earlier.items():
-        what = "1 submission was" if count == 1 else f"{count} submissions were"
+        what = counted(count, "submission was", "submissions were")
         click.echo(
             f"{what} graded by earlier tests of {name}, or an earlier viva, and keep their scores: "
             f"`viva regrade {name}` shows what a regrade would change"

@@ -14,6 +14,7 @@ from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.masks import find_convention, visible
 from viva.compare.normalize import Array
 from viva.compare.show import as_written, percent
+from viva.model.counting import counted
 
 WHAT: Final = "a table"
 SYMMETRIES: Final = ("polarity",)
@@ -175,7 +176,7 @@ def _place(what: str, position: int, labels: tuple[str, ...]) -> str:
 
 def _size(shape: tuple[int, ...]) -> str:
     rows, columns = shape
-    return f"{rows} {'row' if rows == 1 else 'rows'} and {columns} {'column' if columns == 1 else 'columns'}"
+    return f"{counted(rows, 'row')} and {counted(columns, 'column')}"
 
 
 def _share(share: Fraction, *, partial: bool) -> Fraction | None:

@@ -46,7 +46,7 @@ def refused(metadata: Metadata, attempts: int | None, per_s: float) -> Refused |
     used = _since(graded, now, per)
     if len(used) < attempts:
         return None
-    times = "1 submission is" if attempts == 1 else f"{attempts} submissions are"
+    times = counted(attempts, "submission is", "submissions are")
     free = (used[-attempts] + per).astimezone(now.tzinfo or UTC)
     note = (
         f"{NOT_GRADED} {times} graded in {span_in_words(per_s)}, and you have had that many. "

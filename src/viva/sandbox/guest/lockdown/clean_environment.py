@@ -14,6 +14,7 @@ _SIGNALS_TO_KEEP = {
     getattr(signal, name) for name in ("SIGKILL", "SIGSTOP", "SIGINT", "SIGPIPE", "SIGXFSZ") if hasattr(signal, name)
 }
 """Signals that no process can handle, and those that Python sets at its start."""
+_SIGNALS_TO_RESET = sorted(signal.valid_signals() - _SIGNALS_TO_KEEP)
 FOR_LIBRARIES = {
     "MPLBACKEND": "Agg",
     # One thread each: threads do not survive a fork, and more cores would change results.
@@ -27,7 +28,6 @@ FOR_LIBRARIES = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """Variables that libraries read when they are imported."""
-_SIGNALS_TO_RESET = sorted(signal.valid_signals() - _SIGNALS_TO_KEEP)
 
 
 def variables(work: str, scratch: str) -> Dict[str, str]:
