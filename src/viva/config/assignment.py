@@ -121,6 +121,11 @@ class Assignment:
     """The policy as `policy:` declares it; `policy()` returns the one that applies."""
 
     @property
+    def data_folder(self) -> Path | None:
+        """Return the folder from which `data_names` can be opened; None where there are no data."""
+        return self.data[0].parents[len(Path(self.data_names[0]).parts) - 1] if self.data else None
+
+    @property
     def hidden(self) -> list[Path]:
         """Return the folders that no program of a student may read: the graders, and one with a solved notebook."""
         solved = any((self.folder / name).is_file() for name in (*SOURCES, TESTS))

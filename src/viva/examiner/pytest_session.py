@@ -73,6 +73,8 @@ class Serving:
         graders = self._assignment.graders
         if not graders.is_dir():
             raise CourseError(f"{graders}: the folder of the assignment's tests does not exist.")
+        if self._assignment.data_folder is not None:
+            os.chdir(self._assignment.data_folder)  # tests and key open the data by the names that students use
         pytest.main(arguments(self._course_root, graders), plugins=[self])
         if self.error is not None:
             raise self.error

@@ -54,6 +54,12 @@ def test_the_last_definition_counts_and_markers_go() -> None:
     assert "SOLUTION" not in text and "# as asked" in text
 
 
+def test_what_is_imported_with_a_star_is_kept_if_it_may_be_needed() -> None:
+    star, own = "from math import *", "def f(x):\n    return floor(x)"
+    assert key(star, own, names=("f",))[1]["f"](1.5) == 1
+    assert star not in key(star, own, "def floor(x):\n    return 2", names=("f",))[0]
+
+
 def test_future_imports_come_first() -> None:
     text, _ = key(
         "import math\nfrom __future__ import annotations", "def f(x: Nothing):\n    return math.e", names=("f",)

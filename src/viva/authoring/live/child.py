@@ -1,7 +1,7 @@
 """Try a test on a solution and on ways to break it, in this process."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any, Final
 
@@ -31,17 +31,18 @@ _BUDGET_S: Final = 120.0
 _FILE: Final = "solution.py"
 
 
-def tried(solution: str, test: str, names: list[str]) -> list[str]:
+def tried(solution: str, before: str, test: str, names: list[str]) -> list[str]:
     """Return what an author reads about a test: whether the solution passes, and which mistakes it does not notice.
 
     Args:
         solution: the source code of the solution.
+        before: what the test uses of the notebook.
         test: the body of the test.
         names: the functions and classes that it asks about.
     """
     key = ModuleType("viva_solution")
     exec(compile(solution, _FILE, "exec"), vars(key))  # noqa: S102  # the author's own code
-    code = compile(test, "<test>", "exec")
+    code = compile(before, "<notebook>", "exec"), compile(test, "<test>", "exec")
     began = time.monotonic()
     if failed := _failed(code, vars(key), key, LONGEST_S):
         return [f"Your solution does not pass: {failed}"]
@@ -62,14 +63,15 @@ def tried(solution: str, test: str, names: list[str]) -> list[str]:
     return lines if time.monotonic() <= end else [*lines, f"The rest was not tried within {_BUDGET_S:.0f} s."]
 
 
-def _failed(code: CodeType, student: Mapping[str, Any], key: ModuleType, limit_s: float) -> str:
+def _failed(code: Sequence[CodeType], student: Mapping[str, Any], key: ModuleType, limit_s: float) -> str:
     """Return why a test fails; an empty text if it passes."""
     names = {name: getattr(grading, name) for name in grading.__all__}
     names |= {name: getattr(strategies, name) for name in OWN} | {name: getattr(st, name) for name in OTHERS}
     names |= {"student": InProcess(student), "key": Key(key), "rng": np.random.default_rng(0)}
     try:
         with within(limit_s):
-            exec(code, names)  # noqa: S102  # the author's own code
+            for part in code:
+                exec(part, names)  # noqa: S102  # the author's own code
     except TooSlow:
         return f"it did not end within {limit_s:.0f} s."
     except (Disagreement, StudentRaised) as error:
@@ -82,7 +84,7 @@ def _failed(code: CodeType, student: Mapping[str, Any], key: ModuleType, limit_s
 def main() -> None:
     """Answer one request."""
     request = read_request()
-    answer(request, tried(request["solution"], request["test"], request["names"]))
+    answer(request, tried(*(request[name] for name in ("solution", "before", "test", "names"))))
 
 
 if __name__ == "__main__":

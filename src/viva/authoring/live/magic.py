@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from viva.authoring.solved.key_source import key_source
+from viva.authoring.solved.own_tests import definitions_for
 from viva.authoring.solved.questions import Definition, parsed
 from viva.authoring.source.cells_with_tests import asked_names, is_test, test_body
 from viva.authoring.source.source_cells import Cell
@@ -70,7 +71,8 @@ def results(cells: Sequence[Cell], test: str) -> list[str]:
     defined |= {part.id for node in tree.body for part in ast.walk(node) if isinstance(part, ast.Name)}
     if missing := [name for name in names if name not in defined]:
         raise UsageError(f"`{missing[0]}` is not defined yet. Run the cell that defines it.")
-    request = {"solution": solution, "test": test_body(test), "names": names}
+    before = "\n".join(definitions_for(test_body(test), cells, frozenset(names)))
+    request = {"solution": solution, "before": before, "test": test_body(test), "names": names}
     try:
         return [str(line) for line in ask_child("viva.authoring.live.child", request, timeout_s=_LONGEST_S)]
     except TimeoutError:

@@ -1,10 +1,9 @@
 """`python -m viva.authoring.solved.child`: run a solved notebook in a process of its own, and propose its tests.
 
-The notebook may print whatever it likes, and may end the process.
+The notebook may print whatever it likes, and may end the process. Its folder is the current one, also for the trials.
 """
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 from viva.authoring.solved.class_proposal import of_class
@@ -20,7 +19,7 @@ def main() -> None:
     request = read_request()
     cells = [Cell(**each) for each in request["cells"]]
     names = frozenset(request["functions"]) | frozenset(request["classes"])
-    recorded = run(cells, names, Path(request["folder"]))
+    recorded = run(cells, names)
     found: list[Proposal] = [
         *(of_function(name, recorded) for name in request["functions"]),
         *(of_class(name, recorded) for name in request["classes"]),

@@ -96,7 +96,7 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
     if not has_markers(cells):
         cells = with_markers(cells, questions)
     found, failed = _proposed(cells, questions, source.absolute().parent)
-    take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], found)
+    take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], cells, found)
     title = title or _title(cells) or in_words(name)
     data = _data(cells, source.absolute().parent)
     with adding(course, name) as listed:
@@ -137,10 +137,9 @@ def _proposed(
         "functions": [name for question in questions for name in question.functions],
         "classes": [name for question in questions for name in question.classes],
         "values": [name for question in questions for name in question.values],
-        "folder": str(folder),
     }
     try:
-        read = ask_child("viva.authoring.solved.child", request, timeout_s=LONGEST_S)
+        read = ask_child("viva.authoring.solved.child", request, timeout_s=LONGEST_S, cwd=folder)
     except TimeoutError:
         late = f"The notebook did not end within {LONGEST_S:g} s; take out what trains for long."
         raise UsageError(late) from None

@@ -35,7 +35,7 @@ def played_{name}(arguments, calls):
 
 
 @dataclass(slots=True)
-class _Statement:
+class Statement:
     """A top-level statement of a cell."""
 
     text: str
@@ -55,7 +55,7 @@ def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, cla
         source: the name of the notebook.
         classes: those of `names` that are classes.
     """
-    kept = _needed(list(_statements(cells)), names)
+    kept = needed_statements(cells, names)
     imports = [s.text for s in kept if isinstance(s.node, ast.Import | ast.ImportFrom)]
     future = [text for text in imports if text.startswith(_FUTURE)]
     others = [s for s in kept if not isinstance(s.node, ast.Import | ast.ImportFrom)]
@@ -65,7 +65,9 @@ def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, cla
     return "".join(parts).replace('"""\n', '"""\n\n', 1) if imports else "".join(parts)
 
 
-def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> list[_Statement]:
+def needed_statements(cells: Sequence[Cell], names: frozenset[str]) -> list[Statement]:
+    """Return the statements that define names, and all that those need, in the order of the notebook."""
+    statements = list(_statements(cells))
     needed, kept = set(names), [statement.text.startswith(_FUTURE) for statement in statements]
     grows = True
     while grows:
@@ -74,10 +76,12 @@ def _needed(statements: Sequence[_Statement], names: frozenset[str]) -> list[_St
             if not kept[place] and (statement.binds | statement.changes) & needed:
                 kept[place] = grows = True
                 needed |= statement.uses
+    if needed - {name for statement in statements for name in statement.binds}:  # `from math import *` may bind it
+        kept = [keep or "*" in statement.binds for statement, keep in zip(statements, kept, strict=True)]
     return [statement for statement, keep in zip(statements, kept, strict=True) if keep]
 
 
-def _statements(cells: Sequence[Cell]) -> Iterator[_Statement]:
+def _statements(cells: Sequence[Cell]) -> Iterator[Statement]:
     imported: set[str] = set()
     for cell in cells:
         tree = parsed(cell.source) if cell.kind == "code" else None
@@ -86,7 +90,7 @@ def _statements(cells: Sequence[Cell]) -> Iterator[_Statement]:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 imported |= binds
             changes = frozenset(_changed(node)) - imported  # np.random.seed(0) does not change what np is
-            yield _Statement(_text(node, cell.source), node, binds, changes, _used(node))
+            yield Statement(_text(node, cell.source), node, binds, changes, used_names(ast.unparse(node)))
 
 
 def _text(node: ast.stmt, source: str) -> str:
@@ -134,9 +138,9 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
         yield from _outside_functions(child)
 
 
-def _used(node: ast.stmt) -> frozenset[str]:
-    """Return the module's names that a statement reads, also in functions that it defines."""
-    top = symtable.symtable(ast.unparse(node), "key", "exec")
+def used_names(source: str) -> frozenset[str]:
+    """Return the module's names that source code reads, also in functions that it defines."""
+    top = symtable.symtable(source, "key", "exec")
     found: set[str] = set()
     pending = [top]
     while pending:

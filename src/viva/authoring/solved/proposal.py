@@ -21,6 +21,8 @@ class Proposal:
     """The names that it imports from `viva.grading`."""
     strategies: set[str] = field(default_factory=set)
     """The strategies that it uses."""
+    definitions: list[str] = field(default_factory=list)
+    """Statements that define what else it uses, for the top of the file."""
     fixtures: list[str] = field(default_factory=lambda: ["student", "key"])
     hidden: bool = False
     """Whether it is hidden, because it needs the key itself."""

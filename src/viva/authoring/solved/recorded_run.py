@@ -7,14 +7,12 @@ import functools
 import inspect
 import io
 import linecache
-import os
 import random
 import re
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from viva.authoring.solved.questions import Definition
@@ -75,31 +73,23 @@ class Recorder:
         return calling
 
 
-def run(cells: Sequence[Cell], names: frozenset[str], folder: Path) -> Recorded:
-    """Run the code cells in one namespace, in `folder`, without showing anything.
+def run(cells: Sequence[Cell], names: frozenset[str]) -> Recorded:
+    """Run the code cells in one namespace, without showing anything.
 
     Args:
         cells: the cells of the notebook.
         names: the functions and classes whose calls are kept.
-        folder: the current folder meanwhile.
     """
     recorded = Recorded({"__name__": "__main__", "display": lambda *_, **__: None})
     recorded.namespace[_RECORD] = Recorder(recorded)
-    before = Path.cwd()
-    os.chdir(folder)
-    sys.path.insert(0, str(folder))
     _without_windows()
-    try:
-        for cell in cells:
-            if cell.kind != "code" or not cell.source.strip():
-                continue
-            try:
-                _run_cell(cell, names, recorded)
-            except Exception as error:
-                recorded.failed.append((cell.number, _last_line(error)))
-    finally:
-        os.chdir(before)
-        sys.path.remove(str(folder))
+    for cell in cells:
+        if cell.kind != "code" or not cell.source.strip():
+            continue
+        try:
+            _run_cell(cell, names, recorded)
+        except Exception as error:
+            recorded.failed.append((cell.number, _last_line(error)))
     return recorded
 
 

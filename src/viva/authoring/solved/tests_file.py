@@ -1,5 +1,6 @@
 """The file of proposed tests: one test for each name that a question asks for."""
 
+import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.authoring.solved.proposal import Proposal, own_strategies
-from viva.authoring.solved.questions import Question
+from viva.authoring.solved.questions import Definition, Question
 
 _HEAD: Final = '''"""The questions of {title}. viva wrote these tests: keep, change or delete them."""
 
@@ -56,6 +57,7 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
     tests: list[str] = []
     taken: set[str] = set()
     grading, drawing = {"number", "weight"}, set()
+    definitions: dict[str, None] = {}
     for question in questions:
         points = points_of(question, proposals)
         if is_graded_by_hand(question, proposals):
@@ -69,11 +71,12 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
                 tests.append(_test(question.number, name, points / len(tested), proposal))
                 grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
                 drawing |= proposal.strategies
+                definitions |= dict.fromkeys(proposal.definitions)
             elif not proposal.tested_with:
                 tests.append(_LEFT.format(number=question.number, name=proposal.name, why=proposal.why_not))
     return (
         _HEAD.format(title=_sentence(title).rstrip(".") or "this assignment")
-        + _imports(grading, drawing)
+        + _top(list(definitions), grading, drawing)
         + "".join(tests)
     )
 
@@ -129,12 +132,17 @@ def _quoted(number: str) -> str:
     return json.dumps(number, ensure_ascii=False)
 
 
-def _imports(grading: set[str], drawing: set[str]) -> str:
+def _top(definitions: Sequence[str], grading: set[str], drawing: set[str]) -> str:
+    """Return the imports, and what tests use of the notebook."""
     own, others = own_strategies(drawing)
-    lines = [f"from hypothesis.strategies import {', '.join(others)}\n\n"] if others else []
-    lines.append(f"from viva.grading import {', '.join(sorted(grading))}\n")
-    lines += [f"from viva.grading.strategies import {', '.join(own)}\n"] if own else []
-    return "".join(lines)
+    imports = [text for text in definitions if isinstance(ast.parse(text).body[0], ast.Import | ast.ImportFrom)]
+    helpers = [text for text in definitions if text not in imports]
+    imports += [f"from hypothesis.strategies import {', '.join(others)}"] if others else []
+    lines = sorted(imports, key=lambda text: (not text.startswith("from __future__"), text.startswith("from"), text))
+    lines += ["", f"from viva.grading import {', '.join(sorted(grading))}"]
+    lines += [f"from viva.grading.strategies import {', '.join(own)}"] if own else []
+    lines += [f"\n\n{text}" if isinstance(ast.parse(text).body[0], Definition) else f"\n{text}" for text in helpers]
+    return "\n".join(lines).lstrip("\n") + "\n"
 
 
 def _weight(points: Fraction) -> str:

@@ -53,7 +53,7 @@ def separating_inputs(assignment: Assignment, verdicts: Sequence[Verdict]) -> di
     key = (assignment.graders / "key.py").read_text("utf-8")
     request = {"key": key, "strategies": strategies, "survivors": asked}
     try:
-        found = ask_child("viva.authoring.strength.child", request, timeout_s=LONGEST_S)
+        found = ask_child("viva.authoring.strength.child", request, timeout_s=LONGEST_S, cwd=assignment.data_folder)
     except (TimeoutError, NoAnswer):
         return {}  # the mutants are shown without such calls
     return {name: Separated(**each) for name, each in found.items()}

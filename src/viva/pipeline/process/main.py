@@ -1,8 +1,8 @@
 """The examiner process: `python -I -m viva.pipeline.process.main FD`, or `… tcp PORT` where no descriptor is inherited.
 
 It starts the fork server before it reads the key, collects the tests once, and grades the submissions that its parent
-sends as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course.
-It ends when its parent closes the connection.
+sends as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course
+or the folder of the assignment's data. It ends when its parent closes the connection.
 """
 
 import dataclasses
