@@ -111,6 +111,7 @@ def _asked(course: "Course", *, large: bool) -> tuple[str, Path | None]:
 
 def _say(name: str, made: "Made") -> None:
     """Print the questions and their tests, and what the author has to decide."""
+    from viva.authoring.solved.from_solution import LARGEST_DATA
     from viva.authoring.solved.tests_file import is_graded_by_hand
 
     click.echo(f"{name}: {counted(len(made.questions), 'question')} in {os.path.relpath(made.folder)}")
@@ -126,7 +127,15 @@ def _say(name: str, made: "Made") -> None:
             cells = f"the {len(question.prose)} cells below its heading"
             click.echo(f"! {question.number} {cells} are taken as your answer: students do not get them.")
     for data in made.data:
-        click.echo(f"  {data} is given to the submissions as a file.")
+        if data.endswith(".py"):
+            click.echo(f"! {data} is imported, so students get it: check that it holds no solutions.")
+        else:
+            click.echo(f"  {data} is given to the submissions as a file.")
+    for path in made.too_large:
+        click.echo(
+            f"! {path} is larger than {LARGEST_DATA >> 20} MiB and is not given to the submissions. "
+            "Read a smaller part of it in the notebook."
+        )
     for number, why in made.failed:
         click.echo(f"! Cell {number} of the solution raised {why}")
     for proposal in made.proposals.values():

@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -74,7 +75,9 @@ class Serving:
         if not graders.is_dir():
             raise CourseError(f"{graders}: the folder of the assignment's tests does not exist.")
         if self._assignment.data_folder is not None:
-            os.chdir(self._assignment.data_folder)  # tests and key open the data by the names that students use
+            # Tests and key open the data, and import modules among them, by the names that students use.
+            os.chdir(self._assignment.data_folder)
+            sys.path.append(str(self._assignment.data_folder))
         pytest.main(arguments(self._course_root, graders), plugins=[self])
         if self.error is not None:
             raise self.error

@@ -10,6 +10,8 @@ from solved_course import NOTEBOOKS, taken_over
 
 from viva.authoring.empty_course import make_course
 from viva.authoring.solved.from_solution import from_solution
+from viva.authoring.source.source_cells import Cell
+from viva.authoring.source.starter import notebook_of
 from viva.config import Course, load_course
 from viva.model.errors import UsageError
 from viva.verify.verify_course import verify
@@ -178,6 +180,49 @@ def test_the_author_learns_what_is_odd_about_the_solution(tmp_path: Path) -> Non
     assert made.failed == [(2, "NameError: name 'missing' is not defined")]
     assert made.data == ["data/words.txt"] and (made.folder / "data/words.txt").is_file()
     assert load_course(root).assignment("odd").data_names == ("data/words.txt",)
+
+
+READING = """
+## 1.1 Read (2 points)
+import os
+from pathlib import Path
+import sys
+from lowering import low
+sys.path.append("venv/lib/site-packages")
+import installed
+
+def first_word():
+    folder = Path("texts")
+    return low((folder / "a.txt").read_text().split()[0])
+
+first_word()
+open(os.path.join("texts", "b.txt")).read()
+open(".token").read()
+open("made.txt", "w").write("1")
+open("made.txt").read()
+open("large.bin", "rb").close()
+"""
+
+
+def test_files_and_modules_that_a_notebook_reads_are_data_however_it_names_them(tmp_path: Path) -> None:
+    make_course(tmp_path / "course")
+    (tmp_path / "texts").mkdir()
+    files = {"lowering.py": "def low(x): return x.lower()", "texts/a.txt": "A b", "texts/b.txt": "", ".token": "s3"}
+    for path, text in files.items():
+        (tmp_path / path).write_text(text, "utf-8")
+    with (tmp_path / "large.bin").open("wb") as large:
+        large.truncate(65 << 20)
+    library = tmp_path / "venv/lib/site-packages/installed"
+    library.mkdir(parents=True)
+    (library / "__init__.py").write_text("open(__file__.replace('__init__.py', 'd.txt')).read()", "utf-8")
+    (library / "d.txt").write_text("", "utf-8")
+    heading, code = READING.strip().split("\n", 1)
+    source = tmp_path / "solved.ipynb"
+    source.write_bytes(notebook_of([Cell("markdown", heading, 1), Cell("code", code, 2)]))
+    made = from_solution(load_course(tmp_path / "course"), "reading", source)
+    assert not made.failed and set(made.data) == {"lowering.py", "texts/a.txt", "texts/b.txt"}
+    assert made.too_large == ["large.bin"]
+    assert "key.first_word()" in (made.folder / "tests.py").read_text("utf-8")
 
 
 UNUSUAL = """\

@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any
 
 from viva.authoring.solved.class_proposal import of_class
+from viva.authoring.solved.opened_files import OpenedFiles
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.proposals import of_function, of_value
 from viva.authoring.solved.recorded_run import run
@@ -18,6 +19,7 @@ def main() -> None:
     """Answer one request."""
     request = read_request()
     cells = [Cell(**each) for each in request["cells"]]
+    opened = OpenedFiles()
     names = frozenset(request["functions"]) | frozenset(request["classes"])
     recorded = run(cells, names)
     found: list[Proposal] = [
@@ -25,7 +27,15 @@ def main() -> None:
         *(of_class(name, recorded) for name in request["classes"]),
         *(of_value(name, recorded) for name in request["values"]),
     ]
-    answer(request, {"proposals": [_plain(each) for each in found], "failed": recorded.failed})
+    answer(
+        request,
+        {
+            "proposals": [_plain(each) for each in found],
+            "failed": recorded.failed,
+            "read": opened.read,
+            "written": sorted(opened.written),
+        },
+    )
 
 
 def _plain(proposal: Proposal) -> dict[str, Any]:

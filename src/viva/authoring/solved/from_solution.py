@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -30,7 +30,7 @@ from viva.submissions.code_imports import preloads
 from viva.submissions.code_of_names import code_of
 
 LONGEST_S: Final = 600.0
-_LARGEST_DATA: Final = 64 << 20
+LARGEST_DATA: Final = 64 << 20
 _SETTINGS: Final = """\
 title: {title}
 version: 1
@@ -59,6 +59,9 @@ class Made:
     failed: list[tuple[int, str]]
     """Cells of the notebook that raised, and what."""
     data: list[str] = field(default_factory=list)
+    """The files that submissions get."""
+    too_large: list[str] = field(default_factory=list)
+    """Those that they would need and do not get."""
 
     @property
     def left(self) -> list[tuple[Question, Proposal]]:
@@ -95,10 +98,12 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         )
     if not has_markers(cells):
         cells = with_markers(cells, questions)
-    found, failed = _proposed(cells, questions, source.absolute().parent)
+    found, failed, opened = _proposed(cells, questions, source.absolute().parent)
     take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], cells, found)
     title = title or _title(cells) or in_words(name)
-    data = _data(cells, source.absolute().parent)
+    named = [name for name in _texts(cells) if Path(name).as_posix() not in opened["written"]]
+    needed = _data([*opened["read"], *named], source.absolute().parent)
+    data = [path for path in needed if (source.absolute().parent / path).stat().st_size <= LARGEST_DATA]
     with adding(course, name) as listed:
         folder = course.root / "assignments" / name
         suffix = source.suffix
@@ -114,7 +119,7 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         listed()
         again = load_course(course.root)
         make(again, again.assignment(name))
-    return Made(folder, questions, found, failed, data)
+    return Made(folder, questions, found, failed, data, [path for path in needed if path not in data])
 
 
 def _read(source: Path) -> list[Cell]:
@@ -130,8 +135,12 @@ def _read(source: Path) -> list[Cell]:
 
 def _proposed(
     cells: Sequence[Cell], questions: Sequence[Question], folder: Path
-) -> tuple[dict[str, Proposal], list[tuple[int, str]]]:
-    """Run the notebook in another process and return the proposals by name, and the cells that raised."""
+) -> tuple[dict[str, Proposal], list[tuple[int, str]], dict[str, list[str]]]:
+    """Run the notebook in another process.
+
+    Returns:
+        The proposals by name, the cells that raised, and the files of its folder that were read and written.
+    """
     request = {
         "cells": [asdict(cell) for cell in cells],
         "functions": [name for question in questions for name in question.functions],
@@ -148,7 +157,11 @@ def _proposed(
             raise RuntimeError(error.stderr) from None
         raise UsageError(f"The notebook ended the process in which it ran (status {error.status}).") from None
     proposals = {each["name"]: _from_plain(each) for each in read["proposals"]}
-    return proposals, [(number, str(text)) for number, text in read["failed"]]
+    return (
+        proposals,
+        [(number, str(text)) for number, text in read["failed"]],
+        {how: list(map(str, read[how])) for how in ("read", "written")},
+    )
 
 
 def _from_plain(plain: Mapping[str, Any]) -> Proposal:
@@ -175,27 +188,25 @@ def _settings(title: str, module: str, cells: Sequence[Cell], points: Fraction, 
     return text + (f"data: {json.dumps(list(data))}\n" if data else "")
 
 
-def _nodes(cells: Sequence[Cell]) -> Iterator[ast.AST]:
-    """Yield all syntax of the code cells that are Python."""
+def _texts(cells: Sequence[Cell]) -> Iterator[str]:
+    """Yield the texts in code that may name a file: one that no cell opens, because only a function does."""
     trees = (parsed(cell.source) for cell in cells if cell.kind == "code")
-    return (node for tree in trees if tree is not None for node in ast.walk(tree))
+    for node in (node for tree in trees if tree is not None for node in ast.walk(tree)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not node.value.endswith(".py"):
+            yield node.value
 
 
-def _data(cells: Sequence[Cell], folder: Path) -> list[str]:
-    """Return the files below the notebook's folder that its code names."""
+def _data(names: Iterable[str], folder: Path) -> list[str]:
+    """Return those names that are files below the notebook's folder; none that is hidden, as tokens of servers are."""
     found = []
-    for node in _nodes(cells):
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-        if not text or len(text) > 200 or text.startswith(("/", "~")) or "\n" in text or ".." in Path(text).parts:
+    for name in names:
+        if not name or len(name) > 200 or name.startswith(("/", "~")) or "\n" in name:
             continue
-        path = folder / text
-        if (
-            path.is_file()
-            and not path.is_symlink()
-            and path.stat().st_size <= _LARGEST_DATA
-            and path.suffix not in (".py", ".ipynb")
-        ):
-            found.append(Path(text).as_posix())
+        if any(part.startswith(".") for part in Path(name).parts):  # `..` too
+            continue
+        path = folder / name
+        if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb":
+            found.append(Path(name).as_posix())
     return list(dict.fromkeys(found))
 
 
