@@ -135,6 +135,11 @@ class Tree:
     _clock: float = field(default_factory=time.time)
     _changed: dict[Path, str] = field(default_factory=dict)
 
+    def holds(self, mutant: Mutant) -> bool:
+        """Return whether the line of a mutant is still there."""
+        path = self.root / mutant.file
+        return path.is_file() and path.read_text("utf-8").count(mutant.before) > mutant.occurrence
+
     def apply(self, mutants: Iterable[Mutant]) -> None:
         """Put the tree into the state with exactly these mutants."""
         texts: dict[Path, str] = {}
@@ -253,10 +258,14 @@ def _near(tree: Tree, mutants: list[Mutant], tests: dict[str, float]) -> dict[in
 
 def run(trees: list[Tree], out: Path) -> None:
     """Run the sample and write the verdicts, as they come, to `out`."""
-    mutants = [Mutant(**m) for m in json.loads(SAMPLE.read_text("utf-8"))]
-    state = json.loads(out.read_text("utf-8")) if out.exists() else {"seconds": {}, "killed": {}, "near": []}
     for tree in trees:  # an interrupted run leaves mutants in the tree
         subprocess.run(["git", "checkout", "--quiet", "--", "src"], cwd=tree.root, check=True)
+    drawn = [Mutant(**m) for m in json.loads(SAMPLE.read_text("utf-8"))]
+    mutants = [m for m in drawn if trees[0].holds(m)]
+    if len(mutants) < len(drawn):
+        gone = ", ".join(str(m.id) for m in drawn if m not in mutants)
+        print(f"left out, because their lines were rewritten (write the new ones into {SAMPLE.name}): {gone}", flush=True)
+    state = json.loads(out.read_text("utf-8")) if out.exists() else {"seconds": {}, "killed": {}, "near": []}
 
     def save() -> None:
         out.write_text(json.dumps(state, indent=1), "utf-8")
