@@ -22,7 +22,7 @@ from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.checkpoint_folder import read_files, write_files
 from viva.pipeline.cluster_lanes import Lane, Sent
 from viva.pipeline.cluster_messages import News, Reply, Task, reply_from_bytes
-from viva.pipeline.jobs import Job, Observer, Postponed
+from viva.pipeline.jobs import Job, Observer, Postponed, Results
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -64,7 +64,7 @@ class ClusterPool:
     on_wait: Callable[[str], None] = lambda text: None
     """Called with a line when there is no worker for waiting jobs."""
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Result]:
+    def run(self, jobs: Sequence[Job]) -> Results:
         """Grade the jobs, in any order; each comes back exactly once.
 
         Yields:

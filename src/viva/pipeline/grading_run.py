@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Protocol
@@ -114,7 +115,8 @@ class GradingRun:
         """
         waiting = self._jobs
         while waiting:
-            postponed = [job for job, graded in pool.run(waiting) if not self._end(job, graded)]
+            with closing(pool.run(waiting)) as results:  # after an error, no thread is left in the middle of a file
+                postponed = [job for job, graded in results if not self._end(job, graded)]
             waiting = self._after_others(postponed) if postponed else []
         try:
             self._writer.class_curves([*self.summary.scores.values()])

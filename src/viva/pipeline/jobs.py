@@ -1,6 +1,6 @@
 """Jobs: the submissions of one run, and the observer of their grading."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, final
@@ -82,10 +82,14 @@ class Observer:
     """Returns the folder in which a submission's trainings are kept and resumed; None for neither."""
 
 
+Results = Generator[tuple[Job, Graded | Exception], None, None]
+"""The jobs of one run with their scores, as they come back. To close it ends what is still under way."""
+
+
 class Pool(Protocol):
     """Grades jobs: on this machine, or on a cluster."""
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Graded | Exception]]:
+    def run(self, jobs: Sequence[Job]) -> Results:
         """Grade the jobs in any order; each comes back exactly once.
 
         Yields:
