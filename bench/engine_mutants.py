@@ -264,7 +264,7 @@ def run(trees: list[Tree], out: Path) -> None:
     mutants = [m for m in drawn if trees[0].holds(m)]
     if len(mutants) < len(drawn):
         gone = ", ".join(str(m.id) for m in drawn if m not in mutants)
-        print(f"left out, because their lines were rewritten (write the new ones into {SAMPLE.name}): {gone}", flush=True)
+        print(f"not tried, because their lines are gone (write the new ones into {SAMPLE.name}): {gone}", flush=True)
     state = json.loads(out.read_text("utf-8")) if out.exists() else {"seconds": {}, "killed": {}, "near": []}
 
     def save() -> None:
