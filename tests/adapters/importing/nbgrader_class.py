@@ -39,8 +39,33 @@ def test(grade_id: str, source: str) -> Cell:
     return cell("code", source, grade_id, grade=True, locked=True, points=POINTS[grade_id])
 
 
+def graded_cell(source: str) -> Cell:
+    """A locked cell of one point."""
+    return cell("code", source, "t", grade=True, locked=True, points=1)
+
+
 test.__test__ = False  # type: ignore[attr-defined]  # pytest would collect the name
 
+TEMPLATES: Final = '''
+python3:
+    setup: "from hashlib import sha1"
+    hash: 'sha1({{snippet}}.encode("utf-8")+b"{{salt}}").hexdigest()'
+    dispatch: "type({{snippet}})"
+    normalize: "str({{snippet}})"
+    check: 'assert {{snippet}} == """{{value}}""", """{{message}}"""'
+    success: "print('Success!')"
+    templates:
+        default:
+            - test: "type({{snippet}})"
+              fail: "type of {{snippet}} is not correct"
+        int:
+            - test: "{{snippet}} + 0"
+              fail: "value of {{snippet}} is not correct"
+        numpy.ndarray:
+            - test: "{{snippet}}.shape"
+              fail: "shape"
+'''
+"""What authors write into autotests.yml."""
 SETUP: Final = "import math\nlimit = 10"
 RIGHT: Final = {
     "total": "### BEGIN SOLUTION\ndef total(numbers):\n    return sum(numbers)\n### END SOLUTION",

@@ -1,38 +1,13 @@
 """AUTOTEST lines of nbgrader become the tests that the author's templates describe."""
 
 from pathlib import Path
-from typing import Any, Final
 
 import pytest
-from nbgrader_class import cell, put, solution
+from nbgrader_class import TEMPLATES, graded_cell, put, solution
 
 from bench.small_course import notebook
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.model.errors import UsageError
-
-TEMPLATES: Final = '''
-python3:
-    setup: "from hashlib import sha1"
-    hash: 'sha1({{snippet}}.encode("utf-8")+b"{{salt}}").hexdigest()'
-    dispatch: "type({{snippet}})"
-    normalize: "str({{snippet}})"
-    check: 'assert {{snippet}} == """{{value}}""", """{{message}}"""'
-    success: "print('Success!')"
-    templates:
-        default:
-            - test: "type({{snippet}})"
-              fail: "type of {{snippet}} is not correct"
-        int:
-            - test: "{{snippet}} + 0"
-              fail: "value of {{snippet}} is not correct"
-        numpy.ndarray:
-            - test: "{{snippet}}.shape"
-              fail: "shape"
-'''
-
-
-def graded_cell(source: str) -> dict[str, Any]:
-    return cell("code", source, "t", grade=True, locked=True, points=1)
 
 
 def imported(folder: Path, tests: str, answer: str = "def f(x):\n    return x + 5") -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from nbgrader_class import put, source
+from nbgrader_class import TEMPLATES, graded_cell, put, solution, source
 from otter_master_notebook import block, code, master, question, raw
 
 from bench.small_course import notebook
@@ -91,6 +91,20 @@ def test_the_folder_of_nbgrader_is_followed_too(tmp_path: Path) -> None:
     put(tmp_path / "nb/source/ps1/a.ipynb", json.dumps(changed))
     assert follow_masters(course)
     assert points is not None and load_course(course.root).assignment("ps1").points == points + 2
+
+
+def test_the_templates_of_the_course_are_followed_too(tmp_path: Path) -> None:
+    put(tmp_path / "nb/autotests.yml", TEMPLATES)
+    put(
+        tmp_path / "nb/source/ps1/a.ipynb",
+        notebook([solution("f", "def f():\n    return 1"), graded_cell("### AUTOTEST f()")]),
+    )
+    write_course(tmp_path / "course", "old", import_nbgrader(tmp_path / "nb"))
+    course = load_course(tmp_path / "course")
+    assert not follow_masters(course)
+    put(tmp_path / "nb/autotests.yml", TEMPLATES.replace("value of", "the value of"))
+    assert follow_masters(course)
+    assert "the value of f()" in (course.root / "graders/ps1/source/a.ipynb").read_text("utf-8")
 
 
 def test_settings_are_replaced_in_place_and_comments_stay() -> None:

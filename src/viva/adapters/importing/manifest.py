@@ -11,6 +11,8 @@ import viva
 
 MANIFEST: Final = ".made"
 """In the folder of the graders."""
+AUTOTEST_TEMPLATES: Final = ("autotests.yml", "tests.yml")
+"""nbgrader's file of test templates, and its name in nbgrader 0.9.0: the assignment's own, or the course's."""
 
 
 def manifest(master: Path, data: Iterable[str], files: Mapping[str, bytes]) -> bytes:
@@ -43,7 +45,7 @@ def digest(content: bytes) -> str:
 def state(master: Path, data: Iterable[str]) -> str:
     """Return what changes when the master, a file next to it or viva itself changes; no file is read for it."""
     beside = master.parent if master.is_file() else master
-    paths = [master, *(beside / name for name in data)]
+    paths = [master, *(beside / name for name in data), *(master.parent.parent / name for name in AUTOTEST_TEMPLATES)]
     if master.is_dir():
         paths += [Path(at, name) for at, _, names in os.walk(master) for name in names]
     seen = [viva.__version__]

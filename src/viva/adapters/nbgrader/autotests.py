@@ -10,14 +10,13 @@ from typing import Any, Final
 
 import yaml
 
+from viva.adapters.importing.manifest import AUTOTEST_TEMPLATES
 from viva.adapters.importing.student_notebook import Cell, cells_of, written
 from viva.adapters.nbgrader.autotest_lines import AUTOTEST
 from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 from viva.model.extras import missing_library
 
-TEMPLATES: Final = ("autotests.yml", "tests.yml")
-"""The file of templates, and its name in nbgrader 0.9.0."""
 LONGEST_S: Final = 600.0
 _KERNELS: Final = ("python3", "python")
 _PARTS: Final = ("dispatch", "normalize", "check", "templates")
@@ -65,12 +64,16 @@ def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> 
 
 def _templates(data: bytes | None, shown: str) -> Mapping[str, Any]:
     if data is None:
-        raise UsageError(f"{shown} has {AUTOTEST} lines: put the course's {TEMPLATES[0]} next to it, and import again.")
+        raise UsageError(
+            f"{shown} has {AUTOTEST} lines: put the course's {AUTOTEST_TEMPLATES[0]} next to it, and import again."
+        )
     try:
         kernels = yaml.safe_load(data)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"{TEMPLATES[0]} is not valid YAML: {error}.") from None
+        raise UsageError(f"{AUTOTEST_TEMPLATES[0]} is not valid YAML: {error}.") from None
     found = next((kernels[name] for name in _KERNELS if name in kernels), None) if isinstance(kernels, dict) else None
     if not isinstance(found, dict) or not all(part in found for part in _PARTS):
-        raise UsageError(f"{TEMPLATES[0]}: expected `{_KERNELS[0]}:` with {', '.join(_PARTS)}, as nbgrader has it.")
+        raise UsageError(
+            f"{AUTOTEST_TEMPLATES[0]}: expected `{_KERNELS[0]}:` with {', '.join(_PARTS)}, as nbgrader has it."
+        )
     return found

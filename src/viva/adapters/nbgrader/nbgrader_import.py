@@ -9,10 +9,11 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.adapters.importing.bundle import below, read_bundle
+from viva.adapters.importing.manifest import AUTOTEST_TEMPLATES
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, question
 from viva.adapters.importing.student_notebook import Cell, cells_of, language_of, source_of, written
 from viva.adapters.nbgrader.autotest_lines import has_autotest
-from viva.adapters.nbgrader.autotests import TEMPLATES, with_tests
+from viva.adapters.nbgrader.autotests import with_tests
 from viva.adapters.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, read_source
 from viva.model.errors import CourseError, UsageError
 from viva.submissions.code_imports import preloads
@@ -113,7 +114,7 @@ def _code_cells(data: bytes, shown: str) -> list[Cell]:
 
 def _templates(files: Mapping[str, bytes], course: Mapping[str, bytes], path: Path) -> bytes | None:
     """Return the templates of tests: the assignment's, or the course's; None if there are none."""
-    for name in TEMPLATES:
+    for name in AUTOTEST_TEMPLATES:
         for data in (files.get(name), course.get(name)):
             if data is not None:
                 return data
