@@ -6,7 +6,8 @@ import numpy as np
 from rows import Rows
 
 from viva.authoring.strength.child import separated_by
-from viva.authoring.strength.separating import Separated, add_lines, drawn_by
+from viva.authoring.strength.separating import Separated, add_lines
+from viva.authoring.strength.tests_edit import drawn_by
 
 KEY = """
 LIMIT = 50

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.authoring.solved.proposal import WIDTH
-from viva.authoring.strength.separating import drawn_by, importing
+from viva.authoring.strength.tests_edit import drawn_by, end_of_call, importing
 from viva.config import Assignment
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
@@ -92,7 +92,7 @@ def add_hints(tests: Path, chosen: Sequence[HintProposal]) -> int:
     added = 0
     for function in dict.fromkeys(each.function for each in chosen):
         hints = [each for each in chosen if each.function == function]
-        end = _end_of_call(text, function)
+        end = end_of_call(text, function)
         if end is None:
             continue
         lines = "".join(f"        {hint.entry},\n" for hint in hints)
@@ -154,19 +154,3 @@ def _functions(source: str) -> dict[str, str]:
     """Return the source code of the functions at the top level, by their names."""
     nodes = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
     return {node.name: ast.get_source_segment(source, node) or "" for node in nodes}
-
-
-def _end_of_call(text: str, function: str) -> int | None:
-    """Return where the arguments of the first `agree_on` end that asks about a function and has no hints."""
-    lines = text.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(text)):
-        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "agree_on" or not node.args:
-            continue
-        if ast.unparse(node.args[0]) != f"student.{function}":
-            continue
-        if any(keyword.arg == "hints" for keyword in node.keywords):
-            return None
-        assert node.end_lineno is not None and node.end_col_offset is not None  # ast sets both
-        last = lines[node.end_lineno - 1].encode()[: node.end_col_offset - 1].decode()
-        return sum(map(len, lines[: node.end_lineno - 1])) + len(last)
-    return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from viva.authoring.strength.tests_edit import drawn_by, end_of_test, importing, with_module
 from viva.config import Assignment
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
@@ -59,23 +60,12 @@ def separating_inputs(assignment: Assignment, verdicts: Sequence[Verdict]) -> di
     return {name: Separated(**each) for name, each in found.items()}
 
 
-def drawn_by(tests: Path) -> dict[str, list[str]]:
-    """Return, by function, the strategies of the first `agree_on` that draws its arguments, as source code."""
-    found: dict[str, list[str]] = {}
-    for node in ast.walk(ast.parse(tests.read_text("utf-8"))):
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "agree_on":
-            continue
-        if len(node.args) > 2 and isinstance(node.args[0], ast.Attribute):
-            found.setdefault(node.args[0].attr, [ast.unparse(argument) for argument in node.args[2:]])
-    return found
-
-
 def add_lines(tests: Path, separated: Mapping[str, Separated]) -> int:
     """Add a line for each call to the test of its function; return how many were added."""
     text = tests.read_text("utf-8")
     added = 0
     for each in dict.fromkeys(separated.values()):
-        end = _end_of_test(text, each.name)
+        end = end_of_test(text, each.name)
         if not each.arguments or end is None or each.line in text:
             continue
         lines = text.splitlines(keepends=True)
@@ -83,43 +73,9 @@ def add_lines(tests: Path, separated: Mapping[str, Separated]) -> int:
         added += 1
     if added:
         for module, alias in (("numpy", "np"), ("torch", "torch")):
-            text = _with_module(module, alias, text)
+            text = with_module(module, alias, text)
         write_atomically(tests, importing("agree", text).encode())
     return added
-
-
-def _end_of_test(text: str, name: str) -> int | None:
-    """Return the last line of the test that asks about a function."""
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and any(
-            isinstance(part, ast.Attribute) and ast.unparse(part) == f"student.{name}" for part in ast.walk(node)
-        ):
-            return node.end_lineno
-    return None
-
-
-def importing(name: str, text: str) -> str:
-    """Return the source code of tests with a name imported from viva.grading."""
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.ImportFrom) and node.module == "viva.grading":
-            names = sorted({*(alias.name for alias in node.names), name})
-            lines = text.splitlines(keepends=True)
-            lines[node.lineno - 1 : node.end_lineno] = [f"from viva.grading import {', '.join(names)}\n"]
-            return "".join(lines)
-    return f"from viva.grading import {name}\n{text}"
-
-
-def _with_module(module: str, alias: str, text: str) -> str:
-    """Return the source code of tests with a module imported if they use it."""
-    tree = ast.parse(text)
-    if not any(isinstance(node, ast.Name) and node.id == alias for node in ast.walk(tree)):
-        return text
-    statements = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    if any((each.asname or each.name) == alias for node in statements for each in node.names):
-        return text
-    lines = text.splitlines(keepends=True)
-    lines.insert(statements[0].lineno - 1, f"import {module}{f' as {alias}' if alias != module else ''}\n")
-    return "".join(lines)
 
 
 def _definition(mutant: Mutant) -> str:
