@@ -94,3 +94,24 @@ def test_bad_sources_are_sentences(tmp_path: Path) -> None:
         ran = typed(f"cd nlp\nviva new hw --from ../{name}", tmp_path)
         assert ran.returncode == 1 and said in ran.stderr and "Traceback" not in ran.stderr
     assert not (tmp_path / "nlp/assignments/hw").exists()
+
+
+@pytest.mark.long
+def test_a_test_of_the_author_that_the_solution_fails_is_said_at_once(tmp_path: Path) -> None:
+    sources = [
+        ("markdown", "## 1 Sums (2 points)"),
+        ("code", "def total(x):\n    ### BEGIN SOLUTION\n    return sum(x)\n    ### END SOLUTION"),
+        ("code", "%%viva_test 1\nagree(student.total([1, 2]), 4)"),
+    ]
+    cells = [
+        {"cell_type": kind, "source": source, "metadata": {}}
+        | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+        for kind, source in sources
+    ]
+    (tmp_path / "sums.ipynb").write_text(
+        json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
+    )
+    ran = typed("viva init nlp\ncd nlp\nviva new sums --from ../sums.ipynb --no-mutants", tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "! a right answer lost points: test_total failed: Your answer is 3; expected 4." in ran.stdout
+    assert ran.stdout.count("test_total failed") == 1

@@ -11,12 +11,14 @@ import click
 
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
 from viva.config.assignment import TESTS
+from viva.formats import escaping
 from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.authoring.solved.from_solution import Made
     from viva.config import Assignment, Course
+    from viva.model import Tier
     from viva.verify.mutants.mutant_trial import Verdict
 
 
@@ -63,8 +65,11 @@ def command(
 
         made = from_solution(course, name, source, title)
         _say(name, made)
+        course = open_course(course_dir)
+        tier = choose_tier(tier_name, course.assignment(name).min_tier)
+        _say_what_fails(course, name, tier)
         if mutants:
-            _say_strength(open_course(course_dir), name, tier_name)
+            _say_strength(course, name, tier)
         click.echo(f"Next: read {os.path.relpath(made.folder / 'tests.py')}, and run")
         click.echo(f"  viva verify {name}")
         click.echo(f"  viva release {name} --to DIR")
@@ -146,14 +151,24 @@ def _say(name: str, made: "Made") -> None:
         click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.why_not}.{person}")
 
 
-def _say_strength(course: "Course", name: str, tier_name: str | None) -> None:
+def _say_what_fails(course: "Course", name: str, tier: "Tier") -> None:
+    """Grade the solution and the starter by the new tests, and print which of them loses or gets points wrongly."""
+    from viva.verify.verify_course import verify
+
+    assignment = course.assignment(name)
+    for _, findings in verify(course, [assignment], tier, course.secret_or_public(os.environ), with_mutants=False):
+        found = {complaint: None for finding in findings for complaint in finding.complaints}
+        for complaint in found:  # the key and the solution have the same ones
+            click.echo(f"! {escaping.line(complaint)}")
+
+
+def _say_strength(course: "Course", name: str, tier: "Tier") -> None:
     """Break the solution in many ways, and print for each function how many ways the tests notice."""
     from viva.authoring.strength.separating import add_lines, separating_inputs
     from viva.authoring.strength.strength import strength
     from viva.verify.mutants.mutant_trial import try_all
 
     assignment = course.assignment(name)
-    tier = choose_tier(tier_name, assignment.min_tier)
     verdicts, _ = try_all(course, assignment, tier, course.secret_or_public(os.environ))
     separated = separating_inputs(assignment, verdicts)
     for line in strength(verdicts, separated):
