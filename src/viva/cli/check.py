@@ -52,8 +52,8 @@ def command(
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.results_writer import write_result
+    from viva.pipeline.unused_modules import unused_modules
     from viva.submissions import open_submission
-    from viva.submissions.code_imports import imports_only
 
     path = path or Path()
     course = open_course(course_dir, released=True)
@@ -61,8 +61,8 @@ def command(
     chosen = choose_assignment(course, assignment, submission)
     options = GradeOptions(only=only or None, visible_only=True, training=training)
     secret = course.secret_or_public(os.environ)
-    only_numpy = not watch and imports_only(submission, ("numpy",))  # a later version may import more
-    boxes = BoxOptions(Tier.T0, ready=1, notebooks=submission.may_hold_notebook, only_numpy=only_numpy)
+    unused = () if watch else unused_modules(chosen, [submission])  # a later version may use more
+    boxes = BoxOptions(Tier.T0, ready=1, notebooks=submission.may_hold_notebook, unused=unused)
     last: Score | None = None
     with ExaminerProcess(course, chosen, secret, boxes) as examiner:
         for version in _versions(path, submission, watch):

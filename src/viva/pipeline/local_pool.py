@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viva.config import Course
-from viva.model import Entry
+from viva.model import Entry, Submission
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.jobs import Job, Observer, Postponed, Results
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
+from viva.pipeline.unused_modules import unused_modules
 from viva.sandbox.host.limits.host_memory import container_mib
 
 EXAMINER_MIB: Final = 512
@@ -86,7 +87,8 @@ class LocalPool:
                         done.put((job, Postponed()))
                         continue
                     if name not in examiners:
-                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core)
+                        unused = unused_modules(job.assignment, waiting.submissions_of(name))
+                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core, unused=unused)
                         examiners[name] = ExaminerProcess(self.course, job.assignment, self.secret, boxes)
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
@@ -131,6 +133,7 @@ class _Queue:
         self._lock = threading.Lock()
         self._jobs = deque(jobs)
         self._left = Counter(job.assignment.name for job in jobs)
+        self._all = jobs
 
     def take(self) -> Job | None:
         """Return the next job, or None if there is none."""
@@ -140,6 +143,10 @@ class _Queue:
             job = self._jobs.popleft()
             self._left[job.assignment.name] -= 1
             return job
+
+    def submissions_of(self, assignment: str) -> list[Submission | None]:
+        """Return all submissions for an assignment, also those that were taken; None for what is not read yet."""
+        return [job.submission for job in self._all if job.assignment.name == assignment]
 
     def has(self, assignment: str) -> bool:
         """Return whether a job of the assignment has not been taken yet."""

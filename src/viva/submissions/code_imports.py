@@ -29,6 +29,11 @@ _SLOW: Final = (
 """Libraries that take long to import, in the order in which they are imported; in a box, none starts a thread then."""
 _IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
 """Names with which code can import a module that it does not name."""
+_DYNAMO: Final = re.compile(
+    r"\b(?:optim|\w*Trainer|_dynamo|checkpoint|flex_attention|AdamW|Adafactor|lightning|accelerate|distributed)\b"
+    r"|\btorch\.compile\b|\bimport compile\b"
+)
+"""Names of what makes torch import torch._dynamo."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
@@ -58,6 +63,20 @@ def imports_only(submission: Submission, libraries: Collection[str]) -> bool:
         )
     except (NotebookError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
         return False
+
+
+def uses_torch_dynamo(submission: Submission) -> bool:
+    """Return whether the code may make torch import torch._dynamo, as its optimizers do; True if unsure."""
+    try:
+        sources = (source for file in submission.files for source in _sources(file.path.lower(), file.data))
+        return any(map(names_torch_dynamo, sources))
+    except (NotebookError, UnicodeDecodeError, ValueError, RecursionError):
+        return True
+
+
+def names_torch_dynamo(source: str) -> bool:
+    """Return whether a text may make torch import torch._dynamo."""
+    return bool(_DYNAMO.search(source) or _IMPORTS_BY_NAME.search(source))
 
 
 def _imports_only(source: str, known: Collection[str]) -> bool:

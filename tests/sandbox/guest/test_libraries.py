@@ -24,6 +24,12 @@ def test_torch_brings_what_its_first_optimiser_would_import() -> None:
     )
 
 
+def test_what_no_code_uses_is_left_out() -> None:
+    assert "torch._dynamo" not in to_import(["torch", "-torch._dynamo"]) and "torch.optim" in to_import(["torch"])
+    assert not [name for name in to_import(["torch?", "-torch", "-torch._dynamo"]) if "torch" in name]
+    assert "json.tool?" not in to_import(["json.tool?", "-json.tool"])
+
+
 def test_a_part_that_another_version_lacks_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "xml.sax", raising=False)
     import_all(["json.no_such_part?", "xml.sax?"])

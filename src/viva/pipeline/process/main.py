@@ -54,8 +54,8 @@ class Boxes:
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
-        named = [name for name in assignment.preload if not (options.only_numpy and name.endswith("?"))]
-        self._preload = list(dict.fromkeys([*named, *options.preload, *preload(assignment)]))
+        unused = [f"-{name}" for name in options.unused]
+        self._preload = list(dict.fromkeys([*assignment.preload, *options.preload, *preload(assignment), *unused]))
         if assignment.kernel:
             self._preload += [*_FOR_KERNELS, *(_FOR_PYTHON if assignment.kernel == "python" else ())]
         elif options.notebooks and has_shell:

@@ -20,8 +20,8 @@ class BoxOptions:
     """Locked boxes that are kept ready for the next submission."""
     notebooks: bool = field(default=False, kw_only=True)
     """Whether there may be notebooks: their shell is then loaded once, before any box is made."""
-    only_numpy: bool = field(default=False, kw_only=True)
-    """Whether the submission imports no library but numpy, so that optional modules of `preload` are not loaded."""
+    unused: tuple[str, ...] = field(default=(), kw_only=True)
+    """Modules that no submission of the run uses, so that they are not loaded although others may need them."""
     preload: tuple[str, ...] = field(default=(), kw_only=True)
     """Modules to load once for all boxes, besides those that the assignment names."""
     gpus: Gpus = field(default=Gpus(), kw_only=True)
@@ -62,7 +62,11 @@ class ExaminerSettings:
     def from_plain(cls, plain: Mapping[str, Any]) -> Self:
         """Return the settings that `to_plain` described."""
         boxes = plain["boxes"]
-        values = {"gpus": gpus_from_plain(boxes["gpus"]), "preload": tuple(boxes["preload"])}
+        values = {
+            "gpus": gpus_from_plain(boxes["gpus"]),
+            "preload": tuple(boxes["preload"]),
+            "unused": tuple(boxes["unused"]),
+        }
         return cls(
             Path(plain["course"]),
             plain["assignment"],

@@ -109,7 +109,8 @@ class ForkServer:
             warmup.warm_up(os.path.join(SCRATCH if self._root else self._settings["base"], "warmup"))
         threads = _count_threads(self_view)
         if threads > 1:
-            raise RuntimeError(f"importing {', '.join(self._settings['preload'])} started {threads - 1} thread(s)")
+            names = (name for name in self._settings["preload"] if not name.startswith("-"))
+            raise RuntimeError(f"importing {', '.join(names)} started {threads - 1} thread(s)")
         self._preload = preload.to_import(self._settings["preload"]) if fresh else []
         self._versions = {"python": platform.python_version(), "kernel": platform.release(), **preload.versions()}
         self._memory = IMPORT_BYTES if fresh else rlimits.memory_in_use(self_view)

@@ -22,11 +22,19 @@ _WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
 
 
 def to_import(preload: Iterable[str]) -> List[str]:
-    """Return the module names in order; `torch?` is left out if torch is not installed: few submissions need it."""
-    chosen = [name for name in preload if not name.endswith("?") or _is_installed(name.rstrip("?"))]
+    """Return the module names in order.
+
+    Args:
+        preload: names of modules; `torch?` is left out if torch is not installed, and `-torch` always.
+    """
+    names = list(preload)
+    left_out = {name[1:] for name in names if name.startswith("-")}
+    chosen = [name for name in names if name[:1] != "-" and (name[-1:] != "?" or _is_installed(name.rstrip("?")))]
     chosen = [name if "." in name else name.rstrip("?") for name in chosen]
-    wanted = [*_ALWAYS.split(), *chosen]
-    return [*wanted, *_WITH_TORCH] if "torch" in wanted else wanted
+    wanted = [name for name in (*_ALWAYS.split(), *chosen) if name.rstrip("?") not in left_out]
+    if "torch" in wanted:
+        wanted += [name for name in _WITH_TORCH if name not in left_out]
+    return wanted
 
 
 def _is_installed(name: str) -> bool:

@@ -1,0 +1,39 @@
+"""Find modules that no submission of a run uses: a run of few submissions does not wait for their import."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from viva.config import Assignment
+from viva.examiner.boxes.load import helpers_of
+from viva.model import Submission
+from viva.submissions.code_imports import imported, imports_only, names_torch_dynamo, uses_torch_dynamo
+
+_MOST: Final = 8
+"""More submissions are not looked at: the imports are soon paid for, and it is likely that one of them uses them."""
+
+
+def unused_modules(assignment: Assignment, submissions: Sequence[Submission | None]) -> tuple[str, ...]:
+    """Return the modules that an examiner would import for all, and that neither code nor helpers in the box use.
+
+    What is left out by mistake is imported by the box that uses it.
+
+    Args:
+        assignment: the assignment, whose `preload` says what submissions may use.
+        submissions: all of the run; None for one that has not been read yet.
+
+    Raises:
+        CourseError: the author's helpers cannot be used.
+    """
+    read = [submission for submission in submissions if submission is not None]
+    if len(read) < len(submissions) or len(read) > _MOST or assignment.suite is not None:
+        return ()
+    helpers = [*helpers_of(assignment).values()]
+    optional = [name.rstrip("?") for name in assignment.preload if name.endswith("?")]
+    if all(imports_only(submission, ("numpy",)) for submission in read):
+        used = {name.partition(".")[0] for text in helpers for name in imported(text)}
+        unused = [name for name in optional if name.partition(".")[0] not in used]
+    else:
+        unused = []
+    if not any(map(names_torch_dynamo, helpers)) and not any(map(uses_torch_dynamo, read)):
+        unused.append("torch._dynamo")
+    return tuple(unused)

@@ -1,0 +1,76 @@
+"""Which modules a run of few submissions does not import."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from examined import best_tier
+
+from viva.config import load_course
+from viva.model import File, Submission
+from viva.model.grade_request import Graded, GradeOptions
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.settings import BoxOptions
+from viva.pipeline.unused_modules import unused_modules
+
+NUMPY = "import numpy as np\n"
+TORCH = "import torch\nweight = torch.ones(3)\n"
+OPTIMIZER = "import torch\ndef train(model):\n    return torch.optim.Adam(model.parameters())\n"
+
+
+def submission(source: str, name: str = "solution.py") -> Submission:
+    return Submission("s", (File(name, source.encode()),), source)
+
+
+class _Assignment:
+    """What is asked of an assignment."""
+
+    preload = ("numpy", "torch?", "scipy.stats?")
+    suite: str | None = None
+
+    def __init__(self, graders: Path, helpers: str = "") -> None:
+        self.graders = graders
+        if helpers:
+            (graders / "inside.py").write_text(helpers, "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("sources", "helpers", "expected"),
+    [
+        ([NUMPY], "", ("torch", "scipy.stats", "torch._dynamo")),
+        ([NUMPY, NUMPY], "", ("torch", "scipy.stats", "torch._dynamo")),
+        ([NUMPY, TORCH], "", ("torch._dynamo",)),
+        ([NUMPY, OPTIMIZER], "", ()),
+        ([NUMPY, "from transformers import Trainer"], "", ()),
+        ([NUMPY], "import torch", ("scipy.stats", "torch._dynamo")),
+        ([NUMPY], OPTIMIZER, ("scipy.stats",)),
+        (["import importlib"], "", ()),
+        ([NUMPY] * 9, "", ()),
+    ],
+)
+def test_what_neither_code_nor_helpers_use_is_not_imported(
+    sources: list[str], helpers: str, expected: tuple[str, ...], tmp_path: Path
+) -> None:
+    assignment: Any = _Assignment(tmp_path, helpers)
+    assert unused_modules(assignment, [submission(source) for source in sources]) == expected
+
+
+def test_what_has_not_been_read_may_use_anything(tmp_path: Path) -> None:
+    assignment: Any = _Assignment(tmp_path)
+    assert unused_modules(assignment, [submission(NUMPY), None]) == ()
+    assert unused_modules(assignment, [submission("PK", "work.zip")]) == ()
+    assert unused_modules(assignment, [submission("{", "work.ipynb")]) == ()
+
+
+@pytest.mark.slow
+def test_a_box_for_numpy_has_no_torch() -> None:
+    pytest.importorskip("torch")
+    course = load_course(Path(__file__).parents[2])
+    assignment = course.assignment("attention_theory")
+    pool = LocalPool(course, b"secret", BoxOptions(best_tier()), GradeOptions(only=("1c.ii",)), workers=1)
+    for source, there in ((NUMPY, False), (TORCH, True)):
+        job = Job(Path("solution.py"), "s", assignment, submission(source))
+        [(_, graded)] = pool.run([job])
+        assert isinstance(graded, Graded)
+        assert ("box.torch" in graded.score.signature) is there
