@@ -131,8 +131,9 @@ def test_best_span_on_random_vectors(student: Any, key: Any, rng: np.random.Gene
         expected.append(key.best_span(*questions[-1]))
     falling = np.array([[9.0, -50.0], [1.0, -50.0], [5.0, -50.0], [0.0, 10.0], [3.0, -50.0], [0.0, 9.0]])
     for max_len in (2, 3, 4):  # once the best start is too far away, the next ones are in no order
-        questions.append((S, E, falling, np.zeros(2), -500.0, max_len))
-        expected.append(key.best_span(*questions[-1]))
+        for T in (falling, falling - 60):  # also if all scores are negative
+            questions.append((S, E, T, np.zeros(2), -500.0, max_len))
+            expected.append(key.best_span(*questions[-1]))
     agree(student.best_span.each(questions), expected)
 
 
