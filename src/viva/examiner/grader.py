@@ -30,7 +30,7 @@ from viva.examiner.sinks import Sinks
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.grading.training.checkpoints import content_of
-from viva.model import Case, Entry, Isolation, Score, Status, Submission
+from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.errors import MissingName
 from viva.model.gpu import Gpus
@@ -106,7 +106,7 @@ class Grader:
         """
         started = time.monotonic()
         submission, options, call_log = request.submission, request.options, sinks.call_log
-        assignment = self.assignment if options.call_s is None else _in_a_hurry(self.assignment, options.call_s)
+        assignment = replace(self.assignment, limits=_limits(self.assignment.limits, options))
         loader = self.loader(submission, assignment, self.inside)
         on_gpu = OnGpu(self.gpu_source, sinks.on_progress) if self.gpu_source is not None else None
         source = self.source if call_log is None else call_log.wrap(self.source)
@@ -242,8 +242,10 @@ def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, ready_messag
     return made_with
 
 
-def _in_a_hurry(assignment: Assignment, call_s: float) -> Assignment:
-    return replace(assignment, limits=replace(assignment.limits, call_s=call_s, test_s=call_s))
+def _limits(limits: Limits, options: GradeOptions) -> Limits:
+    if options.load_s is not None:
+        limits = replace(limits, load_s=options.load_s)
+    return limits if options.call_s is None else replace(limits, call_s=options.call_s, test_s=options.call_s)
 
 
 class _Run:

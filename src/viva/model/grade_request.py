@@ -27,6 +27,8 @@ class GradeOptions:
     """A limit in seconds for each call and each test, instead of the assignment's and the test's own.
 
     Nothing is then asked a second time."""
+    load_s: float | None = None
+    """A limit in seconds for each file and each cell that is loaded, instead of the assignment's."""
     questions: bool = False
     """Bring back what each test asked, as texts (`Graded.questions`)."""
     key_recording: bool = False

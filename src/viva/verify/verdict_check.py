@@ -12,7 +12,7 @@ def points_complaint(assignment: Assignment, total: Fraction) -> str:
     if assignment.points is None or total == assignment.points:
         return ""
     stated = f"assignment.yaml says {_points(assignment.points)}"
-    return f"the tests add up to {_points(total)} points, but {stated}: change one of them"
+    return f"the tests add up to {_in_points(total)}, but {stated}: change one of them"
 
 
 def complaints(example: ExampleSubmission, score: Score) -> list[str]:
@@ -39,14 +39,12 @@ def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     found = []
     everywhere = sum((e.earned for e in score.entries if not e.status.is_open and not e.needs), Fraction(0))
     if example.score is not None and everywhere != example.score:
-        found.append(f"got {_points(everywhere)} points, expected {_points(example.score)} ({_lost_tests(score)})")
+        found.append(f"got {_in_points(everywhere)}, expected {_points(example.score)} ({_lost_tests(score)})")
     trained = [e for e in score.entries if e.needs == ("training",)]
     if example.training is not None and not any(e.status.is_open for e in trained):
         won = sum((e.earned for e in trained), Fraction(0))
         if won != example.training:
-            found.append(
-                f"training got {_points(won)} points, expected {_points(example.training)} ({_lost_tests(score)})"
-            )
+            found.append(f"training got {_in_points(won)}, expected {_points(example.training)} ({_lost_tests(score)})")
     if example.failing is not None:
         wanted = set(example.failing)
         compared = [e for e in score.entries if not e.needs or _covers_training(wanted, score)]
@@ -83,7 +81,7 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
         case "accepted" if score.earned != decided:
             return [f"a right answer lost points: {_lost_tests(score)}"]
         case "partial" if not 0 < score.earned < decided:
-            return [f"got {_points(score.earned)} of {_points(decided)} points, expected some but not all"]
+            return [f"got {_points(score.earned)} of {_in_points(decided)}, expected some but not all"]
         case "wrong" if score.earned >= decided:
             return [f"got full marks{_unless_left_out(score)}"]
         case "error" if Status.ERROR not in statuses and not score.notes:
@@ -91,9 +89,7 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
         case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
             return ["no test ended in a timeout"]
         case "starter" if example.score is None and score.earned > 0:
-            return [
-                f"the starter gets {_points(score.earned)} points; state its score in expected.yaml if that is meant"
-            ]
+            return [f"the starter gets {_in_points(score.earned)}; state its score in expected.yaml if that is meant"]
     return []
 
 
@@ -120,6 +116,10 @@ def _lost_tests(score: Score) -> str:
 
 def _test_name(entry: Entry) -> str:
     return entry.test_id.split("::", 1)[-1]
+
+
+def _in_points(points: Fraction) -> str:
+    return f"{_points(points)} {'point' if points == 1 else 'points'}"
 
 
 def _points(points: Fraction) -> str:
