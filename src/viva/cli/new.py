@@ -16,7 +16,7 @@ from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
-    from viva.authoring.solved.from_solution import Made
+    from viva.authoring.solved.new_files import Made
     from viva.config import Assignment, Course
     from viva.model import Tier
     from viva.verify.mutants.mutant_trial import Verdict
@@ -61,13 +61,16 @@ def command(
         click.echo(f"{name}: the tests are in graders/{name}, the starter in assignments/{name}/starter.")
         return 0
     if source is not None:
+        from viva.authoring.solved.failing_tests import take_back_failing_tests
         from viva.authoring.solved.from_solution import from_solution
 
         made = from_solution(course, name, source, title)
-        _say(name, made)
         course = open_course(course_dir)
         tier = choose_tier(tier_name, course.assignment(name).min_tier)
-        _say_what_fails(course, name, tier)
+        complaints = take_back_failing_tests(course, made, tier, course.secret_or_public(os.environ))
+        _say(name, made)
+        for complaint in complaints:
+            click.echo(f"! {escaping.line(complaint)}")
         if mutants:
             _say_strength(course, name, tier)
         click.echo(f"Next: read {os.path.relpath(made.folder / 'tests.py')}, and run")
@@ -149,17 +152,6 @@ def _say(name: str, made: "Made") -> None:
     for question, proposal in made.left:
         person = " A person grades it." if is_graded_by_hand(question, made.proposals) else ""
         click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.why_not}.{person}")
-
-
-def _say_what_fails(course: "Course", name: str, tier: "Tier") -> None:
-    """Grade the solution and the starter by the new tests, and print which of them loses or gets points wrongly."""
-    from viva.verify.verify_course import verify
-
-    assignment = course.assignment(name)
-    for _, findings in verify(course, [assignment], tier, course.secret_or_public(os.environ), with_mutants=False):
-        found = {complaint: None for finding in findings for complaint in finding.complaints}
-        for complaint in found:  # the key and the solution have the same ones
-            click.echo(f"! {escaping.line(complaint)}")
 
 
 def _say_strength(course: "Course", name: str, tier: "Tier") -> None:

@@ -23,6 +23,9 @@ def forms(function: Callable[..., Any], calls: Calls, **options: Any) -> Any:
 TABLE = pd.DataFrame({"k": ["a", "b", "a"], "v": [1.5, None, -2.0]})
 
 
+ONE_OR_TWO_AXES = "arrays((2, 2), elements=numbers(0, 1)) | arrays((3, 3), (1, 1), elements=numbers(0.5, 3))"
+
+
 def one(x: Any) -> Any:
     return x
 
@@ -48,6 +51,8 @@ def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
             ([[0.25, 0.75], [1.0]], "distributions()"),
             ([np.zeros((2, 3), dtype=int)], 'arrays("n", "m", elements=integers(0, 0))'),
             ([np.array([True, False])], 'arrays("n", elements=booleans())'),
+            ([np.ones(2), 2 * np.ones((3, 1)), np.array(1.0)], ONE_OR_TWO_AXES),
+            ([np.zeros(3), 2.5, np.zeros(2000)], "arrays((3, 8), elements=numbers(0, 1)) | numbers(0.5, 3)"),
             ([np.array([[0.5, 0.5]])], "probability_rows()"),
             ([[[1.0, -2.0], [3.0, 4.0]]], 'rows("n", "n")'),
             ([TABLE], 'frames({"k": sampled_from(["a", "b"]), "v": none() | numbers(-3, 3)}, "n")'),

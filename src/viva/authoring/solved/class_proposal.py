@@ -4,9 +4,10 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from viva.authoring.solved.class_trial import errors_of_constructor, untestable
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
-from viva.authoring.solved.proposal import Proposal, used_in
+from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
 from viva.authoring.solved.solution_code import texts_in
 
@@ -20,28 +21,50 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
         return proposal
     try:
         made = _forms_of_method(f"{name}.__init__", getattr(cls, "__init__", None), recorded)
-        methods = {
-            method: forms
-            for method in _methods(cls, recorded)
-            if (forms := _forms_of_method(f"{name}.{method}", getattr(cls, method), recorded)) is not None
-        }
     except Undrawable as what:
         proposal.why_not = f"viva cannot draw {what}"
         return proposal
-    if not methods or made is None:
-        proposal.why_not = "the notebook calls none of its methods" if made is not None else "it is never made"
+    if made is None:
+        proposal.why_not = "it is never made"
         return proposal
+    if (errors := errors_of_constructor(cls, made)) is None:
+        proposal.why_not = "its constructor answers too few of the arguments that viva draws"
+        return proposal
+    methods, left_out = _drawn_methods(cls, recorded)
+    left_out |= untestable(cls, made, methods)
+    methods = {method: forms for method, forms in methods.items() if method not in left_out}
+    if not methods:
+        reasons = (f"`{method}` is not tested: {why}" for method, why in left_out.items())
+        proposal.why_not = next(reasons, "the notebook calls none of its methods")
+        return proposal
+    proposal.warnings += [f"`{name}.{method}` is not tested: {why}." for method, why in left_out.items()]
     used = used_in([text for forms in (made, *methods.values()) for text in forms.written()])
     arguments = f"tuples({', '.join(made.written())})"
     lines = ["    calls = one_of("]
     for method, forms in methods.items():
         lines.append(f"        {_call_of(method, forms.written())},")
     lines.append("    )")
-    test = f"    agree_on(played(student.{name}), key.played_{name}, {arguments}, sequences(calls, (1, 8)))"
-    proposal.body = [*lines, test]
+    options = [f'errors="{errors}"'] if errors != "fault" else []
+    given = [f"played(student.{name})", f"key.played_{name}", arguments, "sequences(calls, (1, 8))", *options]
+    proposal.body = [*lines, *written_call("agree_on", given)]
     proposal.imports |= {"agree_on", "played"}
     proposal.strategies |= {*used, "just", "one_of", "sequences", "tuples"}
     return proposal
+
+
+def _drawn_methods(cls: type, recorded: Recorded) -> tuple[dict[str, Forms], dict[str, str]]:
+    """Return how to draw the arguments of methods, and why those of others cannot be drawn."""
+    methods: dict[str, Forms] = {}
+    left_out: dict[str, str] = {}
+    for method in _methods(cls, recorded):
+        try:
+            forms = _forms_of_method(f"{cls.__name__}.{method}", getattr(cls, method), recorded)
+        except Undrawable as what:
+            left_out[method] = f"viva cannot draw its argument {what}"
+            continue
+        if forms is not None:
+            methods[method] = forms
+    return methods, left_out
 
 
 def _call_of(method: str, arguments: Sequence[str]) -> str:

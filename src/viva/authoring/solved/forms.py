@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+_LARGE_AXIS: Final = 8
 _SIZE_NAMES: Final = "nmkdpqrst"
 
 
@@ -37,6 +38,12 @@ class SizeSlot:
     of_list: bool = False
     free: bool = False
     """Whether a list may have any length, including 0."""
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the smallest and the largest size to draw; a large array of the notebook is not repeated."""
+        low, high = min(self.seen), max(self.seen)
+        return low, high if self.of_list else max(low, min(high, _LARGE_AXIS))
 
 
 Part = str | Slot | SizeSlot
@@ -88,7 +95,7 @@ def _written(part: Part, names: Mapping[int, str]) -> str:
         return f"(0, {max(8, *part.seen)})"
     if not part.fixed:
         return f'"{names.get(part.group, "n")}"'
-    low, high = min(part.seen), max(part.seen)
+    low, high = part.ends
     return str(low) if low == high else f"({low}, {high})"
 
 

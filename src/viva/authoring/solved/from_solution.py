@@ -1,77 +1,29 @@
 """Make an assignment from a solved notebook or module: its questions, its tests, and what the author has to decide."""
 
 import ast
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from fractions import Fraction
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from viva.authoring.new_assignment import adding, in_words
+from viva.authoring.solved.new_files import Made, write_tests
 from viva.authoring.solved.own_tests import take_own_tests
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.questions import Question, has_markers, parsed, questions_of
 from viva.authoring.solved.solution_regions import with_markers
-from viva.authoring.solved.solved_assignment import make, without_marks
-from viva.authoring.solved.tests_file import is_graded_by_hand, points_of, tests_source
+from viva.authoring.solved.solved_assignment import make
 from viva.authoring.source.cells_with_tests import is_test, without_tests
-from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
 from viva.authoring.source.starter import notebook_of, read_source
-from viva.authoring.yaml_edit import as_scalar
 from viva.config import Course, load_course
-from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
-from viva.submissions.code_imports import preloads
-from viva.submissions.code_of_names import code_of
 
 LONGEST_S: Final = 600.0
 LARGEST_DATA: Final = 64 << 20
-_SETTINGS: Final = """\
-title: {title}
-version: 1
-submission: {submission}
-points: {points}
-preload: [{preload}]
-"""
-_QUESTION: Final = """\
-  {number}:
-    title: {title}
-    points: {points}
-    model: |-
-{model}
-    items:
-      - {{id: right, points: {points}, text: Say what a right answer contains.}}
-"""
-
-
-@dataclass(slots=True)
-class Made:
-    """What an author learns about the new assignment."""
-
-    folder: Path
-    questions: list[Question]
-    proposals: dict[str, Proposal]
-    failed: list[tuple[int, str]]
-    """Cells of the notebook that raised, and what."""
-    data: list[str] = field(default_factory=list)
-    """The files that submissions get."""
-    too_large: list[str] = field(default_factory=list)
-    """Those that they would need and do not get."""
-
-    @property
-    def left(self) -> list[tuple[Question, Proposal]]:
-        """Return the names for which no test is proposed."""
-        return [
-            (question, self.proposals[name])
-            for question in self.questions
-            for name in question.names
-            if not self.proposals[name].body and not self.proposals[name].tested_with
-        ]
 
 
 def from_solution(course: Course, name: str, source: Path, title: str | None = None) -> Made:
@@ -100,26 +52,29 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         cells = with_markers(cells, questions)
     found, failed, opened = _proposed(cells, questions, source.absolute().parent)
     take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], cells, found)
-    title = title or _title(cells) or in_words(name)
     named = [name for name in _texts(cells) if Path(name).as_posix() not in opened["written"]]
     needed = _data([*opened["read"], *named], source.absolute().parent)
     data = [path for path in needed if (source.absolute().parent / path).stat().st_size <= LARGEST_DATA]
+    made = Made(
+        course.root / "assignments" / name,
+        title or _title(cells) or in_words(name),
+        source.name if source.suffix == ".py" else "",
+        cells,
+        questions,
+        found,
+        failed,
+        data,
+        [path for path in needed if path not in data],
+    )
     with adding(course, name) as listed:
-        folder = course.root / "assignments" / name
-        suffix = source.suffix
-        module = source.name if suffix == ".py" else ""
-        write_atomically(folder / f"source{suffix}", notebook_of(cells) if suffix == ".ipynb" else _text(source, cells))
-        points = sum((points_of(question, found) for question in questions), start=Fraction(0))
-        write_atomically(folder / "assignment.yaml", _settings(title, module, cells, points, data).encode())
-        write_atomically(folder / TESTS, tests_source(title, questions, found).encode())
-        if by_hand := [question for question in questions if is_graded_by_hand(question, found)]:
-            write_atomically(folder / "rubric.yaml", _rubric(by_hand, found, cells).encode())
+        text = notebook_of(cells) if source.suffix == ".ipynb" else _text(source, cells)
+        write_atomically(made.folder / f"source{source.suffix}", text)
         for path in data:
-            write_atomically(folder / path, (source.absolute().parent / path).read_bytes())
+            write_atomically(made.folder / path, (source.absolute().parent / path).read_bytes())
+        write_tests(made)
         listed()
-        again = load_course(course.root)
-        make(again, again.assignment(name))
-    return Made(folder, questions, found, failed, data, [path for path in needed if path not in data])
+        make(load_course(course.root), load_course(course.root).assignment(name))
+    return made
 
 
 def _read(source: Path) -> list[Cell]:
@@ -177,17 +132,6 @@ def _title(cells: Sequence[Cell]) -> str:
     return ""
 
 
-def _settings(title: str, module: str, cells: Sequence[Cell], points: Fraction, data: Sequence[str]) -> str:
-    submission = f'{{notebook: null, module: "{module}"}}' if module else '{notebook: "*.ipynb", module: null}'
-    text = _SETTINGS.format(
-        title=as_scalar(title),
-        submission=submission,
-        points=points if points.denominator == 1 else f'"{points}"',
-        preload=", ".join(preloads(cell.source for cell in cells if cell.kind == "code")),
-    )
-    return text + (f"data: {json.dumps(list(data))}\n" if data else "")
-
-
 def _texts(cells: Sequence[Cell]) -> Iterator[str]:
     """Yield the texts in code that may name a file: one that no cell opens, because only a function does."""
     trees = (parsed(cell.source) for cell in cells if cell.kind == "code")
@@ -208,23 +152,6 @@ def _data(names: Iterable[str], folder: Path) -> list[str]:
         if path.is_file() and not path.is_symlink() and path.suffix != ".ipynb":
             found.append(Path(name).as_posix())
     return list(dict.fromkeys(found))
-
-
-def _rubric(by_hand: Sequence[Question], proposals: Mapping[str, Proposal], cells: Sequence[Cell]) -> str:
-    parts = ["questions:\n"]
-    solution = [without_marks(cell.source) for cell in cells if cell.kind == "code"]
-    for question in by_hand:
-        prose = [solved(text) for text in question.prose]
-        model = "\n".join([*prose, code_of(question.names, {"": solution})]).strip() or "Write a model answer here."
-        parts.append(
-            _QUESTION.format(
-                number=json.dumps(question.number, ensure_ascii=False),
-                title=as_scalar(question.title or f"Question {question.number}"),
-                points=points_of(question, proposals),
-                model="\n".join(f"      {line}".rstrip() for line in model.splitlines()),
-            )
-        )
-    return "".join(parts)
 
 
 def _text(source: Path, cells: Sequence[Cell]) -> bytes:

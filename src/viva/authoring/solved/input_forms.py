@@ -137,8 +137,7 @@ class _Reader:
         first = values[0]
         kinds = list(dict.fromkeys(type(v) for v in values))
         if len(kinds) > 1:
-            forms = [self.form([v for v in values if type(v) is kind], per_call=False) for kind in kinds]
-            return [part for place, form in enumerate(forms) for part in ([" | ", *form] if place else form)]
+            return _either([self.form([v for v in values if type(v) is kind], per_call=False) for kind in kinds])
         if isinstance(first, np.ndarray) or is_tensor(first):
             return self._array(values, per_call=per_call)
         if (row := library_type(type(first))) is not None and row.module == "pandas" and row.name != "Index":
@@ -203,12 +202,16 @@ class _Reader:
         tensor = is_tensor(values[0])
         plain = [v.detach().cpu().numpy() if tensor else v for v in values]
         kinds = {array.dtype.kind for array in plain}
-        if len({array.ndim for array in plain}) > 1 or not kinds <= set("biuf") or plain[0].ndim == 0:
-            raise Undrawable(f"`{self._name}` (arrays of several kinds)")
+        dimensions = sorted({array.ndim for array in plain} - {0})
+        if not dimensions or not kinds <= set("biuf"):
+            raise Undrawable(f"`{self._name}` (arrays of no dimension, or not of numbers)")
+        if len({array.ndim for array in plain}) > 1:
+            by_dimension = ([v for v, a in zip(values, plain, strict=True) if a.ndim == count] for count in dimensions)
+            return _either([self._array(some, per_call=False, name=name) for some in by_dimension])
         flat = np.concatenate([array.ravel() for array in plain])
         shape: list[Part] = [SizeSlot(tuple(a.shape[axis] for a in plain)) for axis in range(plain[0].ndim)]
         if not per_call:
-            ends = [(min(size.seen), max(size.seen)) for size in shape if isinstance(size, SizeSlot)]
+            ends = [size.ends for size in shape if isinstance(size, SizeSlot)]
             shape = [Slot([f"({low}, {high})", f"({low}, {high + 2})"]) for low, high in ends]
         if (
             name is None
@@ -329,5 +332,9 @@ def _most(values: Sequence[Any]) -> int:
     return max(len(value) for value in values)
 
 
-def _joined(forms: Sequence[Form]) -> Form:
-    return [part for place, form in enumerate(forms) for part in ([", ", *form] if place else form)]
+def _joined(forms: Sequence[Form], separator: str = ", ") -> Form:
+    return [part for place, form in enumerate(forms) for part in ([separator, *form] if place else form)]
+
+
+def _either(forms: Sequence[Form]) -> Form:
+    return _joined(forms, " | ")

@@ -44,7 +44,9 @@ def take_own_tests(tests: Sequence[Cell], cells: Sequence[Cell], proposals: dict
         first, *others = asked
         owner = proposals[proposals[first].tested_with or first]
         if owner.name not in taken:
-            proposals[owner.name] = owner = Proposal(owner.name, summary=owner.summary, fixtures=[], value=owner.value)
+            summary, value = owner.summary, owner.value
+            owner = Proposal(owner.name, summary=summary, fixtures=[], value=value, is_own=True)
+            proposals[owner.name] = owner
             taken.add(owner.name)
         try:
             owner.definitions += definitions_for(test_body(cell.source), cells, frozenset(proposals))

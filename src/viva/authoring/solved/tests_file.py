@@ -53,7 +53,7 @@ def points_of(question: Question, proposals: Mapping[str, Proposal]) -> Fraction
 
 
 def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[str, Proposal]) -> str:
-    """Return the source code of the tests."""
+    """Return the source code of the tests; the proposals note the names of theirs."""
     tests: list[str] = []
     taken: set[str] = set()
     grading, drawing = {"number", "weight"}, set()
@@ -68,6 +68,7 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
         for proposal in (proposals[name] for name in question.names):
             if proposal.body:
                 name = _new_name(proposal.name, taken)
+                proposal.test = f"test_{name}"
                 tests.append(_test(question.number, name, points / len(tested), proposal))
                 grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
                 drawing |= proposal.strategies

@@ -26,7 +26,7 @@ DRAWN: Final = 40
 LONGEST_CALL_S: Final = 2.0
 BUDGET_S: Final = 20.0
 """Processor seconds for one function: what is proposed must not depend on how busy the machine is."""
-_ENOUGH: Final = 0.6
+ENOUGH: Final = 0.6
 """The share of drawn arguments that the solution must answer."""
 _AS_MANY: Final = 0.95
 """A wider form must be answered as often as the narrower one, but for chance."""
@@ -97,11 +97,11 @@ def fitted(function: Callable[..., Any], forms: Forms, own: frozenset[str]) -> A
     """
     end = time.process_time() + BUDGET_S
     found = tried(function, forms, own)
-    if found.share < _ENOUGH:
+    if found.share < ENOUGH:
         for size in forms.sizes:
             size.fixed = True
         found = tried(function, forms, own)
-    if found.share < _ENOUGH:
+    if found.share < ENOUGH:
         return None
     for step in _steps(forms):
         if time.process_time() > end:
@@ -174,7 +174,7 @@ def _asked(
 ) -> bool:
     """Call twice with the same arguments and note what happens; return False if it took too long."""
     results = []
-    for number in (1, 2):
+    for number in (2 * found.drawn, 2 * found.drawn + 1):  # two seeds may give the same result of few
         given = copy.deepcopy(arguments)
         positional = [value for value, (_, keyword) in zip(given, names, strict=True) if not keyword]
         by_name = {name: value for value, (name, keyword) in zip(given, names, strict=True) if keyword}

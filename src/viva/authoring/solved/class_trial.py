@@ -1,0 +1,55 @@
+"""Try a class with drawn arguments: what a test cannot compare is left out of it."""
+
+import inspect
+from collections.abc import Mapping
+
+from viva.authoring.solved.forms import Forms
+from viva.authoring.solved.solution_code import raised_in
+from viva.authoring.solved.trial import ENOUGH, is_plain, tried
+
+
+def errors_of_constructor(cls: type, made: Forms) -> str | None:
+    """Return how a test treats a constructor that raises, as the option `errors` of `agree_on`.
+
+    Args:
+        cls: the solution's class.
+        made: how to draw the constructor's arguments; narrowed if the solution refuses too many.
+
+    Returns:
+        None if the solution refuses too many in any case.
+    """
+    constructor = vars(cls).get("__init__")
+    own = raised_in(constructor) if inspect.isfunction(constructor) else frozenset()
+    if not made.arguments:
+        return "fault"
+    answers = tried(cls, made, own)
+    if answers.raised:
+        for slot in made.slots:
+            slot.at = 0
+        answers = tried(cls, made, own)
+    if answers.share < ENOUGH:
+        return None
+    return "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
+
+
+def untestable(cls: type, made: Forms, methods: Mapping[str, Forms]) -> dict[str, str]:
+    """Return the methods whose results a test cannot compare, and why."""
+    found = {method: _why_untestable(cls, made, method, forms) for method, forms in methods.items()}
+    return {method: why for method, why in found.items() if why}
+
+
+def _why_untestable(cls: type, made: Forms, method: str, forms: Forms) -> str:
+    count = len(made.arguments)
+
+    def ask(*given: object) -> object:
+        return getattr(cls(*given[:count]), method)(*given[count:])
+
+    answers = tried(ask, Forms([*made.arguments, *forms.arguments]))
+    if not answers.plain:
+        kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
+        return f"it returns an object of type {kind}, which a test cannot compare"
+    if answers.differs:
+        return "it gives two results for the same arguments"
+    if not answers.answered and answers.raised.keys() == {"NotImplementedError"}:
+        return "it only raises NotImplementedError"
+    return ""

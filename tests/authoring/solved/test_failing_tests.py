@@ -1,0 +1,118 @@
+"""Proposed tests that cannot tell right from wrong are not written, or are taken back."""
+
+from pathlib import Path
+
+import pytest
+from examined import best_tier
+
+from viva.authoring.empty_course import make_course
+from viva.authoring.solved.failing_tests import FAILED, PASSED, take_back_failing_tests
+from viva.authoring.solved.from_solution import from_solution
+from viva.authoring.solved.new_files import Made
+from viva.config import load_course
+
+pytestmark = pytest.mark.long
+
+CLASSES = """
+# %% [markdown]
+# ## 1 Objects (4 points)
+
+# %%
+import random
+
+class Vector:
+    def __init__(self, data):
+        if len(data) == 0:
+            raise ValueError("no numbers")
+        self.data = list(data)
+
+    def total(self):
+        return sum(self.data)
+
+    def doubled(self):
+        return Vector([2 * x for x in self.data])
+
+    def shuffled(self):
+        return random.sample(self.data, len(self.data))
+
+    def norm(self):
+        raise NotImplementedError("in a later homework")
+
+    def dot(self, other):
+        return sum(x * y for x, y in zip(self.data, other.data))
+
+class Base:
+    def norm(self):
+        raise NotImplementedError
+
+v = Vector([1, 2, 3])
+v.total(), v.doubled(), v.shuffled(), v.dot(v), Base()
+"""
+UNSURE = '''
+# %% [markdown]
+# ## 1 Words (4 points)
+
+# %%
+def unique(text):
+    """The different words."""
+    ### BEGIN SOLUTION
+    return list(set(text.split()))
+    ### END SOLUTION
+
+class Pair:
+    """Two words."""
+
+    def __init__(self, first, second):
+        self.words = [first, second]
+
+    def longest(self):
+        return max(self.words, key=len)
+
+    def common(self, other):
+        """The words that both pairs have."""
+        ### BEGIN SOLUTION
+        return sorted({*self.words} & {*other.words})
+        ### END SOLUTION
+
+def count(text):
+    """The number of words."""
+    ### BEGIN SOLUTION
+    return len(text.split())
+    ### END SOLUTION
+
+unique("a b c d e f"), count("a b c"), Pair("a", "bc").longest(), Pair("a", "b").common(Pair("b", "c"))
+'''
+
+
+def taken_over(source: str, folder: Path) -> tuple[Path, Made]:
+    (folder / "solved.py").write_text(source, "utf-8")
+    make_course(folder / "course")
+    return folder / "course", from_solution(load_course(folder / "course"), "hw", folder / "solved.py")
+
+
+def test_methods_whose_results_cannot_be_compared_are_left_out(tmp_path: Path) -> None:
+    root, made = taken_over(CLASSES, tmp_path)
+    assert made.proposals["Vector"].warnings == [
+        "`Vector.dot` is not tested: viva cannot draw its argument `other` (of type Vector).",
+        "`Vector.doubled` is not tested: it returns an object of type Vector, which a test cannot compare.",
+        "`Vector.shuffled` is not tested: it gives two results for the same arguments.",
+        "`Vector.norm` is not tested: it only raises NotImplementedError.",
+    ]
+    assert made.proposals["Base"].why_not == "`norm` is not tested: it only raises NotImplementedError"
+    tests = (made.folder / "tests.py").read_text("utf-8")
+    assert 'just("total")' in tests and tests.count("just(") == 1
+    assert take_back_failing_tests(load_course(root), made, best_tier(), b"secret") == []
+
+
+def test_what_the_solution_fails_or_the_starter_passes_is_taken_back(tmp_path: Path) -> None:
+    root, made = taken_over(UNSURE, tmp_path)
+    before = (made.folder / "tests.py").read_text("utf-8")
+    assert "student.unique" in before and "student.Pair" in before
+    assert take_back_failing_tests(load_course(root), made, best_tier(), b"secret") == []
+    assert {proposal.name: proposal.why_not for _, proposal in made.left} == {
+        "unique": FAILED,
+        "Pair": PASSED,
+    }
+    after = (made.folder / "tests.py").read_text("utf-8")
+    assert "student.unique" not in after and "student.Pair" not in after and "student.count" in after
+    assert load_course(root).assignment("hw").points == 4
