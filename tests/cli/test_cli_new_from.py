@@ -97,6 +97,18 @@ def test_bad_sources_are_sentences(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_library_that_is_missing_is_said_with_the_rest(tmp_path: Path) -> None:
+    code = "import no_such_library\n\ndef total(x):\n    return no_such_library.total(x)\n"
+    source = f"# %% [markdown]\n# ## 1 Sums (2 points)\n\n# %%\n{code}"
+    (tmp_path / "sums.py").write_text(source, "utf-8")
+    ran = typed("viva init nlp\ncd nlp\nviva new sums --from ../sums.py", tmp_path)
+    assert ran.returncode == 0 and "Traceback" not in ran.stdout + ran.stderr, ran.stderr
+    assert "! Cell 2 of the solution raised ModuleNotFoundError: No module named 'no_such_library'" in ran.stdout
+    assert "the answer key cannot be imported: ModuleNotFoundError" in ran.stdout
+    assert "`total` has no test: it was not defined when the notebook ran" in ran.stdout
+
+
+@pytest.mark.long
 def test_a_test_of_the_author_that_the_solution_fails_is_said_at_once(tmp_path: Path) -> None:
     sources = [
         ("markdown", "## 1 Sums (2 points)"),

@@ -67,7 +67,10 @@ def command(
         made = from_solution(course, name, source, title)
         course = open_course(course_dir)
         tier = choose_tier(tier_name, course.assignment(name).min_tier)
-        complaints = take_back_failing_tests(course, made, tier, course.secret_or_public(os.environ))
+        try:
+            complaints = take_back_failing_tests(course, made, tier, course.secret_or_public(os.environ))
+        except UsageError as error:  # such as a library that is missing here
+            complaints, mutants = [str(error)], False
         _say(name, made)
         for complaint in complaints:
             click.echo(f"! {escaping.line(complaint)}")
