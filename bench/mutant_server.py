@@ -102,6 +102,7 @@ def _take_in(path: Path) -> None:
 
     with warnings.catch_warnings(action="ignore"):
         gather(compile(path.read_text("utf-8"), str(path), "exec"))
+    gc.unfreeze()  # what conftest.py has frozen would not be listed
     names = {str(path), str(path.resolve())}
     # `type`, because asking a lazy object for its class may run its code.
     functions = [o for o in gc.get_objects() if type(o) is FunctionType and o.__code__.co_filename in names]

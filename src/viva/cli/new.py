@@ -12,6 +12,7 @@ import click
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
 from viva.config.assignment import TESTS
 from viva.formats import escaping
+from viva.formats.decimal_points import show
 from viva.model.counting import counted
 from viva.model.errors import UsageError
 
@@ -130,7 +131,7 @@ def _say(name: str, made: "Made") -> None:
         tested = [f"`{each}`" for each in question.names if made.proposals[each].body]
         by_hand = is_graded_by_hand(question, made.proposals)
         what = "graded by hand" if by_hand else ", ".join(tested) or "no test"
-        points = "points not given" if question.points is None else f"{question.points} points"
+        points = "points not given" if question.points is None else f"{show(question.points)} points"
         if question.points == 1:
             points = "1 point"
         click.echo(f"  {question.number:6} {points:16} {what}")
@@ -147,8 +148,8 @@ def _say(name: str, made: "Made") -> None:
             f"! {path} is larger than {LARGEST_DATA >> 20} MiB and is not given to the submissions. "
             "Read a smaller part of it in the notebook."
         )
-    for number, why in made.failed:
-        click.echo(f"! Cell {number} of the solution raised {why}")
+    for number, why in dict.fromkeys(made.failed):
+        click.echo(f"! Cell {number} of the solution raised {escaping.line(why)}")
     for proposal in made.proposals.values():
         for warning in proposal.warnings:
             click.echo(f"! {warning}")

@@ -56,6 +56,20 @@ def test_what_is_no_question() -> None:
                 assert first(markdown(heading), FUNCTION).number == "1"  # its place, as nothing numbers it
 
 
+def test_a_section_that_its_questions_add_up_to_is_none() -> None:
+    given, own = code("def read():\n    return 1"), FUNCTION
+    with Rows() as row:
+        for headings, numbers in [
+            (["## 1 Counts (5 points)", "### 1.1 (2 points)", "### 1.2 (3 points)"], ["1.1", "1.2"]),
+            (["## 1 Counts (5 points)", "### 1a (2 points)", "### 1b (3 points)"], ["1a", "1b"]),
+            (["## 1 Counts (5 points)", "### 1.1 (2 points)", "### 1.2 (2 points)"], ["1", "1.1", "1.2"]),
+            (["## 1 Counts (5 points)", "### 2.1 (2 points)", "### 10 (3 points)"], ["1", "2.1", "10"]),
+        ]:
+            with row(headings):
+                cells = [markdown(headings[0]), given, markdown(headings[1]), own, markdown(headings[2])]
+                assert [question.number for question in questions_of(cells)] == numbers
+
+
 def test_without_numbers_each_function_is_a_question() -> None:
     found = questions_of([FUNCTION, markdown("# More"), code("class C:\n    pass\ndef g():\n    return 1")])
     assert [(q.number, q.functions, q.classes) for q in found] == [("1", ["f"], []), ("2", ["g"], []), ("3", [], ["C"])]

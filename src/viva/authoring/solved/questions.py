@@ -92,7 +92,7 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
             current = Question("")
             found.append(current)
         _take(cell, current, marked=marked, solution=solution, names=names)
-    asked = [question for question in found if _is_question(question, found)]
+    asked = [question for question in found if _is_question(question, found, marked=marked)]
     if not any(question.number for question in asked):
         asked = [single for question in asked for single in _each_name(question)]
     for question in asked:
@@ -229,14 +229,23 @@ def _written_names(node: ast.stmt, *, values: bool) -> Iterator[tuple[str, str]]
             yield from (("values", part.id) for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
-def _is_question(question: Question, others: Sequence[Question]) -> bool:
-    """Return whether students are to do something: write code, or, where points are given, an answer in words."""
-    if not question.is_written:
-        return True
-    if not question.number or not question.points:
-        return False
-    below = [other for other in others if other.number.startswith(f"{question.number}.")]
-    return not below  # "2 (10 points)" above 2.1 and 2.2 sums them up
+def _is_question(question: Question, others: Sequence[Question], *, marked: bool) -> bool:
+    """Return whether students are to do something: write code, or, where points are given, an answer in words.
+
+    "2 (10 points)" above 2.1 and 2.2 sums them up. In a notebook without markers, its code is then given.
+    """
+    below = [other for other in others if _is_below(other, question)]
+    if question.is_written:
+        return bool(question.number and question.points) and not below
+    parts = [other for other in below if not any(_is_below(each, other) for each in below)]
+    total = sum((other.points or Fraction(0) for other in parts), start=Fraction(0))
+    return marked or not below or total != question.points
+
+
+def _is_below(part: Question, whole: Question) -> bool:
+    """Return whether a question is a part of another by its number, as 2.1 and 2a are of 2."""
+    rest = part.number.removeprefix(whole.number)
+    return bool(whole.number) and rest != part.number and (rest[:1] == "." or rest[:1].isalpha())
 
 
 def _each_name(question: Question) -> Iterator[Question]:

@@ -112,10 +112,25 @@ def _run_cell(cell: Cell, names: frozenset[str], recorded: Recorded) -> None:
         if isinstance(node, Definition) and node.name in names:
             text = f"{node.name} = {_RECORD}({node.name!r}, {node.name})"
             statements += [ast.copy_location(added, node) for added in ast.parse(text).body]
-    tree.body = statements
-    code = compile(ast.fix_missing_locations(tree), file, "exec")
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-        exec(code, recorded.namespace)  # noqa: S102  # the author's own notebook
+        for part in _parts(statements):
+            code = compile(ast.fix_missing_locations(ast.Module(part, [])), file, "exec")
+            try:
+                exec(code, recorded.namespace)  # noqa: S102  # the author's own notebook
+            except ImportError as error:
+                if not isinstance(part[-1], ast.Import | ast.ImportFrom):
+                    raise
+                recorded.failed.append((cell.number, _last_line(error)))
+
+
+def _parts(statements: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
+    """Return the statements in parts, each of which ends with an import: one that fails does not end the cell."""
+    parts: list[list[ast.stmt]] = [[]]
+    for node in statements:
+        parts[-1].append(node)
+        if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and node.module != "__future__"):
+            parts.append([])
+    return [part for part in parts if part]
 
 
 def _plain(source: str) -> str:
