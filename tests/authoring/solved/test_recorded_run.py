@@ -1,0 +1,25 @@
+"""Running a solved notebook: what fails, and what goes on."""
+
+from viva.authoring.solved.recorded_run import run
+from viva.authoring.source.source_cells import Cell
+
+
+def test_an_import_that_fails_does_not_end_its_cell() -> None:
+    imports = ["import no_such_library, math", "from math import pi", "x = 2 * pi", "import no_other_library"]
+    source = "\n".join([*imports, "y = x + 1", "1 / 0", "z = 1"])
+    recorded = run([Cell("code", source, 7)], frozenset())
+    assert recorded.failed == [
+        (7, "ModuleNotFoundError: No module named 'no_such_library'"),
+        (7, "ModuleNotFoundError: No module named 'no_other_library'"),
+        (7, "ZeroDivisionError: division by zero"),
+    ]
+    assert recorded.namespace["y"] > 7 and "z" not in recorded.namespace
+
+
+def test_a_cell_may_begin_with_the_future_and_call_its_functions_later() -> None:
+    cells = [
+        Cell("code", "from __future__ import annotations\ndef f(x: Unknown):\n    return x", 1),
+        Cell("code", "f(3)", 2),
+    ]
+    recorded = run(cells, frozenset({"f"}))
+    assert recorded.failed == [] and [call.args for call in recorded.calls["f"]] == [(3,)]
