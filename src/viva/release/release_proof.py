@@ -17,6 +17,7 @@ from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
 from viva.release.key_answers import right_submissions
+from viva.release.starter_failures import unforeseen
 from viva.replay.key_recording import NOT_RECORDED
 from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.last_verification import Verified
@@ -76,7 +77,8 @@ def complaints(
     Raises:
         VivaError: one of the two courses cannot grade at all.
     """
-    always = {"starter", *(k.name for k in right_submissions(course.assignment, examples)[:2])}
+    right = right_submissions(course.assignment, examples)
+    always = {"starter", *(k.name for k in right[:2])}
     replayable = [k for k in examples if k.name not in always and k.name in found and found[k.name].call_log]
     replayed = released.replayed(replayable, found)
     same = {
@@ -92,17 +94,9 @@ def complaints(
         wrong += [f"{example.name}: {text}" for text in _differences(mine, other, example, released.options)]
         if example.verdict == "starter":
             notes = [note for note in other.notes if note.startswith(WHILE_LOADING)]
-            wrong += [f"the starter does not run from top to bottom: {note}" for note in _unforeseen(notes)]
+            failures = unforeseen(notes, example.submission, right[0].submission)
+            wrong += [f"the starter does not run from top to bottom: {note}" for note in failures]
     return wrong
-
-
-def _unforeseen(notes: Sequence[str]) -> list[str]:
-    """Return the notes on a starter that are not due to what students are still to write.
-
-    A cell that calls such a function raises NotImplementedError; what it was to define is missing in later cells.
-    """
-    unwritten = any("NotImplementedError" in note for note in notes)
-    return [n for n in notes if "NotImplementedError" not in n and not (unwritten and "NameError" in n)]
 
 
 def _differences(course: Score, released: Score, example: ExampleSubmission, options: GradeOptions) -> list[str]:

@@ -1,0 +1,51 @@
+"""A starter may fail where students are still to write something, and nowhere else."""
+
+import json
+
+import pytest
+
+from bench.small_course import cell, notebook
+from viva.model.submission import File, Submission
+from viva.release.starter_failures import unforeseen
+
+RIGHT = ["import math", "n = 4", "def f(x):\n    return x", "assert n == 4", "m = f(n)", "m + 1", "math.tau"]
+STARTER = [RIGHT[0], "n = None", "def f(x):\n    raise NotImplementedError", *RIGHT[3:]]
+
+
+def submission(sources: list[str]) -> Submission:
+    text = notebook([cell(f"c{at}", source) for at, source in enumerate(sources)])
+    return Submission("s", (File("work.ipynb", text.encode()),), "")
+
+
+def note(number: int, error: str = "AssertionError") -> str:
+    return f"While loading, cell {number} of work.ipynb: Your code raised {error}."
+
+
+@pytest.mark.parametrize(
+    ("failed", "foreseen"),
+    [
+        (note(4), True),
+        (note(5, "TypeError"), True),
+        (note(6, "NameError"), True),
+        (note(2), False),
+        (note(7, "AttributeError"), False),
+        (note(7, "NotImplementedError"), True),
+        (note(1, "ModuleNotFoundError"), False),
+        (note(40), False),
+        (note(4).replace("work", "other"), False),
+        ("While loading, helpers.py line 3: Your code raised NameError.", False),
+    ],
+)
+def test_what_needs_what_students_write_may_fail(failed: str, foreseen: bool) -> None:
+    assert unforeseen([failed], submission(STARTER), submission(RIGHT)) == ([] if foreseen else [failed])
+
+
+def test_what_changes_an_unwritten_value_is_unwritten() -> None:
+    right = ["table = {}", "table['a'] = 1", "size = len(table)", "size == 1"]
+    starter = [right[0], "...", *right[2:]]
+    assert unforeseen([note(3), note(4)], submission(starter), submission(right)) == []
+
+
+def test_a_notebook_that_cannot_be_read_excuses_nothing() -> None:
+    broken = Submission("s", (File("work.ipynb", json.dumps({}).encode()),), "")
+    assert unforeseen([note(1)], broken, submission(RIGHT)) == [note(1)]
