@@ -1,14 +1,16 @@
 """Questions are found by headings, markers and the metadata of other tools; what students write belongs to one."""
 
 from fractions import Fraction
+from pathlib import Path
 
 from rows import Rows
 from solved_course import cells_of
 
 from viva.authoring.solved.questions import Question, has_markers, questions_of
 from viva.authoring.solved.solution_regions import with_markers
-from viva.authoring.source.solution_markers import stripped
+from viva.authoring.source.solution_markers import TODO, stripped
 from viva.authoring.source.source_cells import ANSWER_HERE, Cell, without_solutions
+from viva.authoring.source.starter import read_source
 
 
 def markdown(text: str) -> Cell:
@@ -124,6 +126,36 @@ def test_metadata_of_nbgrader_and_cells_of_otter() -> None:
     assert [(q.number, q.points, q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
     own = [Cell("raw", "# BEGIN SOLUTION", 3), FUNCTION, Cell("raw", "# END SOLUTION", 4), code("def helper(): pass")]
     assert [(q.number, q.functions) for q in questions_of([begins, *own])] == [("q1", ["f"])]
+
+
+def test_headings_within_a_question_of_otter_begin_none() -> None:
+    begins, ends = (
+        Cell("raw", "# BEGIN QUESTION\nname: q1\npoints:\n    - 1\n    - 2", 1),
+        Cell("raw", "# END QUESTION", 9),
+    )
+    solved = code(
+        "f = None\n# BEGIN SOLUTION\nf = 3\n# END SOLUTION", grade_id="c", solution=True, grade=True, points=0
+    )
+    cells = [markdown("## Exercise 1"), begins, markdown("### 1.1 Sums"), solved, ends, markdown("### 2 (4 points)")]
+    found = questions_of([*cells, code("g = 1  # SOLUTION")])
+    assert [(q.number, q.points, q.values) for q in found] == [("q1", 3, ["f"]), ("2", 4, ["g"])]
+
+
+def test_modules_of_jupytext(tmp_path: Path) -> None:
+    text = (
+        '# %% [markdown]\n"""\n## 1 Sums\nGo on.\n"""\n'
+        '# %% nbgrader={"grade": false, "grade_id": "f", "solution": true}\ndef f():\n    return 1\n'
+        '# %% nbgrader={"grade": true, "grade_id": "t", "locked": true, "points": 5}\nassert f() == 1\n'
+        "# %% [markdown]\n# ### BEGIN SOLUTION\n# %%\ng = 1\n# %% [markdown]\n# ### END SOLUTION\n"
+    )
+    (tmp_path / "m.py").write_text(text, "utf-8")
+    cells = read_source(tmp_path / "m.py")
+    assert cells[0].source == "## 1 Sums\nGo on."
+    assert [(cell.kind, cell.source) for cell in cells[3:]] == [
+        ("raw", "# BEGIN SOLUTION"), ("code", "g = 1"), ("raw", "# END SOLUTION"),
+    ]  # fmt: skip
+    assert [(q.number, q.points, q.names) for q in questions_of(cells)] == [("f", 5, ["f", "g"])]
+    assert [cell.source for cell in without_solutions(cells)][1:] == [f"{TODO}\n...", "assert f() == 1", f"{TODO}\n..."]
 
 
 def test_a_comment_about_the_solution_marks_nothing() -> None:

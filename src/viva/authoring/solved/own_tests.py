@@ -44,9 +44,7 @@ def take_own_tests(tests: Sequence[Cell], cells: Sequence[Cell], proposals: dict
         first, *others = asked
         owner = proposals[proposals[first].tested_with or first]
         if owner.name not in taken:
-            summary, value = owner.summary, owner.value
-            owner = Proposal(owner.name, summary=summary, fixtures=[], value=value, is_own=True)
-            proposals[owner.name] = owner
+            proposals[owner.name] = owner = Proposal(owner.name, summary=owner.summary, fixtures=[], is_own=True)
             taken.add(owner.name)
         try:
             owner.definitions += definitions_for(test_body(cell.source), cells, frozenset(proposals))
@@ -55,7 +53,7 @@ def take_own_tests(tests: Sequence[Cell], cells: Sequence[Cell], proposals: dict
         _add(owner, test_body(cell.source))
         for name in others:
             if name not in taken:
-                proposals[name] = Proposal(name, value=proposals[name].value, tested_with=owner.name)
+                proposals[name] = Proposal(name, tested_with=owner.name)
 
 
 def definitions_for(body: str, cells: Sequence[Cell], written: frozenset[str]) -> list[str]:

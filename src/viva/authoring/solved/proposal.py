@@ -28,8 +28,6 @@ class Proposal:
     """Whether it is hidden, because it needs the key itself."""
     summary: str = ""
     """The sentence that students read."""
-    value: str = ""
-    """The value of a variable, as Python writes it."""
     why_not: str = ""
     """Why nothing is proposed."""
     tested_with: str = ""

@@ -15,7 +15,6 @@ from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, ref
 from viva.compare.agree import difference
 from viva.compare.context import Context
 
-_MOST_LITERAL: Final = 300
 _RANDOM_ARGUMENTS: Final = frozenset({"seed", "random_state", "rng", "generator"})
 
 
@@ -67,13 +66,9 @@ def of_value(name: str, recorded: Recorded) -> Proposal:
         proposal.why_not = "it was not defined when the notebook ran"
         return proposal
     value = plain_of(recorded.namespace[name])
-    if hasattr(value, "tolist") and getattr(value, "dtype", None) is not None:
-        value = value.tolist()
-    literal = repr(value)
-    if not is_plain(value) or len(literal) > _MOST_LITERAL or not is_literal(literal):
-        proposal.why_not = "its value cannot be written into the key"
+    if not is_plain(value):
+        proposal.why_not = f"a test cannot compare its value, an object of type {type(value).__name__}"
         return proposal
-    proposal.value = literal
     proposal.imports.add("agree")
     proposal.body = [f"    agree(student.{name}, key.{name}, name={code(name)})"]
     return proposal

@@ -80,11 +80,13 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
     found: list[Question] = []
     current: Question | None = None
     names: dict[str, Question] = {}
-    solution = False
+    solution = of_otter = False
     for cell in cells:
         if edge := _OTTER_SOLUTION.match(cell.source) if cell.kind == "raw" else None:
             solution = edge["edge"].upper() == "BEGIN"
-        started = _begins(cell)
+        if edge := _OTTER.match(cell.source) if cell.kind == "raw" else None:
+            of_otter = edge["edge"].upper() == "BEGIN"
+        started = _begins(cell) if cell.kind == "raw" or not of_otter else None
         if started is not None:
             current = started
             found.append(current)
@@ -166,6 +168,8 @@ def _of_otter(source: str) -> Question | None:
     points = settings.get("points")
     if isinstance(points, dict):
         points = points.get("total") or points.get("each")
+    if isinstance(points, list):  # one number for each test
+        points = sum((_exact(each) or Fraction(0) for each in points), start=Fraction(0))
     return Question(str(settings.get("name") or ""), points=_exact(points))
 
 

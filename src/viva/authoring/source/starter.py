@@ -1,8 +1,10 @@
 """The starter, as a notebook and as a module, from `assignments/A/source.ipynb` or `source.py`."""
 
+import contextlib
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +16,10 @@ from viva.config.assignment import SOURCES
 from viva.model.errors import CourseError
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
-_PERCENT: Final = re.compile(r"^# %%(?P<markdown> \[markdown\])?.*$", re.MULTILINE)
+_PERCENT: Final = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<about>.*)$", re.MULTILINE)
+_NBGRADER: Final = re.compile(r"\bnbgrader=(\{.*\})\s*$")
+"""As jupytext writes the metadata of a cell."""
+_LONE_MARKER: Final = re.compile(r"\s*#{1,6}\s*((?:BEGIN|END) SOLUTION)\s*")
 _MAGIC: Final = re.compile(r"^(\s*)([%!].*)$", re.MULTILINE)
 
 
@@ -48,7 +53,14 @@ def read_source(path: Path) -> list[Cell]:
     Raises:
         CourseError: it cannot be read.
     """
-    return _from_notebook(path) if path.suffix == ".ipynb" else _from_module(path)
+    cells = _from_notebook(path) if path.suffix == ".ipynb" else _from_module(path)
+    return [_as_section(cell) for cell in cells]
+
+
+def _as_section(cell: Cell) -> Cell:
+    """Return a markdown cell that is only a marker of a solution as the raw cell that otter has for several cells."""
+    marker = _LONE_MARKER.fullmatch(cell.source) if cell.kind == "markdown" else None
+    return cell if marker is None else replace(cell, kind="raw", source=f"# {marker[1]}")
 
 
 def _from_notebook(path: Path) -> list[Cell]:
@@ -74,9 +86,25 @@ def _from_module(path: Path) -> list[Cell]:
     for mark, end in zip(marks, ends, strict=True):
         body = text[mark.end() : end].strip("\n")
         if mark["markdown"]:
-            body = "\n".join(line.removeprefix("#").removeprefix(" ") for line in body.splitlines())
-        cells.append(Cell("markdown" if mark["markdown"] else "code", body, len(cells) + 1))
+            body = _markdown(body)
+        kind = "markdown" if mark["markdown"] else "code"
+        cells.append(Cell(kind, body, len(cells) + 1, _nbgrader(mark["about"])))
     return cells
+
+
+def _markdown(body: str) -> str:
+    """Return the text of a markdown cell, which is a comment or a string of several lines."""
+    if len(body) > 5 and body.startswith(('"""', "'''")) and body.endswith(body[:3]):
+        return body[3:-3].strip("\n")
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in body.splitlines())
+
+
+def _nbgrader(about: str) -> dict[str, object] | None:
+    found = _NBGRADER.search(about)
+    with contextlib.suppress(ValueError):
+        read = json.loads(found[1]) if found is not None else None
+        return read if isinstance(read, dict) else None
+    return None
 
 
 def notebook_of(cells: Sequence[Cell]) -> bytes:
