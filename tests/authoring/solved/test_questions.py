@@ -40,6 +40,9 @@ def test_numbers_titles_and_points_of_headings() -> None:
             ("## Aufgabe 5 (4 Punkte)", "5", "", 4),
             ("## Part 2\n### 2.3 Beams (6 points)", "2.3", "Beams", 6),
             ("## 2.4 Beams\nWorth 6 points.", "2.4", "Beams", 6),
+            ("#### 3(c)\nrubric={points:3}", "3c", "", 3),
+            ("## 4 (b) Search [Points: 2.5]", "4b", "Search", Fraction(5, 2)),
+            ("## 5 (2 points) Greedy", "5", "Greedy", 2),
         ]:
             with row(heading):
                 found = first(markdown(heading), FUNCTION)
@@ -121,6 +124,8 @@ def test_metadata_of_nbgrader_and_cells_of_otter() -> None:
     solution = code("def f(x):\n    return x", solution=True, grade=False, grade_id="sum")
     tests = code("assert f(1) == 1", grade=True, points=2, grade_id="test_sum")
     assert [(q.number, q.points, q.functions) for q in questions_of([solution, tests, tests])] == [("sum", 4, ["f"])]
+    generated = code("def f(x):\n    return x", solution=True, grade=True, points=2, grade_id="cell-0123456789abcdef")
+    assert [(q.number, q.points) for q in questions_of([markdown("### 1.1 Sums"), generated])] == [("1.1", 2)]
     begins = Cell("raw", "# BEGIN QUESTION\nname: q1\npoints: 3", 1)
     marked = code("def f(x):\n    return x # SOLUTION")
     assert [(q.number, q.points, q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]

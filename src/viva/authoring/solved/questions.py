@@ -28,12 +28,17 @@ _ANSWER: Final = re.compile(r"\b(?:answer|solution|response|explanation|discussi
 """In the heading of a cell: it does not end the question above it."""
 _NUMBER: Final = re.compile(
     r"(?P<word>(?:question|exercise|problem|task|part|aufgabe|q)\b[ \t.:#]*|q(?=\d))?"
-    r"\(?(?P<number>\d{1,3}(?:\.\d{1,3})*(?:[.]?[a-z](?![a-z]))?|(?<![^\s(])[a-z](?=\)))\)?[.:)]?(?:\s+|$)(?P<title>.*)",
+    r"\(?(?P<number>\d{1,3}(?:\.\d{1,3})*(?: ?\([a-z](?=\))|[.]?[a-z](?![a-z]))?|(?<![^\s(])[a-z](?=\)))"
+    r"\)?[.:)]?(?:\s+|$)(?P<title>.*)",
     re.I,
 )
 _POINTS: Final = re.compile(
-    r"[\[(]?\s*(?P<points>\d+(?:[./]\d+)?)\s*(?:points?|pts?|marks?|punkte?|p)\b\.?\s*[\])]?", re.IGNORECASE
+    r"[\[(]?\s*(?:(?P<points>\d+(?:[./]\d+)?)\s*(?:points?|pts?|marks?|punkte?|p)\b\.?"
+    r"|\b(?:points?|pts|marks?|punkte)\s*[:=]\s*(?P<after>\d+(?:[./]\d+)?))\s*[\])]?",
+    re.IGNORECASE,
 )
+_GENERATED_ID: Final = re.compile(r"cell-[0-9a-f]{16}")
+"""A grade_id that nbgrader chose; the heading above names the question better."""
 _OTTER: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+QUESTION\b", re.IGNORECASE)
 _OTTER_SOLUTION: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+SOLUTION\b", re.IGNORECASE)
 _BEGIN: Final = re.compile(r"^\s*(?:#{1,3}|<!--)\s*BEGIN SOLUTION\b", re.MULTILINE)
@@ -87,6 +92,9 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
         if edge := _OTTER.match(cell.source) if cell.kind == "raw" else None:
             of_otter = edge["edge"].upper() == "BEGIN"
         started = _begins(cell) if cell.kind == "raw" or not of_otter else None
+        if started is not None and current is not None and _is_of_heading(cell, current):
+            current.points = started.points or current.points
+            started = None
         if started is not None:
             current = started
             found.append(current)
@@ -142,18 +150,23 @@ def _begins(cell: Cell) -> Question | None:
     return found
 
 
+def _is_of_heading(cell: Cell, current: Question) -> bool:
+    """Return whether a solution of nbgrader belongs to the heading above it, because its own id says nothing."""
+    grade_id = str((cell.nbgrader or {}).get("grade_id"))
+    return bool(current.rank and current.number) and _GENERATED_ID.fullmatch(grade_id) is not None
+
+
 def _of_heading(text: str, *, bold: bool) -> Question | None:
     found = _NUMBER.match(text.strip("* \t"))
     if found is None or (bold and not found["word"] and "." not in found["number"]):
         return None
-    points = _POINTS.search(found["title"])
     title = _POINTS.sub("", found["title"]).strip(" :-–—*#.")
-    return Question(found["number"].strip("()"), title, _exact(points["points"]) if points else None)
+    return Question(re.sub(r"[() ]", "", found["number"]), title, _points_in(found["title"]))
 
 
 def _points_in(text: str) -> Fraction | None:
     found = _POINTS.search(text)
-    return _exact(found["points"]) if found else None
+    return _exact(found["points"] or found["after"]) if found else None
 
 
 def _of_otter(source: str) -> Question | None:
