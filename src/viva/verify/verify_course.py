@@ -113,11 +113,11 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
 def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> GradeOptions:
     """Return how to grade an example; the key's statements are counted once, with the key itself.
 
-    One that is known to run into a time limit meets shorter ones, unless its trainings take their own time.
+    One that is known to run into a time limit meets a shorter one for loading, unless its trainings take their time.
     """
     options = GradeOptions(training=training, key_lines=example.name == "key", call_log=call_log)
     hurry = example.verdict == "timeout" and not training
-    return replace(options, call_s=LIMIT_S, load_s=LOAD_S) if hurry else options
+    return replace(options, load_s=LOAD_S) if hurry else options
 
 
 def _findings(
