@@ -56,6 +56,20 @@ def test_what_neither_code_nor_helpers_use_is_not_imported(
     assert unused_modules(assignment, [submission(source) for source in sources]) == expected
 
 
+@pytest.mark.parametrize(
+    ("test", "needs_torch"),
+    [
+        ("agree_on(student.f, key.f, tensors(3))", True),
+        ("import torch.nn as nn", True),
+        ("agree(1, 1)  # as torch", False),
+    ],
+)
+def test_what_tests_send_is_imported(test: str, needs_torch: bool, tmp_path: Path) -> None:
+    assignment: Any = _Assignment(tmp_path)
+    (tmp_path / "test_f.py").write_text(test, "utf-8")
+    assert ("torch" in unused_modules(assignment, [submission(NUMPY)])) is not needs_torch
+
+
 def test_what_has_not_been_read_may_use_anything(tmp_path: Path) -> None:
     assignment: Any = _Assignment(tmp_path)
     assert unused_modules(assignment, [submission(NUMPY), None]) == ()

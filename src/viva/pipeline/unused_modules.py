@@ -1,5 +1,6 @@
 """Find modules that no submission of a run uses: a run of few submissions does not wait for their import."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,10 +11,12 @@ from viva.submissions.code_imports import imported, imports_only, names_torch_dy
 
 _MOST: Final = 8
 """More submissions are not looked at: the imports are soon paid for, and it is likely that one of them uses them."""
+_TENSORS: Final = re.compile(r"\btensors\b")
+"""The strategy with which tests draw tensors; they arrive as such, also in code that does not name torch."""
 
 
 def unused_modules(assignment: Assignment, submissions: Sequence[Submission | None]) -> tuple[str, ...]:
-    """Return the modules that an examiner would import for all, and that neither code nor helpers in the box use.
+    """Return the modules that an examiner would import for all, and that neither submissions nor tests use.
 
     What is left out by mistake is imported by the box that uses it.
 
@@ -30,10 +33,16 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
     helpers = [*helpers_of(assignment).values()]
     optional = [name.rstrip("?") for name in assignment.preload if name.endswith("?")]
     if all(imports_only(submission, ("numpy",)) for submission in read):
-        used = {name.partition(".")[0] for text in helpers for name in imported(text)}
+        used = {name.partition(".")[0] for text in (*helpers, *_tests(assignment)) for name in imported(text)}
+        used |= {"torch"} if any(_TENSORS.search(text) for text in _tests(assignment)) else set()
         unused = [name for name in optional if name.partition(".")[0] not in used]
     else:
         unused = []
     if not any(map(names_torch_dynamo, helpers)) and not any(map(uses_torch_dynamo, read)):
         unused.append("torch._dynamo")
     return tuple(unused)
+
+
+def _tests(assignment: Assignment) -> list[str]:
+    """Return the texts of the tests, whose objects of a library would be remade in the box."""
+    return [path.read_text("utf-8") for path in sorted(assignment.graders.glob("test_*.py"))]
