@@ -116,3 +116,11 @@ def test_what_the_solution_fails_or_the_starter_passes_is_taken_back(tmp_path: P
     after = (made.folder / "tests.py").read_text("utf-8")
     assert "student.unique" not in after and "student.Pair" not in after and "student.count" in after
     assert load_course(root).assignment("hw").points == 4
+
+
+def test_a_solution_that_does_not_load_keeps_its_tests(tmp_path: Path) -> None:
+    lost = f"import os\nif os.getcwd() != {str(tmp_path)!r}:\n    del count\n    raise OSError\n\nunique("
+    root, made = taken_over(UNSURE.replace('unique("a b c d', f'{lost}"a b c d'), tmp_path)
+    left = take_back_failing_tests(load_course(root), made, best_tier(), b"secret")
+    assert made.failed == [] and made.proposals["count"].body, "the name is lost in the box alone"
+    assert len(left) == 1 and "test_count" in left[0], left

@@ -5,6 +5,7 @@ from typing import Final
 from viva.authoring.solved.new_files import Made, write_tests
 from viva.authoring.solved.solved_assignment import make
 from viva.config import Course, load_course
+from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Status, Tier
 from viva.verify.verify_course import Finding, verify
 
@@ -41,8 +42,14 @@ def _findings(course: Course, made: Made, tier: Tier, secret: bytes) -> list[Fin
 
 
 def _wrong(finding: Finding) -> dict[str, str]:
-    """Return the names of the tests that the solution loses or the starter wins, and why they are taken back."""
+    """Return the names of the tests that the solution loses or the starter wins, and why they are taken back.
+
+    Nothing if the solution did not load as a whole, such as a cell that trains for longer than the limit: its author is
+    told, and the tests are not to blame.
+    """
     if finding.score is None:
+        return {}
+    if finding.what != "starter" and any(note.startswith(WHILE_LOADING) for note in finding.score.notes):
         return {}
     found: dict[str, str] = {}
     for entry in finding.score.entries:
