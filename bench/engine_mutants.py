@@ -244,15 +244,17 @@ def _near(tree: Tree, mutants: list[Mutant], tests: dict[str, float]) -> dict[in
             seconds[file] += s
     ranks = {m.id: ranked(tree, m, seconds) for m in mutants}
     files = sorted({file for files in ranks.values() for file in files})
-    task, told = tree.root / ".mutants_in.json", tree.root / ".mutants_out.jsonl"
+    beside = tree.root.with_name(f"{tree.root.name}.mutants")  # tests read every text of the tree
+    beside.mkdir(exist_ok=True)
+    task, told, log_file = beside / "in.json", beside / "out.jsonl", beside / "log"
     task.write_text(json.dumps({"mutants": [asdict(m) for m in mutants], "ranks": ranks, "seconds": tests}), "utf-8")
     told.write_text("", "utf-8")
     command = [".venv/bin/python", "-m", "pytest", *SUITE, "-p", "bench.mutant_server", *files]
     given = os.environ | {"MUTANTS_IN": str(task), "MUTANTS_OUT": str(told)}
-    with (tree.root / ".mutants.log").open("w") as log:
+    with log_file.open("w") as log:
         subprocess.run(command, cwd=tree.root, env=given, stdout=log, stderr=log, stdin=subprocess.DEVNULL, check=False)
     rows = [json.loads(line) for line in told.read_text("utf-8").splitlines()]
-    assert len(rows) == len(mutants), f"the session ended early: see {tree.root}/.mutants.log"
+    assert len(rows) == len(mutants), f"the session ended early: see {log_file}"
     return {id_: verdict for id_, verdict, *_ in rows if verdict}
 
 
@@ -318,6 +320,9 @@ def _trace(tree: Tree, alive: list[Mutant], failed: list[str]) -> dict[int, str]
             tree.apply(some)
             return not tree.test([first], 240)[0]
 
+        if fails([]):
+            print(f"{first} fails without any mutant", flush=True)
+            continue
         while rest and fails(rest):
             suspects = rest
             while len(suspects) > 1:
