@@ -45,7 +45,7 @@ class Made:
     title: str
     """What students read."""
     module: str
-    """The module that students hand in; empty for a notebook."""
+    """The module that students submit; empty for a notebook."""
     cells: Sequence[Cell]
     questions: list[Question]
     proposals: dict[str, Proposal]

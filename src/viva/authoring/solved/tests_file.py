@@ -53,7 +53,7 @@ def points_of(question: Question, proposals: Mapping[str, Proposal]) -> Fraction
 
 
 def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[str, Proposal]) -> str:
-    """Return the source code of the tests; the proposals note the names of theirs."""
+    """Return the source code of the tests; each proposal notes the name of its test."""
     tests: list[str] = []
     taken: set[str] = set()
     grading, drawing = {"number", "weight"}, set()
