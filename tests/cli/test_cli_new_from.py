@@ -105,7 +105,7 @@ def test_a_library_that_is_missing_is_said_with_the_rest(tmp_path: Path) -> None
     assert ran.returncode == 0 and "Traceback" not in ran.stdout + ran.stderr, ran.stderr
     assert "! Cell 2 of the solution raised ModuleNotFoundError: No module named 'no_such_library'" in ran.stdout
     assert "the answer key cannot be imported: ModuleNotFoundError" in ran.stdout
-    assert "`total` has no test: it was not defined when the notebook ran" in ran.stdout
+    assert "! 1 `total` has no test: viva cannot draw its argument `x`" in ran.stdout
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viva.config import Course
-from viva.model import Entry, Submission
+from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.jobs import Job, Observer, Postponed, Results
@@ -48,6 +48,10 @@ class LocalPool:
         of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
         stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
+        # Before the threads start, because Python 3.11 cannot parse in two threads at once.
+        for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
+            theirs = [job.submission for job in jobs if job.assignment.name == assignment.name]
+            stop.unused[assignment.name] = unused_modules(assignment, theirs)
         threads = [
             threading.Thread(target=self._work, args=(waiting, done, stop, core), daemon=True) for core in of_each
         ]
@@ -87,8 +91,7 @@ class LocalPool:
                         done.put((job, Postponed()))
                         continue
                     if name not in examiners:
-                        unused = unused_modules(job.assignment, waiting.submissions_of(name))
-                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core, unused=unused)
+                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core, unused=stop.unused[name])
                         examiners[name] = ExaminerProcess(self.course, job.assignment, self.secret, boxes)
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
@@ -133,7 +136,6 @@ class _Queue:
         self._lock = threading.Lock()
         self._jobs = deque(jobs)
         self._left = Counter(job.assignment.name for job in jobs)
-        self._all = jobs
 
     def take(self) -> Job | None:
         """Return the next job, or None if there is none."""
@@ -143,10 +145,6 @@ class _Queue:
             job = self._jobs.popleft()
             self._left[job.assignment.name] -= 1
             return job
-
-    def submissions_of(self, assignment: str) -> list[Submission | None]:
-        """Return all submissions for an assignment, also those that were taken; None for what is not read yet."""
-        return [job.submission for job in self._all if job.assignment.name == assignment]
 
     def has(self, assignment: str) -> bool:
         """Return whether a job of the assignment has not been taken yet."""
@@ -164,6 +162,8 @@ class _Stop(threading.Event):
         self._at_once = False
         self.notebooks = False
         """Whether any submission may hold a notebook."""
+        self.unused: dict[str, tuple[str, ...]] = {}
+        """By assignment, the modules that no submission uses."""
 
     def watch(self, examiner: ExaminerProcess) -> None:
         """Register an examiner; one that registers too late is ended before it begins."""
