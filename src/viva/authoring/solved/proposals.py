@@ -4,7 +4,7 @@ import ast
 import copy
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
@@ -105,7 +105,7 @@ def _write(proposal: Proposal, forms: Forms, answers: Answers, errors: str) -> N
 
 
 def _of_seen_calls(
-    proposal: Proposal, function: Callable[..., Any], calls: Sequence[inspect.BoundArguments], why: str
+    proposal: Proposal, function: Callable[..., object], calls: Sequence[inspect.BoundArguments], why: str
 ) -> Proposal:
     """Propose a test with the calls of the notebook itself, where they can be written down."""
     lines = []
@@ -127,7 +127,7 @@ def _of_seen_calls(
     return proposal
 
 
-def _once(function: Callable[..., Any], call: inspect.BoundArguments, seed: int) -> object:
+def _once(function: Callable[..., object], call: inspect.BoundArguments, seed: int) -> object:
     seeded(seed)
     given = copy.deepcopy(call)
     return plain_of(function(*given.args, **given.kwargs))

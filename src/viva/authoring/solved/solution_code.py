@@ -12,7 +12,7 @@ from typing import Any
 from viva.authoring.solved.recorded_run import Recorded
 
 
-def raised_in(function: Callable[..., Any]) -> frozenset[str]:
+def raised_in(function: Callable[..., object]) -> frozenset[str]:
     """Return the types of exceptions that a function's own `raise` and `assert` statements name."""
     found = set()
     for node in ast.walk(_tree_of(function)):
@@ -24,7 +24,7 @@ def raised_in(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def texts_in(function: Callable[..., Any]) -> frozenset[str]:
+def texts_in(function: Callable[..., object]) -> frozenset[str]:
     """Return the texts with which the code compares something, and the defaults that are texts."""
     found = set()
     for node in ast.walk(_tree_of(function)):
@@ -37,14 +37,14 @@ def texts_in(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def _tree_of(function: Callable[..., Any]) -> ast.Module:
+def _tree_of(function: Callable[..., object]) -> ast.Module:
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
         return ast.Module([], [])
 
 
-def annotated_calls(function: Callable[..., Any]) -> list[inspect.BoundArguments]:
+def annotated_calls(function: Callable[..., object]) -> list[inspect.BoundArguments]:
     """Return two calls that fit the annotations of a function that the notebook never calls; none if one is missing."""
     import numpy as np
 
@@ -79,7 +79,7 @@ def annotated_calls(function: Callable[..., Any]) -> list[inspect.BoundArguments
     return calls
 
 
-def doctest_failures(name: str, function: Callable[..., Any], recorded: Recorded) -> list[str]:
+def doctest_failures(name: str, function: Callable[..., object], recorded: Recorded) -> list[str]:
     """Return a sentence if a function contradicts the examples in its own docstring."""
     try:
         tests = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(recorded.namespace), module=False)

@@ -87,7 +87,7 @@ class Answers:
         return decided / self.drawn if self.drawn else 0.0
 
 
-def fitted(function: Callable[..., Any], forms: Forms, own: frozenset[str]) -> Answers | None:
+def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -> Answers | None:
     """Widen the forms as far as the solution answers; return what it then does, None if it never answers.
 
     Args:
@@ -115,7 +115,7 @@ def fitted(function: Callable[..., Any], forms: Forms, own: frozenset[str]) -> A
     return found
 
 
-def refuses_other_sizes(function: Callable[..., Any], forms: Forms, own: frozenset[str]) -> bool:
+def refuses_other_sizes(function: Callable[..., object], forms: Forms, own: frozenset[str]) -> bool:
     """Give all sizes names of their own, and return whether the solution then refuses some arguments by itself."""
     sizes = forms.sizes
     if len({size.group for size in sizes}) == len(sizes):
@@ -148,7 +148,7 @@ def _set(owner: Any, name: str, value: object) -> Callable[[], None]:
     return lambda: setattr(owner, name, before)
 
 
-def tried(function: Callable[..., Any], forms: Forms, own: frozenset[str] = frozenset()) -> Answers:
+def tried(function: Callable[..., object], forms: Forms, own: frozenset[str] = frozenset()) -> Answers:
     """Return what the solution does with arguments that are drawn as the forms say."""
     found = Answers()
     try:
@@ -166,7 +166,7 @@ def tried(function: Callable[..., Any], forms: Forms, own: frozenset[str] = froz
 
 
 def _asked(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     arguments: Sequence[object],
     names: Sequence[tuple[str, bool]],
     found: Answers,
