@@ -49,3 +49,9 @@ def test_what_changes_an_unwritten_value_is_unwritten() -> None:
 def test_a_notebook_that_cannot_be_read_excuses_nothing() -> None:
     broken = Submission("s", (File("work.ipynb", json.dumps({}).encode()),), "")
     assert unforeseen([note(1)], broken, submission(RIGHT)) == [note(1)]
+
+
+def test_what_a_module_lacks_below_a_call_of_an_unwritten_function_is_foreseen() -> None:
+    notes = [f"While loading, solution.py line {line}: Your code raised {error}." for line, error in
+             [(3, "NotImplementedError"), (4, "NameError"), (5, "TypeError")]]  # fmt: skip
+    assert unforeseen(notes, submission(STARTER), submission(RIGHT)) == notes[2:]

@@ -76,7 +76,7 @@ def command(
         for complaint in complaints:
             click.echo(f"! {escaping.line(complaint)}")
         if mutants:
-            _say_strength(course, name, tier)
+            _say_strength(open_course(course_dir), name, tier)  # tests that were taken back changed it
         click.echo(f"Next: read {os.path.relpath(made.folder / 'tests.py')}, and run")
         click.echo(f"  viva verify {name}")
         click.echo(f"  viva release {name} --to DIR")

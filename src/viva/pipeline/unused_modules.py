@@ -33,8 +33,9 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
     helpers = [*helpers_of(assignment).values()]
     optional = [name.rstrip("?") for name in assignment.preload if name.endswith("?")]
     if all(imports_only(submission, ("numpy",)) for submission in read):
-        used = {name.partition(".")[0] for text in (*helpers, *_tests(assignment)) for name in imported(text)}
-        used |= {"torch"} if any(_TENSORS.search(text) for text in _tests(assignment)) else set()
+        tests = _tests(assignment)
+        used = {name.partition(".")[0] for text in (*helpers, *tests) for name in imported(text)}
+        used |= {"torch"} if any(map(_TENSORS.search, tests)) else set()
         unused = [name for name in optional if name.partition(".")[0] not in used]
     else:
         unused = []

@@ -13,7 +13,8 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
     """Return the notes on a starter that are not due to what students are still to write.
 
     A cell may fail if it uses what a right submission defines otherwise, such as a check of `x` below `x = None`, or
-    the names of such a cell. Code that calls a function to be written raises NotImplementedError.
+    the names of such a cell. Code that calls a function to be written raises NotImplementedError; in a module, what
+    it was to define is missing below.
 
     Args:
         notes: what went wrong while the starter was loaded.
@@ -27,7 +28,12 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
         changed |= added
         grows = bool(added)
     due = tuple(f"{WHILE_LOADING}{where}:" for where, tree in cells.items() if _used(tree) & changed)
-    return [note for note in notes if "NotImplementedError" not in note and not note.startswith(due)]
+    unwritten = any("NotImplementedError" in note for note in notes)
+    return [
+        note
+        for note in notes
+        if not (note.startswith(due) or "NotImplementedError" in note or (unwritten and "NameError" in note))
+    ]
 
 
 def _cells(submission: Submission) -> dict[str, ast.Module]:
