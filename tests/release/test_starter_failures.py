@@ -55,3 +55,10 @@ def test_what_a_module_lacks_below_a_call_of_an_unwritten_function_is_foreseen()
     notes = [f"While loading, solution.py line {line}: Your code raised {error}." for line, error in
              [(3, "NotImplementedError"), (4, "NameError"), (5, "TypeError")]]  # fmt: skip
     assert unforeseen(notes, submission(STARTER), submission(RIGHT)) == notes[2:]
+
+
+def test_what_a_function_calls_its_own_is_none_of_the_notebook() -> None:
+    """`n` is unwritten; a cell whose function has a parameter `n` does not need it, and one that adds to it does."""
+    right = ["n = 4", "def f(n):\n    return n\nf(1)", "n += 1"]
+    notes = [note(2), note(3, "TypeError")]
+    assert unforeseen(notes, submission(["n = None", *right[1:]]), submission(right)) == notes[:1]

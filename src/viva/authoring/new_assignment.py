@@ -45,7 +45,7 @@ def add_assignment(course: Course, name: str, title: str | None = None) -> None:
 
 def in_words(name: str) -> str:
     """Return the name of an assignment as a title."""
-    return name.replace("_", " ").replace("-", " ").strip().capitalize()
+    return " ".join(name.replace("_", " ").replace("-", " ").split()).capitalize()
 
 
 def check_name(course: Course, name: str) -> None:

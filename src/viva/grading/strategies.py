@@ -147,12 +147,16 @@ def sequences(
     return drawn.map(sorted) if ordered else drawn  # type: ignore[arg-type]  # authors order what can be ordered
 
 
-def arrays(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[NDArray[Any]]":
-    """Draw numpy arrays of floats, integers or booleans, as the elements are.
+def arrays(
+    *shape: Size, elements: "SearchStrategy[Any] | None" = None, ordered: bool = False, distinct: bool = False
+) -> "SearchStrategy[NDArray[Any]]":
+    """Draw numpy arrays of floats, integers, booleans or texts, as the elements are.
 
     Args:
         shape: sizes as in `sequences`: `arrays("n", "d")` and `arrays("d")` in one example share their `d`.
         elements: what they hold; None for `numbers()`.
+        ordered: whether the elements ascend along the last axis.
+        distinct: whether no element occurs twice.
 
     Raises:
         ValueError: a smallest size is above the largest.
@@ -161,10 +165,12 @@ def arrays(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "Sear
 
     def filled(sizes: tuple[int, ...]) -> "SearchStrategy[NDArray[Any]]":
         count = math.prod(sizes)
-        values = st.lists(elements if elements is not None else numbers(), min_size=count, max_size=count)
+        one = elements if elements is not None else numbers()
+        values = st.lists(one, min_size=count, max_size=count, unique=distinct)
         return values.map(lambda flat: np.array(flat if flat else np.zeros(0)).reshape(sizes))
 
-    return st.tuples(*map(_named_size, shape)).flatmap(filled)
+    drawn = st.tuples(*map(_named_size, shape)).flatmap(filled)
+    return drawn.map(lambda array: np.sort(array, axis=-1)) if ordered else drawn
 
 
 def rows(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[list[Any]]":
@@ -176,7 +182,9 @@ def rows(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "Search
     return arrays(*shape, elements=elements).map(lambda array: array.tolist())
 
 
-def tensors(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[Any]":
+def tensors(
+    *shape: Size, elements: "SearchStrategy[Any] | None" = None, ordered: bool = False, distinct: bool = False
+) -> "SearchStrategy[Any]":
     """Draw torch tensors as `arrays` draws arrays; of float32, int64 or bool.
 
     Raises:
@@ -187,7 +195,7 @@ def tensors(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "Sea
     def made(array: "NDArray[Any]") -> Any:
         return torch.from_numpy(array.astype(np.float32) if array.dtype.kind == "f" else array)
 
-    return arrays(*shape, elements=elements).map(made)
+    return arrays(*shape, elements=elements, ordered=ordered, distinct=distinct).map(made)
 
 
 def frames(

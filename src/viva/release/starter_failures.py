@@ -2,11 +2,28 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Submission
 from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
+from viva.submissions.statement_names import StatementNames, statement_names
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The statements of a cell."""
+
+    statements: list[tuple[ast.stmt, StatementNames]]
+
+    @property
+    def uses(self) -> set[str]:
+        return {name for _, names in self.statements for name in names.uses}
+
+    @property
+    def defines(self) -> set[str]:
+        return {name for _, names in self.statements for name in names.binds | names.changes}
 
 
 def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> list[str]:
@@ -24,10 +41,10 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
     cells, changed = _cells(starter), _unwritten(_cells(starter).values(), _cells(right).values())
     grows = True
     while grows:
-        added = {name for tree in cells.values() if _used(tree) & changed for name in _bound(tree)} - changed
+        added = {name for cell in cells.values() if cell.uses & changed for name in cell.defines} - changed
         changed |= added
         grows = bool(added)
-    due = tuple(f"{WHILE_LOADING}{where}:" for where, tree in cells.items() if _used(tree) & changed)
+    due = tuple(f"{WHILE_LOADING}{where}:" for where, cell in cells.items() if cell.uses & changed)
     unwritten = any("NotImplementedError" in note for note in notes)
     return [
         note
@@ -36,7 +53,7 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
     ]
 
 
-def _cells(submission: Submission) -> dict[str, ast.Module]:
+def _cells(submission: Submission) -> dict[str, _Cell]:
     """Return the code cells of its notebooks, as notes name them; none of what cannot be read."""
     found: dict[str, ast.Module] = {}
     for file in submission.files:
@@ -50,37 +67,19 @@ def _cells(submission: Submission) -> dict[str, ast.Module]:
                     found[f"cell {cell.number} of {file.path}"] = ast.parse(NOT_PYTHON.sub("", cell.source))
                 except (SyntaxError, ValueError):
                     continue
-    return found
+    names = statement_names(node for tree in found.values() for node in tree.body)
+    return {where: _Cell([(node, next(names)) for node in tree.body]) for where, tree in found.items()}
 
 
-def _unwritten(starter: Iterable[ast.Module], right: Iterable[ast.Module]) -> set[str]:
+def _unwritten(starter: Iterable[_Cell], right: Iterable[_Cell]) -> set[str]:
     """Return the names that a right submission defines by other statements than the starter."""
     theirs, ours = _definitions(right), _definitions(starter)
     return {name for name in theirs if theirs[name] != ours.get(name)}
 
 
-def _definitions(cells: Iterable[ast.Module]) -> dict[str, list[str]]:
+def _definitions(cells: Iterable[_Cell]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
-    for statement in (node for tree in cells for node in tree.body):
-        for name in set(_bound(statement)):
+    for statement, names in (pair for cell in cells for pair in cell.statements):
+        for name in names.binds | names.changes:
             found[name].append(ast.dump(statement))
     return found
-
-
-def _bound(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that code may bind in its module, also by changing what they name (`table[x] = y`)."""
-    if isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield tree.name
-        return
-    if isinstance(tree, ast.alias):
-        yield (tree.asname or tree.name).partition(".")[0]
-    elif isinstance(tree, ast.Name) and isinstance(tree.ctx, ast.Store):
-        yield tree.id
-    elif isinstance(tree, ast.Subscript | ast.Attribute) and isinstance(tree.ctx, ast.Store):
-        yield from (part.id for part in ast.walk(tree.value) if isinstance(part, ast.Name))
-    for child in ast.iter_child_nodes(tree):
-        yield from _bound(child)
-
-
-def _used(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

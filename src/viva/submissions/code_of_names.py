@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from viva.submissions.notebook_prose import MAX_CHARACTERS
-from viva.submissions.syntax_trees import syntax_trees
+from viva.submissions.syntax_trees import Definition, syntax_trees
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where a line ends for Python's parser; `str.splitlines` knows more ends."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def code_of(names: Sequence[str], texts: Mapping[str, Sequence[str]]) -> str:
@@ -45,14 +44,14 @@ def _definitions(text: str, tree: ast.Module | str) -> Iterator[tuple[str, str]]
     """Yield each name that the top level of a text defines, and the lines that define it."""
     lines = _LINE_END.split(text)
     for node in tree.body if isinstance(tree, ast.Module) else ():
-        decorators = node.decorator_list if isinstance(node, _Definition) else []
+        decorators = node.decorator_list if isinstance(node, Definition) else []
         first = min([node.lineno, *(each.lineno for each in decorators)])
         code = "\n".join(lines[first - 1 : node.end_lineno])
         yield from ((name, code) for name in _names(node))
 
 
 def _names(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, _Definition):
+    if isinstance(node, Definition):
         yield node.name
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]

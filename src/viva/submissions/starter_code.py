@@ -13,11 +13,10 @@ from typing import Final
 from viva.submissions.decode_text import decode
 from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
 from viva.submissions.parameters import Parameters, parameters_in
-from viva.submissions.syntax_trees import syntax_trees
+from viva.submissions.syntax_trees import Definition, syntax_trees
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def _definitions(parts: Iterable[ast.Module | str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for part in parts:
         for node in part.body if isinstance(part, ast.Module) else ():
-            if isinstance(node, _Definition):
+            if isinstance(node, Definition):
                 found.setdefault(node.name, []).append(_text_of(node))
     return found
 

@@ -9,6 +9,7 @@ from typing import Final
 
 MOST_TOKENS: Final = 250_000
 """The size limit of one submission's code: about 20,000 lines, each of which costs half a kilobyte as a syntax tree."""
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 

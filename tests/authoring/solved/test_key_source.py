@@ -75,3 +75,15 @@ def test_the_methods_of_a_class_are_played_in_order() -> None:
     calls = [("push", 1), ("push", 2), ("pop",), ("peek",), ("pop",), ("pop",)]
     empty = ("raised", "IndexError")
     assert namespace["played_Stack"]([1], calls) == [None, ("raised", "OverflowError"), 1, None, empty, empty]
+
+
+def test_a_function_with_the_name_of_a_builtin_is_the_notebooks_own() -> None:
+    text, made = key(
+        "def f(x):\n    return round(x) + sum(x)",
+        "def round(x):\n    return 10",
+        "sum = 0\nsum += 5",
+        "abs = 3\ndef g():\n    return abs",
+        names=("f", "g"),
+    )
+    assert made["f"]([1, 2]) == 13 and made["g"]() == 3
+    assert "sum = 0" not in text

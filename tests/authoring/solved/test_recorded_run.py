@@ -23,3 +23,18 @@ def test_a_cell_may_begin_with_the_future_and_call_its_functions_later() -> None
     ]
     recorded = run(cells, frozenset({"f"}))
     assert recorded.failed == [] and [call.args for call in recorded.calls["f"]] == [(3,)]
+
+
+def test_a_cell_of_tests_runs_to_its_end_although_its_library_is_missing() -> None:
+    test = [
+        "from nose.tools import assert_equal, assert_raises",
+        "assert_equal(f(1), 2)",
+        "with assert_raises(ValueError):\n    f(-1)",
+        "assert f(2) == 0",
+        "f(3)",
+    ]
+    about: dict[str, object] = {"grade": True, "solution": False}
+    solution = "def f(x):\n    if x < 0:\n        raise ValueError(x)\n    return x + 1"
+    recorded = run([Cell("code", solution, 1), Cell("code", "\n".join(test), 2, about)], frozenset({"f"}))
+    assert [call.args for call in recorded.calls["f"]] == [(1,), (-1,), (2,), (3,)]
+    assert recorded.failed == [(2, "ModuleNotFoundError: No module named 'nose'")]

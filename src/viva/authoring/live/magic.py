@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from viva.authoring.solved.key_source import key_source
 from viva.authoring.solved.own_tests import definitions_for
-from viva.authoring.solved.questions import Definition, parsed
+from viva.authoring.solved.questions import parsed
 from viva.authoring.source.cells_with_tests import asked_names, is_test, test_body
 from viva.authoring.source.source_cells import Cell
 from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
+from viva.submissions.syntax_trees import Definition
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell

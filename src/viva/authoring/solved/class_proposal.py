@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from viva.authoring.solved.class_trial import errors_of_constructor, untestable
+from viva.authoring.solved.class_trial import errors_of_constructor, fit_constructor, untestable
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
@@ -31,6 +31,7 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
         proposal.why_not = "its constructor answers too few of the arguments that viva draws"
         return proposal
     methods, left_out = _drawn_methods(cls, recorded)
+    fit_constructor(cls, made, methods)
     left_out |= untestable(cls, made, methods)
     methods = {method: forms for method, forms in methods.items() if method not in left_out}
     if not methods:

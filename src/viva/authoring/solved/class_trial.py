@@ -1,11 +1,11 @@
 """Try a class with drawn arguments: what a test cannot compare is left out of it."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from viva.authoring.solved.forms import Forms
 from viva.authoring.solved.solution_code import raised_in
-from viva.authoring.solved.trial import ENOUGH, is_plain, tried
+from viva.authoring.solved.trial import AS_MANY, ENOUGH, is_plain, tried
 
 
 def errors_of_constructor(cls: type, made: Forms) -> str | None:
@@ -32,6 +32,35 @@ def errors_of_constructor(cls: type, made: Forms) -> str | None:
     return "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
 
 
+def fit_constructor(cls: type, made: Forms, methods: Mapping[str, Forms]) -> None:
+    """Draw the constructor's arguments as widely as its methods still answer.
+
+    Args:
+        cls: the solution's class.
+        made: how to draw the constructor's arguments; changed in place.
+        methods: how to draw those of its methods.
+    """
+
+    def share() -> float:
+        found = [tried(*_asking(cls, made, method, forms)).share for method, forms in methods.items()]
+        return sum(found) / max(1, len(found))
+
+    wide = [slot.at for slot in made.slots]
+    before = share()
+    for slot in made.slots:
+        slot.at = 0
+    narrow = share()
+    if narrow * AS_MANY <= before:
+        for slot, at in zip(made.slots, wide, strict=True):
+            slot.at = at
+    best = max(before, narrow)
+    for size in made.sizes:
+        size.fixed = False
+    if share() < best * AS_MANY:
+        for size in made.sizes:
+            size.fixed = True
+
+
 def untestable(cls: type, made: Forms, methods: Mapping[str, Forms]) -> dict[str, str]:
     """Return the methods whose results a test cannot compare, and why."""
     found = {method: _why_untestable(cls, made, method, forms) for method, forms in methods.items()}
@@ -39,12 +68,7 @@ def untestable(cls: type, made: Forms, methods: Mapping[str, Forms]) -> dict[str
 
 
 def _why_untestable(cls: type, made: Forms, method: str, forms: Forms) -> str:
-    count = len(made.arguments)
-
-    def ask(*given: object) -> object:
-        return getattr(cls(*given[:count]), method)(*given[count:])
-
-    answers = tried(ask, Forms([*made.arguments, *forms.arguments]))
+    answers = tried(*_asking(cls, made, method, forms))
     if not answers.plain:
         kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
         return f"it returns an object of type {kind}, which a test cannot compare"
@@ -53,3 +77,13 @@ def _why_untestable(cls: type, made: Forms, method: str, forms: Forms) -> str:
     if not answers.answered and answers.raised.keys() == {"NotImplementedError"}:
         return "it only raises NotImplementedError"
     return ""
+
+
+def _asking(cls: type, made: Forms, method: str, forms: Forms) -> tuple[Callable[..., object], Forms]:
+    """Return a function that makes an object and calls a method of it, and how to draw its arguments."""
+    count = len(made.arguments)
+
+    def ask(*given: object) -> object:
+        return getattr(cls(*given[:count]), method)(*given[count:])
+
+    return ask, Forms([*made.arguments, *forms.arguments])

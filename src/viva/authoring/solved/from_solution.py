@@ -12,7 +12,7 @@ from viva.authoring.solved.new_files import Made, write_tests
 from viva.authoring.solved.own_tests import take_own_tests
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.questions import Question, has_markers, parsed, questions_of
-from viva.authoring.solved.solution_regions import with_markers
+from viva.authoring.solved.solution_regions import with_headings, with_markers, with_nbgrader_regions
 from viva.authoring.solved.solved_assignment import make
 from viva.authoring.source.cells_with_tests import is_test, without_tests
 from viva.authoring.source.source_cells import Cell
@@ -50,6 +50,8 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         )
     if not has_markers(cells):
         cells = with_markers(cells, questions)
+    if source.suffix == ".ipynb":
+        cells = with_headings(with_nbgrader_regions(cells), questions)
     found, failed, opened = _proposed(cells, questions, source.absolute().parent)
     take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], cells, found)
     named = [name for name in _texts(cells) if Path(name).as_posix() not in opened["written"]]

@@ -27,6 +27,8 @@ _LARGE: Final = 10
 """Numbers are drawn from a small range as well where they reach so far."""
 _LONG: Final = 4
 """A shorter list may be sorted by chance."""
+_SURE: Final = 6
+"""A single array as long as that is not sorted by chance."""
 
 
 class Undrawable(Exception):
@@ -203,12 +205,13 @@ class _Reader:
         plain = [v.detach().cpu().numpy() if tensor else v for v in values]
         kinds = {array.dtype.kind for array in plain}
         dimensions = sorted({array.ndim for array in plain} - {0})
-        if not dimensions or not kinds <= set("biuf"):
-            raise Undrawable(f"`{self._name}` (arrays of no dimension, or not of numbers)")
+        if not dimensions or not (kinds <= set("biuf") or kinds == {"U"}):
+            raise Undrawable(f"`{self._name}` (arrays of no dimension, or not of numbers or texts)")
         if len({array.ndim for array in plain}) > 1:
             by_dimension = ([v for v, a in zip(values, plain, strict=True) if a.ndim == count] for count in dimensions)
             return _either([self._array(some, per_call=False, name=name) for some in by_dimension])
         flat = np.concatenate([array.ravel() for array in plain])
+        options = _order_of([array.tolist() for array in plain]) if plain[0].ndim == 1 and kinds != {"b"} else ""
         shape: list[Part] = [SizeSlot(tuple(a.shape[axis] for a in plain)) for axis in range(plain[0].ndim)]
         if not per_call:
             ends = [size.ends for size in shape if isinstance(size, SizeSlot)]
@@ -224,6 +227,8 @@ class _Reader:
         elements: Form = []
         if kinds == {"b"}:
             elements = [", elements=booleans()"]
+        elif kinds == {"U"}:
+            elements = [", elements=", *self._strings(flat.tolist())]
         elif kinds <= set("iu"):
             elements = [", elements=", *self._integers([int(v) for v in flat] or [0, 3])]
         elif flat.size and (float(flat.min()) >= 0 or float(np.abs(flat).max()) > _LARGE):
@@ -231,7 +236,7 @@ class _Reader:
         if name is None:
             name = "tensors" if tensor else "arrays"
         return [f"{name}(", *itertools.chain.from_iterable((size, ", ") for size in shape[:-1]),
-                shape[-1], *elements, ")"]  # fmt: skip
+                shape[-1], *elements, *([Slot([options, ""])] if options else []), ")"]  # fmt: skip
 
     def _frame(self, values: Sequence[Frame], *, per_call: bool) -> Form:
         """Return how to draw data frames or series with the columns of these."""
@@ -316,6 +321,14 @@ class _Reader:
             raise Undrawable(f"`{self._name}` (an empty text)")
         shown = ", ".join(map(code, [v for v in sorted(different, key=len) if v][-_SAMPLES:]))
         return [f"words({shown})"]
+
+
+def _order_of(values: Sequence[list[Any]]) -> str:
+    """Return the options for arrays that ascend, as points on an axis do, and not by chance."""
+    long = [value for value in values if len(value) >= _LONG and 2 * len(set(value)) > len(value)]
+    if (len(long) < 2 and max(map(len, long), default=0) < _SURE) or any(value != sorted(value) for value in values):
+        return ""
+    return ", ordered=True" + (", distinct=True" if all(len(set(v)) == len(v) for v in values) else "")
 
 
 def is_tensor(value: object) -> bool:

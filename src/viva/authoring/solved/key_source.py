@@ -6,17 +6,18 @@ a name that something kept uses.
 
 import ast
 import builtins
-import symtable
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from viva.authoring.solved.questions import Definition, parsed
+from viva.authoring.solved.questions import parsed
 from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
+from viva.submissions.statement_names import StatementNames, statement_names, uncalled_names, used_names
+from viva.submissions.syntax_trees import Definition
 
 _FUTURE: Final = "from __future__"
-_BUILTIN: Final = frozenset(dir(builtins))
+_BUILTINS: Final = frozenset(dir(builtins))
 HEAD: Final = '''"""The model answers, made from {source}; edit that file, not this one."""
 '''
 PLAYED: Final = '''
@@ -40,10 +41,7 @@ class Statement:
 
     text: str
     node: ast.stmt
-    binds: frozenset[str]
-    changes: frozenset[str]
-    """Names whose objects it changes: `table[x] = y`, `table.append(y)`."""
-    uses: frozenset[str]
+    names: StatementNames
 
 
 def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, classes: Sequence[str]) -> str:
@@ -68,29 +66,51 @@ def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, cla
 def needed_statements(cells: Sequence[Cell], names: frozenset[str]) -> list[Statement]:
     """Return the statements that define names, and all that those need, in the order of the notebook."""
     statements = list(_statements(cells))
+    uses = list(_uses(statements))
     needed, kept = set(names), [statement.text.startswith(_FUTURE) for statement in statements]
     grows = True
     while grows:
         grows = False
         for place, statement in enumerate(statements):
-            if not kept[place] and (statement.binds | statement.changes) & needed:
+            if not kept[place] and (statement.names.binds | statement.names.changes) & needed:
                 kept[place] = grows = True
-                needed |= statement.uses
-    if needed - {name for statement in statements for name in statement.binds}:  # `from math import *` may bind it
-        kept = [keep or "*" in statement.binds for statement, keep in zip(statements, kept, strict=True)]
+                needed |= uses[place]
+    if needed - {
+        name for statement in statements for name in statement.names.binds
+    }:  # `from math import *` may bind it
+        kept = [keep or "*" in statement.names.binds for statement, keep in zip(statements, kept, strict=True)]
     return [statement for statement, keep in zip(statements, kept, strict=True) if keep]
 
 
+def used_of_notebook(test: str, cells: Sequence[Cell]) -> frozenset[str]:
+    """Return the names that a test reads, without the builtins that are Python's own for it."""
+    statements = list(_statements(cells))
+    bound = frozenset(name for statement in statements for name in statement.names.binds)
+    return used_names(test) - (_BUILTINS - _own_builtins(statements) - (bound & uncalled_names(test)))
+
+
+def _own_builtins(statements: Iterable[Statement]) -> frozenset[str]:
+    """Return the names of builtins that the notebook defines or imports: they mean its own everywhere."""
+    own = (s.names.binds for s in statements if isinstance(s.node, Definition | ast.Import | ast.ImportFrom))
+    return frozenset(name for names in own for name in names) & _BUILTINS
+
+
+def _uses(statements: Sequence[Statement]) -> Iterator[frozenset[str]]:
+    """Yield the names of the notebook that each statement uses.
+
+    A variable may have the name of a builtin (`sum = 0`): what stands above it means the builtin.
+    """
+    own = set(_own_builtins(statements))
+    for statement in statements:
+        yield statement.names.uses - (_BUILTINS - own)
+        own |= statement.names.binds & _BUILTINS
+
+
 def _statements(cells: Sequence[Cell]) -> Iterator[Statement]:
-    imported: set[str] = set()
-    for cell in cells:
-        tree = parsed(cell.source) if cell.kind == "code" else None
-        for node in tree.body if tree is not None else ():
-            binds = frozenset(_bound(node))
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                imported |= binds
-            changes = frozenset(_changed(node)) - imported  # np.random.seed(0) does not change what np is
-            yield Statement(_text(node, cell.source), node, binds, changes, used_names(ast.unparse(node)))
+    trees = ((cell, parsed(cell.source)) for cell in cells if cell.kind == "code")
+    found = [(cell, node) for cell, tree in trees if tree is not None for node in tree.body]
+    for (cell, node), names in zip(found, statement_names(node for _, node in found), strict=True):
+        yield Statement(_text(node, cell.source), node, names)
 
 
 def _text(node: ast.stmt, source: str) -> str:
@@ -100,52 +120,3 @@ def _text(node: ast.stmt, source: str) -> str:
     text = "\n".join(lines)
     alone = node.col_offset == 0 and parsed(text) is not None and len(ast.parse(text).body) == 1
     return solved(text).rstrip() if alone else ast.unparse(node)
-
-
-def _bound(node: ast.stmt) -> Iterator[str]:
-    """Yield the module's names that a statement binds, in whatever block it holds."""
-    if isinstance(node, Definition):
-        yield node.name
-        return
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        return
-    for part in _outside_functions(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            yield part.id
-        elif isinstance(part, Definition | ast.Import | ast.ImportFrom):
-            yield from _bound(part)
-
-
-def _changed(node: ast.stmt) -> Iterator[str]:
-    for part in _outside_functions(node):
-        target: ast.AST | None = None
-        if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store | ast.Del):
-            target = part
-        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-            target = part.value.func if isinstance(part.value.func, ast.Attribute) else None
-        while isinstance(target, ast.Subscript | ast.Attribute):
-            target = target.value
-        if isinstance(target, ast.Name):
-            yield target.id
-
-
-def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    if isinstance(node, Definition | ast.Lambda):
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from _outside_functions(child)
-
-
-def used_names(source: str) -> frozenset[str]:
-    """Return the module's names that source code reads, also in functions that it defines."""
-    top = symtable.symtable(source, "key", "exec")
-    found: set[str] = set()
-    pending = [top]
-    while pending:
-        table = pending.pop()
-        pending += table.get_children()
-        is_top = table is top
-        found |= {s.get_name() for s in table.get_symbols() if s.is_referenced() and (is_top or s.is_global())}
-    return frozenset(found - _BUILTIN)

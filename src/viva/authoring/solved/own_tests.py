@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from viva import grading
-from viva.authoring.solved.key_source import needed_statements, used_names
+from viva.authoring.solved.key_source import needed_statements, used_of_notebook
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.trial import OTHERS, OWN
 from viva.authoring.source.cells_with_tests import asked_names, test_body
 from viva.authoring.source.source_cells import Cell
 from viva.model.errors import UsageError
+from viva.submissions.statement_names import uncalled_names
 
 _FIXTURES: Final = ("student", "key", "rng", "submission")
 _GIVEN: Final = frozenset({*_FIXTURES, *grading.__all__, *OWN, *OTHERS})
@@ -68,13 +69,13 @@ def definitions_for(body: str, cells: Sequence[Cell], written: frozenset[str]) -
         UsageError: neither the notebook nor viva defines a name, or it needs what students write.
     """
     local = {s.get_name() for s in symtable.symtable(body, "test", "exec").get_symbols() if s.is_local()}
-    names = used_names(body) - local
+    names = used_of_notebook(body, cells) - local
     for name in sorted(names):
         needed = needed_statements(cells, frozenset({name}))
-        binds = {bound for statement in needed for bound in statement.binds}
+        binds = {bound for statement in needed for bound in statement.names.binds}
         if name in written:
             raise UsageError(f"students write `{name}`: ask for `student.{name}`, or for `key.{name}` of the solution.")
-        if binds & _GIVEN and (name not in _GIVEN or name in _uncalled(body)):
+        if binds & _GIVEN and (name not in _GIVEN or name in uncalled_names(body)):
             raise UsageError(
                 f"the test uses `{min(binds & _GIVEN)}` of the notebook, and viva has that name too. "
                 "Rename it in the notebook."
@@ -88,13 +89,6 @@ def definitions_for(body: str, cells: Sequence[Cell], written: frozenset[str]) -
             )
     taken = frozenset(names - _GIVEN)
     return [statement.text for statement in needed_statements(cells, taken)] if taken else []
-
-
-def _uncalled(body: str) -> set[str]:
-    """Return the names that code reads and never calls."""
-    nodes = list(ast.walk(ast.parse(body)))
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called}
 
 
 def _add(proposal: Proposal, body: str) -> None:

@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from viva.authoring.solved.described_calls import described_calls
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
 from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
-from viva.authoring.solved.solution_code import annotated_calls, doctest_failures, raised_in, summary_of, texts_in
+from viva.authoring.solved.solution_code import doctest_failures, raised_in, summary_of, texts_in
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
 from viva.compare.context import Context
@@ -28,9 +29,9 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     proposal.warnings += doctest_failures(name, function, recorded)
     calls, own = recorded.calls.get(name, []), raised_in(function)
     try:
-        forms = forms_of(function, calls or annotated_calls(function), texts_in(function), refuses=bool(own))
+        forms = forms_of(function, calls or described_calls(function), texts_in(function), refuses=bool(own))
     except Undrawable as what:
-        seen = "" if calls else ": the notebook never calls it, and the annotations do not say"
+        seen = "" if calls else ": the notebook never calls it, and neither annotations nor docstring say what it takes"
         proposal.why_not = f"viva cannot draw its argument {what}{seen}"
         return proposal
     answers = fitted(function, forms, own)

@@ -8,7 +8,7 @@ class below a question.
 import ast
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
@@ -19,6 +19,7 @@ from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import Cell
 from viva.config.yaml_types import as_name
 from viva.submissions.notebook_cells import NOT_PYTHON
+from viva.submissions.syntax_trees import Definition
 
 _HEADING: Final = re.compile(
     r"^ {0,3}(?:(?P<rank>#{1,6})[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M
@@ -44,7 +45,6 @@ _OTTER_SOLUTION: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+SOLUTION\b", re.
 _BEGIN: Final = re.compile(r"^\s*(?:#{1,3}|<!--)\s*BEGIN SOLUTION\b", re.MULTILINE)
 _OWN_WORDS: Final = re.compile(rf"{_BEGIN.pattern}|#\s*SOLUTION\b", re.MULTILINE)
 """In a markdown cell: it is the author's own answer."""
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(slots=True)
@@ -67,6 +67,8 @@ class Question:
     """The rank of its heading, 3 for a line in bold type; another heading of this rank ends its text. 0: none does."""
     ended: bool = False
     """Whether its text has ended. Code below belongs to it all the same, until the next question."""
+    cell: Cell | None = None
+    """The cell of nbgrader that a person grades, or its task, if it has no heading of its own."""
 
     @property
     def names(self) -> list[str]:
@@ -104,7 +106,7 @@ def questions_of(cells: Sequence[Cell]) -> list[Question]:
         _take(cell, current, marked=marked, solution=solution, names=names)
     asked = [question for question in found if _is_question(question, found, marked=marked)]
     if not any(question.number for question in asked):
-        asked = [single for question in asked for single in _each_name(question)]
+        asked = [single for question in asked for single in ([question] if question.cell else _each_name(question))]
     for question in asked:
         if question.is_written and not marked:
             question.prose = question.asked[1:]
@@ -134,9 +136,8 @@ def _begins(cell: Cell) -> Question | None:
     """Return the question that begins with a cell; None if none does."""
     if cell.kind == "raw":
         return _of_otter(cell.source)
-    if cell.kind == "code" and cell.nbgrader and cell.nbgrader.get("solution"):
-        number = str(cell.nbgrader.get("grade_id") or cell.number)
-        return Question(number, points=_exact(cell.nbgrader.get("points")))
+    if cell.nbgrader is not None and (started := _of_nbgrader(cell, cell.nbgrader)):
+        return started
     if cell.kind != "markdown":
         return None
     found: Question | None = None
@@ -150,10 +151,39 @@ def _begins(cell: Cell) -> Question | None:
     return found
 
 
+def _of_nbgrader(cell: Cell, about: Mapping[str, object]) -> Question | None:
+    """Return the question of a cell of nbgrader, None if it is no solution and no task.
+
+    What nbgrader leaves to a person is found by a heading with a number, which viva writes: the id would not do.
+    """
+    points, named = _exact(about.get("points")), str(about.get("grade_id") or "")
+    if _is_manual(cell):
+        title = "" if _GENERATED_ID.fullmatch(named) else re.sub(r"[\W_]+", " ", named).strip().capitalize()
+        return Question("", title, points, cell=cell)
+    return Question(named or str(cell.number), points=points) if cell.kind == "code" and about.get("solution") else None
+
+
+def _is_manual(cell: Cell) -> bool:
+    """Return whether nbgrader leaves a cell to a person: a task, or an answer with points that defines no function."""
+    about = cell.nbgrader or {}
+    if not (about.get("task") or (about.get("solution") and about.get("grade"))) or not _exact(about.get("points")):
+        return False
+    tree = parsed(cell.source) if cell.kind == "code" else None
+    return tree is None or not any(isinstance(node, Definition) for node in tree.body)
+
+
 def _is_of_heading(cell: Cell, current: Question) -> bool:
-    """Return whether a solution of nbgrader belongs to the heading above it, because its own id says nothing."""
-    grade_id = str((cell.nbgrader or {}).get("grade_id"))
-    return bool(current.rank and current.number) and _GENERATED_ID.fullmatch(grade_id) is not None
+    """Return whether a solution of nbgrader belongs to the heading above it.
+
+    Code does if its own id says nothing, and what goes to a person if it is the first answer below the heading.
+    """
+    if not current.rank or not current.number or cell.nbgrader is None:
+        return False
+    if _is_manual(cell):
+        return (
+            current.is_written and not current.prose and not (cell.kind == "markdown" and _HEADING.match(cell.source))
+        )
+    return cell.kind == "code" and _GENERATED_ID.fullmatch(str(cell.nbgrader.get("grade_id"))) is not None
 
 
 def _of_heading(text: str, *, bold: bool) -> Question | None:
@@ -220,7 +250,7 @@ def _take(cell: Cell, question: Question, *, marked: bool, solution: bool, names
     for node in tree.body if tree is not None else ():
         if marked and not solution and not _in_region(cell, node):
             continue
-        for kind, name in _written_names(node, values=marked):
+        for kind, name in _written_names(node, values=marked and not _is_manual(cell)):
             if name not in names and not name.startswith("_"):
                 names[name] = question
                 getattr(question, kind).append(name)
@@ -253,7 +283,7 @@ def _is_question(question: Question, others: Sequence[Question], *, marked: bool
     """
     below = [other for other in others if _is_below(other, question)]
     if question.is_written:
-        return bool(question.number and question.points) and not below
+        return bool((question.number or question.cell) and question.points) and not below
     parts = [other for other in below if not any(_is_below(each, other) for each in below)]
     total = sum((other.points or Fraction(0) for other in parts), start=Fraction(0))
     return marked or not below or total != question.points
@@ -278,7 +308,8 @@ def _numbered(found: list[Question]) -> list[Question]:
     """Return the questions, each with a number of its own that rubric.yaml can hold."""
     taken: set[str] = set()
     for place, question in enumerate(found, 1):
-        number = as_name(question.number, str(place))
+        own = "" if _GENERATED_ID.fullmatch(question.number) else question.number
+        number = as_name(own, str(place))
         again = (f"{number}_{count}" for count in itertools.count(2))
         question.number = number if number not in taken else next(each for each in again if each not in taken)
         taken.add(question.number)

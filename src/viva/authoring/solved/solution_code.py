@@ -1,15 +1,21 @@
-"""Read the code of a solution: its exceptions, the texts it compares with, its annotations and doctests."""
+"""Read the code of a solution: its exceptions, the texts it compares with, its summary and doctests."""
 
 import ast
 import doctest
 import inspect
 import io
+import re
 import textwrap
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from typing import Any
+from typing import Final
 
 from viva.authoring.solved.recorded_run import Recorded
+
+_SECTION: Final = re.compile(
+    r"^\s*(?:-{3,}|={3,})\s*$|^\s*(?:Args|Arguments|Parameters|Returns|Inputs?):|^\s*(?::|@)(?:param|type)", re.M
+)
+"""A section of a docstring, which is no sentence."""
 
 
 def raised_in(function: Callable[..., object]) -> frozenset[str]:
@@ -44,41 +50,6 @@ def _tree_of(function: Callable[..., object]) -> ast.Module:
         return ast.Module([], [])
 
 
-def annotated_calls(function: Callable[..., object]) -> list[inspect.BoundArguments]:
-    """Return two calls that fit the annotations of a function that the notebook never calls; none if one is missing."""
-    import numpy as np
-
-    samples: dict[str, tuple[Any, Any]] = {
-        "int": (1, 5),
-        "float": (-1.5, 2.0),
-        "bool": (True, False),
-        "str": ("The cat sat.", "a cat and a dog"),
-        "list[str]": (["a", "b"], ["the", "cat", "sat"]),
-        "list[int]": ([3, 1], [1, 4, 2]),
-        "list[float]": ([0.5, -1.0], [1.5, 2.5, 0.0]),
-        "np.ndarray": (np.ones((2, 3)) - 2, np.ones((4, 5))),
-    }
-    signature = inspect.signature(function)
-    calls = []
-    for place in (0, 1):
-        given = {}
-        for parameter in signature.parameters.values():
-            if parameter.default is not parameter.empty or parameter.kind > parameter.KEYWORD_ONLY:
-                continue
-            shown = parameter.annotation if isinstance(parameter.annotation, str) else getattr(
-                parameter.annotation, "__name__", ""
-            )  # fmt: skip
-            shown = str(parameter.annotation) if "[" in str(parameter.annotation) else shown
-            sample = samples.get(shown.replace("List", "list").replace("typing.", "").replace("numpy.", "np."))
-            if sample is None:
-                return []
-            given[parameter.name] = sample[place]
-        bound = signature.bind_partial()
-        bound.arguments.update(given)
-        calls.append(bound)
-    return calls
-
-
 def doctest_failures(name: str, function: Callable[..., object], recorded: Recorded) -> list[str]:
     """Return a sentence if a function contradicts the examples in its own docstring."""
     try:
@@ -93,7 +64,9 @@ def doctest_failures(name: str, function: Callable[..., object], recorded: Recor
 
 
 def summary_of(name: str, function: object) -> str:
-    """Return the sentence that students read above a test: the first line of the docstring, if it is short."""
-    lines = (inspect.getdoc(function) or "").strip().splitlines() if function is not None else []
-    first = lines[0].strip().rstrip(".:") if lines else ""
+    """Return the sentence that students read above a test: the first one of the docstring, if it is short."""
+    paragraph = (inspect.getdoc(function) or "").strip().partition("\n\n")[0] if function is not None else ""
+    if _SECTION.search(paragraph):
+        paragraph = ""
+    first = re.split(r"(?<=[.:!?])\s", " ".join(paragraph.split()))[0].rstrip(".:")
     return f"{first} (`{name}`)." if 0 < len(first) <= 90 and '"' not in first else f"`{name}` gives what is asked for."

@@ -1,12 +1,14 @@
-"""Markers around the solutions of a notebook that has none: each body, and each answer in words."""
+"""Markers around solutions that have none: functions' bodies, answers in words, and solution cells of nbgrader."""
 
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from viva.authoring.solved.questions import Definition, Question, parsed
-from viva.authoring.source.source_cells import Cell
+from viva.authoring.solved.questions import Question, parsed
+from viva.authoring.source.solution_markers import solution_lines
+from viva.authoring.source.source_cells import ANSWER_HERE, Cell
+from viva.submissions.syntax_trees import Definition
 
 BEGIN: Final = "### BEGIN SOLUTION"
 END: Final = "### END SOLUTION"
@@ -26,6 +28,50 @@ def with_markers(cells: Sequence[Cell], questions: Sequence[Question]) -> list[C
         if cell.kind == "markdown" and cell.source in answers:
             cell = replace(cell, source=_IN_WORDS.format(cell.source))
         found.append(_marked(cell, names) if cell.kind == "code" else cell)
+    return found
+
+
+def with_nbgrader_regions(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells with markers in those that are a solution as a whole by the metadata of nbgrader."""
+    return [
+        cell
+        if not (cell.nbgrader or {}).get("solution") or solution_lines(cell.source)
+        else replace(cell, source=_IN_WORDS.format(cell.source))
+        if cell.kind == "markdown"
+        else _as_solution(cell)
+        for cell in cells
+    ]
+
+
+def _as_solution(cell: Cell) -> Cell:
+    """Return a code cell with markers around the bodies if it defines things, and around all of it if it does more."""
+    tree = parsed(cell.source)
+    body = tree.body if tree is not None else []
+    names = frozenset(node.name for node in body if isinstance(node, Definition))
+    if names and all(isinstance(node, Definition | ast.Import | ast.ImportFrom) for node in body):
+        return _marked(cell, names)
+    return replace(cell, source=f"{BEGIN}\n{cell.source}\n{END}")
+
+
+def with_headings(cells: Sequence[Cell], questions: Sequence[Question]) -> list[Cell]:
+    """Return the cells with a numbered line above each answer that a person grades and nbgrader knows by an id.
+
+    Below a task of nbgrader, there is then a cell for the answer.
+    """
+    found = []
+    by_cell = {question.cell.number: question for question in questions if question.cell is not None}
+    for cell in cells:
+        question = by_cell.get(cell.number)
+        if question is None:
+            found.append(cell)
+            continue
+        heading = f"**{question.number} {question.title}".rstrip() + "**\n\n"
+        if (cell.nbgrader or {}).get("task"):
+            found += [cell, Cell("markdown", heading + ANSWER_HERE, cell.number)]
+        elif cell.kind == "code":
+            found += [Cell("markdown", heading.strip(), cell.number), cell]
+        else:
+            found.append(replace(cell, source=heading + cell.source))
     return found
 
 

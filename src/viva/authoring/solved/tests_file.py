@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Final
 
 from viva.authoring.solved.proposal import Proposal, own_strategies
-from viva.authoring.solved.questions import Definition, Question
+from viva.authoring.solved.questions import Question
+from viva.submissions.syntax_trees import Definition
 
 _HEAD: Final = '''"""The questions of {title}. viva wrote these tests: keep, change or delete them."""
 

@@ -28,7 +28,7 @@ BUDGET_S: Final = 20.0
 """Processor seconds for one function: what is proposed must not depend on how busy the machine is."""
 ENOUGH: Final = 0.6
 """The share of drawn arguments that the solution must answer."""
-_AS_MANY: Final = 0.95
+AS_MANY: Final = 0.95
 """A wider form must be answered as often as the narrower one, but for chance."""
 _MOST_REFUSED: Final = 0.5
 OWN: Final = frozenset(
@@ -108,7 +108,7 @@ def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -
             break
         undo = step()
         wider = tried(function, forms, own)
-        if wider.share < found.share * _AS_MANY or not wider.raised.keys() <= found.raised.keys() | own:
+        if wider.share < found.share * AS_MANY or not wider.raised.keys() <= found.raised.keys() | own:
             undo()
         else:
             found = wider

@@ -40,5 +40,6 @@ def strength(
 
 
 def changed_lines(diff: str) -> list[str]:
-    """Return the lines of a diff that differ."""
-    return [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    """Return the lines of a diff that differ in more than white space at their ends."""
+    lines = [line for line in diff.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    return [line for line in lines if line[1:].strip()]

@@ -1,0 +1,91 @@
+"""A notebook of nbgrader is taken over with all that its metadata say: whole cells as solutions, words, tasks."""
+
+import json
+from typing import Any
+
+import pytest
+
+from viva.authoring.empty_course import make_course
+from viva.authoring.solved.from_solution import Made, from_solution
+from viva.authoring.solved.questions import questions_of
+from viva.authoring.source.source_cells import ANSWER_HERE, Cell
+from viva.config import load_course
+from viva.submissions.notebook_cells import read_notebook
+from viva.submissions.notebook_prose import written_in
+
+SECRET = "because of the tails"
+
+
+def cell(kind: str, source: str, **about: object) -> dict[str, Any]:
+    metadata = {"nbgrader": {"schema_version": 3, **about}} if about else {}
+    made = {"cell_type": kind, "id": f"c{abs(hash(source))}", "metadata": metadata, "source": source}
+    return made | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+
+
+def solution(source: str, name: str, kind: str = "code", **about: object) -> dict[str, Any]:
+    return cell(kind, source, grade_id=name, solution=True, locked=False, **{"grade": False, **about})
+
+
+CELLS = [
+    cell("markdown", "# Homework\n\nWrite `spread`."),
+    solution(
+        "import numpy as np\n\ndef spread(x):\n    '''Return the range.'''\n    return max(x) - min(x)",
+        "cell-" + "0" * 16,
+    ),
+    cell("code", "assert spread([1, 4]) == 3\nspread([2.5, 1.0])", grade_id="t1", grade=True, points=2, locked=True),
+    solution("scale = spread([1, 7]) / 2", "scale"),
+    cell("code", "assert scale == 3", grade_id="t2", grade=True, points=1, locked=True),
+    cell("markdown", "Why is the range rarely used?"),
+    solution(SECRET, "why_rarely", "markdown", grade=True, points=4),
+    cell("markdown", "Describe a plot.", grade_id="cell-" + "1" * 16, task=True, points=5, locked=True, grade=False),
+    solution("import matplotlib.pyplot as plt\nx = 3\nplt.plot([x])", "plot", grade=True, points=2),
+    cell("markdown", "Another task, for nothing.", grade_id="x", task=True, points=0, locked=True, grade=False),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """The notebook in a new course."""
+    folder = tmp_path_factory.mktemp("nbgrader")
+    make_course(folder / "course")
+    notebook = {"cells": CELLS, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "hw.ipynb").write_text(json.dumps(notebook))
+    return from_solution(load_course(folder / "course"), "hw", folder / "hw.ipynb")
+
+
+def test_each_solution_answer_and_task_is_a_question(made: Made) -> None:
+    assert [(q.number, q.title, q.points, q.names) for q in made.questions] == [
+        ("1", "", 2, ["spread"]), ("scale", "", 1, ["scale"]), ("3", "Why rarely", 4, []), ("4", "", 5, []),
+        ("5", "Plot", 2, []),
+    ]  # fmt: skip
+
+
+def test_students_get_no_solution_and_answer_in_words_below_the_number(made: Made) -> None:
+    starter = (made.folder / "starter" / "hw.ipynb").read_bytes()
+    text = starter.decode()
+    for hidden in (SECRET, "max(x)", "scale = spread", "plt.plot"):
+        assert hidden not in text
+    assert "def spread(x)" in text and "Return the range." in text
+    notebook = read_notebook(starter)
+    assert "**5 Plot**" in text
+    assert [written_in(notebook, number).split("\n")[0] for number in ("3", "4")] == [ANSWER_HERE, ANSWER_HERE]
+    assert SECRET in (made.folder / "rubric.yaml").read_text("utf-8")
+
+
+def test_the_key_holds_what_nbgrader_marks_as_a_whole(made: Made) -> None:
+    key = (made.folder.parents[1] / "graders" / "hw" / "key.py").read_text("utf-8")
+    assert "return max(x) - min(x)" in key and "scale = spread([1, 7]) / 2" in key
+
+
+def test_an_answer_in_words_belongs_to_the_heading_above_it() -> None:
+    words: dict[str, object] = {"solution": True, "grade": True, "points": 3, "grade_id": "cell-" + "2" * 16}
+    code: dict[str, object] = {"solution": True, "grade": False, "grade_id": "cell-" + "3" * 16}
+    cells = [
+        Cell("markdown", "## 2.1 Why?", 1),
+        Cell("markdown", SECRET, 2, words),
+        Cell("markdown", "## 2.2 How?", 3),
+        Cell("code", "def f():\n    return 1", 4, code),
+        Cell("markdown", SECRET, 5, words),
+    ]
+    found = [(q.number, q.points, q.names, q.prose) for q in questions_of(cells)]
+    assert found == [("2.1", 3, [], [SECRET]), ("2.2", None, ["f"], []), ("3", 3, [], [SECRET])]
