@@ -130,7 +130,8 @@ def _say(name: str, made: "Made") -> None:
     for question in made.questions:
         tested = [f"`{each}`" for each in question.names if made.proposals[each].body]
         by_hand = is_graded_by_hand(question, made.proposals)
-        what = "graded by hand" if by_hand else ", ".join(tested) or "no test"
+        title = f": {question.title}" if question.title and not question.names else ""
+        what = f"graded by hand{title}" if by_hand else ", ".join(tested) or "no test"
         points = "points not given" if question.points is None else f"{show(question.points)} points"
         if question.points == 1:
             points = "1 point"

@@ -1,6 +1,5 @@
 """Tests proposed for what a solved notebook defines, as source code; and what the author should know about it."""
 
-import ast
 import copy
 import inspect
 from collections.abc import Callable, Sequence
@@ -9,13 +8,16 @@ from typing import Final
 from viva.authoring.solved.described_calls import described_calls
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
-from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
+from viva.authoring.solved.proposal import WIDTH, Proposal, source_code, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
 from viva.authoring.solved.solution_code import doctest_failures, raised_in, summary_of, texts_in
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
 from viva.compare.context import Context
 
+_SAID_NOWHERE: Final = "neither its annotations nor its docstring say what it takes"
+_MOST_SEEN: Final = 6
+"""Calls of the notebook that a test repeats."""
 _RANDOM_ARGUMENTS: Final = frozenset({"seed", "random_state", "rng", "generator"})
 
 
@@ -29,12 +31,10 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     proposal.warnings += doctest_failures(name, function, recorded)
     calls, own = recorded.calls.get(name, []), raised_in(function)
     try:
-        forms = forms_of(function, calls or described_calls(function), texts_in(function), refuses=bool(own))
+        forms, answers = _fitted(name, function, recorded, own)
     except Undrawable as what:
-        seen = "" if calls else ": the notebook never calls it, and neither annotations nor docstring say what it takes"
-        proposal.why_not = f"viva cannot draw its argument {what}{seen}"
-        return proposal
-    answers = fitted(function, forms, own)
+        seen = "" if calls else f": the notebook never calls it, and {_SAID_NOWHERE}"
+        return _of_seen_calls(proposal, function, calls, f"viva cannot draw its argument {what}{seen}")
     if answers is None:
         return _of_seen_calls(proposal, function, calls, "it answers too few of the arguments that viva draws")
     if answers.differs and answers.plain:
@@ -58,6 +58,26 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
         )
         proposal.body += line if "observed" not in proposal.imports else []
     return proposal
+
+
+def _fitted(
+    name: str, function: Callable[..., object], recorded: Recorded, own: frozenset[str]
+) -> tuple[Forms, Answers | None]:
+    """Return how to draw a function's arguments, and how it answers then; None if it answers too few.
+
+    If it does, arguments are drawn like those of the calls alone that did not raise: sizes that do not fit are rare.
+
+    Raises:
+        Undrawable: an argument has a type that cannot be drawn.
+    """
+    calls, raised = recorded.calls.get(name, []), recorded.raised.get(name, [])
+    forms = forms_of(function, calls or described_calls(function), texts_in(function), refuses=bool(own))
+    answers = fitted(function, forms, own)
+    answered = [call for call in calls if not any(call is other for other in raised)]
+    if answers is None and 0 < len(answered) < len(calls):
+        forms = forms_of(function, answered, texts_in(function), refuses=bool(own))
+        answers = fitted(function, forms, own)
+    return forms, answers
 
 
 def of_value(name: str, recorded: Recorded) -> Proposal:
@@ -112,19 +132,24 @@ def _of_seen_calls(
     lines = []
     draws = any(name in _RANDOM_ARGUMENTS for each in calls for name in each.arguments)
     for call in calls if not draws else []:
-        written = ", ".join([*(repr(a) for a in call.args), *(f"{n}={v!r}" for n, v in call.kwargs.items())])
+        passed = [("", value) for value in call.args] + [(f"{name}=", value) for name, value in call.kwargs.items()]
+        written = [(before, source_code(value)) for before, value in passed]
+        given = ", ".join(before + text for before, text in written)
         try:
             two = [_once(function, call, seed) for seed in (1, 2)]
         except Exception:  # noqa: S112  # such a call says nothing about right answers
             continue
         same = all(map(is_plain, two)) and difference(two[0], two[1], Context.of(None, None, ())) is None
-        if same and len(written) <= WIDTH and is_literal(f"[{', '.join(map(repr, call.args))}]"):
-            lines.append(f"    agree(student.{proposal.name}({written}), key.{proposal.name}({written}))")
+        if same and len(given) <= WIDTH - 40 and all(text for _, text in written):
+            two_sides = [f"student.{proposal.name}({given})", f"key.{proposal.name}({given})"]
+            lines.append("\n".join(written_call("agree", two_sides)))
     if not lines:
         proposal.why_not = why
         return proposal
-    proposal.body = list(dict.fromkeys(lines))[:6]
+    proposal.body = list(dict.fromkeys(lines))[:_MOST_SEEN]
     proposal.imports.add("agree")
+    for maker, line in (("np.", "import numpy as np"), ("torch.", "import torch")):
+        proposal.definitions += [line] if any(maker in text for text in proposal.body) else []
     return proposal
 
 
@@ -148,12 +173,3 @@ def _raised_unforeseen(name: str, answers: Answers) -> list[str]:
         f"`{name}({shown})` raises {kind}{': ' if text else ''}{text}. Such arguments are not asked."
         for kind, (text, shown) in sorted(answers.raised.items())
     ]
-
-
-def is_literal(text: str) -> bool:
-    """Return whether source code is a plain value, such as a number, a text or a list of these."""
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError):
-        return False
-    return True

@@ -37,6 +37,8 @@ class Recorded:
     namespace: dict[str, Any]
     calls: dict[str, list[inspect.BoundArguments]] = field(default_factory=dict)
     """By function, and by `Class.method`."""
+    raised: dict[str, list[inspect.BoundArguments]] = field(default_factory=dict)
+    """Those of them that raised an exception."""
     failed: list[tuple[int, str]] = field(default_factory=list)
     """Cells that raised, and what."""
     originals: dict[str, Any] = field(default_factory=dict)
@@ -62,13 +64,21 @@ class Recorder:
 
     def _kept(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         kept = self._recorded.calls.setdefault(name, [])
+        raised = self._recorded.raised.setdefault(name, [])
 
         @functools.wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:
+            call = None
             if len(kept) < MOST_CALLS:
                 with contextlib.suppress(Exception):  # what cannot be copied is not kept
-                    kept.append(copy.deepcopy(inspect.signature(function).bind(*args, **kwargs)))
-            return function(*args, **kwargs)
+                    call = copy.deepcopy(inspect.signature(function).bind(*args, **kwargs))
+                    kept.append(call)
+            try:
+                return function(*args, **kwargs)
+            except Exception:
+                if call is not None:
+                    raised.append(call)
+                raise
 
         return calling
 

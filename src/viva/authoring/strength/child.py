@@ -8,8 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.authoring.solved.input_forms import is_tensor
-from viva.authoring.solved.proposal import WIDTH
-from viva.authoring.solved.proposals import is_literal
+from viva.authoring.solved.proposal import WIDTH, source_code
 from viva.authoring.solved.recorded_run import seeded
 from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, is_finite, plain_of, within
 from viva.compare.agree import difference
@@ -70,7 +69,7 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     if not differing:
         return None
     best = min(differing, key=lambda arguments: len(repr(arguments)))
-    written = [_source_code(argument) for argument in best]
+    written = [source_code(argument) for argument in best]
     is_code = all(written) and len(", ".join(written)) <= WIDTH - 60
     shown = ", ".join(show(argument) for argument in best)
     return {"name": name, "shown": f"{name}({shown})", "arguments": ", ".join(written) if is_code else ""}
@@ -90,15 +89,6 @@ def _multiplied(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind == "f":
         return value * _LARGE
     return value * _LARGE if is_tensor(value) and value.is_floating_point() else value
-
-
-def _source_code(value: Any) -> str:
-    """Return a value as it is written in a test; empty if it cannot be written on a line."""
-    maker = "np.array" if isinstance(value, np.ndarray) else "torch.tensor" if is_tensor(value) else ""
-    plain = value.tolist() if maker else value
-    if not is_literal(repr(plain)) or (plain == [] and maker):  # the type of an empty array would be another one
-        return ""
-    return f"{maker}({plain})" if maker else repr(plain)
 
 
 def _differ(

@@ -1,0 +1,84 @@
+"""Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or those of the notebook."""
+
+from viva.authoring.solved.class_proposal import of_class
+from viva.authoring.solved.proposals import of_function
+from viva.authoring.solved.recorded_run import Recorded, run
+from viva.authoring.source.source_cells import Cell
+
+INTERPOLATOR = """\
+import numpy as np
+
+class Interpolator:
+    def __init__(self, x, y):
+        self.x, self.y = np.asarray(x), np.asarray(y)
+
+    def __call__(self, at):
+        total = 0.0
+        for k in range(len(self.x)):
+            others = np.delete(self.x, k)
+            total += self.y[k] * np.prod((at - others) / (self.x[k] - others))
+        return total
+
+made = Interpolator(np.linspace(-2, 2, 9), np.linspace(-2, 2, 9) ** 2)
+made(0.3), made(-1.5)
+"""
+FIT = """\
+import numpy as np
+
+def slope(x, y):
+    if len(x) != len(y):
+        raise ValueError("sizes")
+    return np.polyfit(x, y, 1)[0]
+
+for x, y in [([1, 2, 3], [1, 2]), ([1, 2], [3, 1, 2, 4]), ([1.5, 2.0, 4.0], [3.0, 1.0, 2.0])]:
+    try:
+        slope(np.array(x), np.array(y))
+    except ValueError:
+        pass
+"""
+SEEN = """\
+import numpy as np
+
+def share(name, names):
+    if name not in names:
+        raise KeyError(name)
+    return float((names == name).mean())
+
+share("ann", np.array(["ann", "bob", "ann"]))
+
+def apply(rule, values):
+    return {"double": 2 * values, "half": values / 2}[rule["kind"]]
+
+apply({"kind": "double"}, np.array([1.0, 2.0]))
+apply({"kind": "half"}, np.array([1.0, 3.0]))
+"""
+
+
+def recorded(source: str, *names: str) -> Recorded:
+    found = run([Cell("code", source, 1)], frozenset(names))
+    assert found.failed == []
+    return found
+
+
+def test_points_on_an_axis_ascend_and_their_number_varies() -> None:
+    proposal = of_class("Interpolator", recorded(INTERPOLATOR, "Interpolator"))
+    body = "\n".join(proposal.body)
+    assert 'arrays("n", ordered=True, distinct=True)' in body and 'arrays("n", elements=' in body
+
+
+def test_calls_that_only_show_an_error_do_not_decide_about_sizes() -> None:
+    body = "\n".join(of_function("slope", recorded(FIT, "slope")).body)
+    assert 'arrays("n"' in body and body.count('"n"') >= 2
+
+
+def test_what_is_hard_to_draw_is_asked_as_the_notebook_asks() -> None:
+    found = recorded(SEEN, "share", "apply")
+    proposal = of_function("apply", found)
+    assert proposal.body == [
+        "    agree(student.apply({'kind': 'double'}, np.array([1.0, 2.0])), "
+        "key.apply({'kind': 'double'}, np.array([1.0, 2.0])))",
+        "    agree(student.apply({'kind': 'half'}, np.array([1.0, 3.0])), "
+        "key.apply({'kind': 'half'}, np.array([1.0, 3.0])))",
+    ]
+    assert proposal.definitions == ["import numpy as np"]
+    assert "np.array(['ann', 'bob', 'ann'])" in "".join(of_function("share", found).body)
