@@ -58,6 +58,8 @@ def test_the_types_of_annotations_and_docstrings() -> None:
              [("f", (5, 5)), ("f", (5,)), ("f", (5,)), 5]),
             ("tokens, flags", GOOGLE, [["a", "b"], ("b", (3,))], [["the", "cat", "sat"], ("b", (5,))]),
             ("factor, rows", SPHINX, [-1.5, ("i", (3, 2))], [2.0, ("i", (3, 4))]),
+            ("a, pad", "a -- python numpy array of shape (m, n_H)\npad -- integer, padding", [("f", (3, 2)), 1],
+             [("f", (5, 4)), 5]),
             ("v", "v : vector of numbers", [("f", (3,))], [("f", (5,))]),
         ]:  # fmt: skip
             with row(parameters):

@@ -1,4 +1,4 @@
-"""Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or those of the notebook."""
+"""Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or as the notebook asks."""
 
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.proposals import of_function
@@ -36,6 +36,18 @@ for x, y in [([1, 2, 3], [1, 2]), ([1, 2], [3, 1, 2, 4]), ([1.5, 2.0, 4.0], [3.0
     except ValueError:
         pass
 """
+DISTANCE = """\
+import numpy as np
+
+def distance(a, b):
+    return np.sqrt(np.sum((a - b) ** 2))
+
+for a, b in [([1, 2, 3], [1, 2]), ([1, 2, 5], [3, 1, 2]), ([1.5, 2.0], [3.0, 1.0])]:
+    try:
+        distance(np.array(a), np.array(b))
+    except ValueError:
+        pass
+"""
 SEEN = """\
 import numpy as np
 
@@ -67,18 +79,15 @@ def test_points_on_an_axis_ascend_and_their_number_varies() -> None:
 
 
 def test_calls_that_only_show_an_error_do_not_decide_about_sizes() -> None:
-    body = "\n".join(of_function("slope", recorded(FIT, "slope")).body)
-    assert 'arrays("n"' in body and body.count('"n"') >= 2
+    for source, name in [(FIT, "slope"), (DISTANCE, "distance")]:
+        body = "\n".join(of_function(name, recorded(source, name)).body)
+        assert 'arrays("n"' in body and body.count('"n"') >= 2 and '"m"' not in body, name
 
 
 def test_what_is_hard_to_draw_is_asked_as_the_notebook_asks() -> None:
     found = recorded(SEEN, "share", "apply")
     proposal = of_function("apply", found)
-    assert proposal.body == [
-        "    agree(student.apply({'kind': 'double'}, np.array([1.0, 2.0])), "
-        "key.apply({'kind': 'double'}, np.array([1.0, 2.0])))",
-        "    agree(student.apply({'kind': 'half'}, np.array([1.0, 3.0])), "
-        "key.apply({'kind': 'half'}, np.array([1.0, 3.0])))",
-    ]
+    asked = ["{'kind': 'double'}, np.array([1.0, 2.0])", "{'kind': 'half'}, np.array([1.0, 3.0])"]
+    assert proposal.body == [f"    agree(student.apply({call}), key.apply({call}))" for call in asked]
     assert proposal.definitions == ["import numpy as np"]
     assert "np.array(['ann', 'bob', 'ann'])" in "".join(of_function("share", found).body)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.authoring.new_assignment import adding, in_words
+from viva.authoring.solved.course_markers import with_own_marks
 from viva.authoring.solved.new_files import Made, write_tests
 from viva.authoring.solved.own_tests import take_own_tests
 from viva.authoring.solved.proposal import Proposal
@@ -39,9 +40,8 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         UsageError: the source or a test in it cannot be used, or the name is taken.
         CourseError: the source cannot be read.
     """
-    cells = read = _read(source)
-    if source.suffix == ".ipynb":
-        cells = without_tests(read)
+    read = _read(source)
+    cells = with_own_marks(without_tests(read) if source.suffix == ".ipynb" else read)
     questions = questions_of(cells)
     if not questions:
         raise UsageError(

@@ -65,16 +65,18 @@ def _fitted(
 ) -> tuple[Forms, Answers | None]:
     """Return how to draw a function's arguments, and how it answers then; None if it answers too few.
 
-    If it does, arguments are drawn like those of the calls alone that did not raise: sizes that do not fit are rare.
+    Calls that raise show an error. They say what the arguments are only if the solution raises it itself, and then only
+    as long as it answers enough.
 
     Raises:
         Undrawable: an argument has a type that cannot be drawn.
     """
     calls, raised = recorded.calls.get(name, []), recorded.raised.get(name, [])
-    forms = forms_of(function, calls or described_calls(function), texts_in(function), refuses=bool(own))
-    answers = fitted(function, forms, own)
     answered = [call for call in calls if not any(call is other for other in raised)]
-    if answers is None and 0 < len(answered) < len(calls):
+    seen = answered if answered and not own else calls
+    forms = forms_of(function, seen or described_calls(function), texts_in(function), refuses=bool(own))
+    answers = fitted(function, forms, own)
+    if answers is None and 0 < len(answered) < len(seen):
         forms = forms_of(function, answered, texts_in(function), refuses=bool(own))
         answers = fitted(function, forms, own)
     return forms, answers
