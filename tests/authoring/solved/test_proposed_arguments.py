@@ -1,4 +1,4 @@
-"""Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or as the notebook asks."""
+"""Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or those it was given."""
 
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.proposals import of_function
