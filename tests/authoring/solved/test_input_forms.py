@@ -47,6 +47,11 @@ def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
             ([(1, "x"), (2, "y")], 'tuples(integers(1, 2), words("x", "y"))'),
             ([(1,), (2, 3)], 'sequences(integers(1, 3), "n").map(tuple)'),
             ([{"a": 1}], 'dictionaries(words("a"), integers(1, 1), min_size=1, max_size=3)'),
+            ([{"a": 1, "b": "x"}], 'fixed_dictionaries({"a": integers(1, 1), "b": words("x")})'),
+            (
+                [{"W": np.ones((4, 2)) / 3, "b": np.zeros((4, 1)) - 1}],
+                'fixed_dictionaries({"W": arrays("n", "m", elements=numbers(0.1, 0.9)), "b": arrays("n", "k")})',
+            ),
             ([{1, 2}], "sets(integers(1, 2), max_size=4)"),
             ([[0.25, 0.75], [1.0]], "distributions()"),
             ([np.zeros((2, 3), dtype=int)], 'arrays("n", "m", elements=integers(0, 0))'),

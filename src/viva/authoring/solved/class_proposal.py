@@ -9,7 +9,7 @@ from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
-from viva.authoring.solved.solution_code import texts_in
+from viva.authoring.solved.solution_code import constants_in, texts_in
 
 
 def of_class(name: str, recorded: Recorded) -> Proposal:
@@ -109,7 +109,7 @@ def _forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | No
 
     alike.__signature__ = rest  # type: ignore[attr-defined]  # what inspect.signature reads
     try:
-        forms = forms_of(alike, stripped, texts_in(function))
+        forms = forms_of(alike, stripped, texts_in(function), constants=constants_in(function))
     except Undrawable:
         if calls:
             raise

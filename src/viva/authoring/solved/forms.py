@@ -58,6 +58,8 @@ class Forms:
     """Name, whether it is passed by keyword only, and its form."""
     texts: frozenset[str] = frozenset()
     """The texts that the solution's code names: choices such as "mean"."""
+    constants: frozenset[str] = frozenset()
+    """All texts in the solution's code: keys of dictionaries, among others."""
     refuses: bool = False
     """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
     required: int = 0

@@ -40,6 +40,7 @@ def forms_of(
     calls: Sequence[inspect.BoundArguments],
     texts: frozenset[str],
     *,
+    constants: frozenset[str] = frozenset(),
     refuses: bool = False,
 ) -> Forms:
     """Return how to draw the arguments of a function that the notebook has called.
@@ -47,13 +48,14 @@ def forms_of(
     Args:
         function: the solution's function.
         calls: the arguments of its calls.
-        texts: the texts in its code.
+        texts: the texts with which its code compares something.
+        constants: all texts in its code.
         refuses: whether it raises exceptions of its own.
 
     Raises:
         Undrawable: an argument has a type that cannot be drawn.
     """
-    forms = Forms(texts=texts, refuses=refuses)
+    forms = Forms(texts=texts, constants=constants, refuses=refuses)
     parameters = list(inspect.signature(function).parameters.values())
     passed = {name for call in calls for name in call.arguments}
     for parameter in parameters:
@@ -156,6 +158,9 @@ class _Reader:
         if isinstance(first, set | frozenset):
             elements = self.form([item for v in values for item in sorted(v, key=repr)], per_call=False)
             return ["sets(", *elements, f", max_size={_most(values) + 2})"]
+        if isinstance(first, dict) and first and self._has_fixed_keys(values):
+            named = [[f"{code(key)}: ", *self.form([v[key] for v in values], per_call=per_call)] for key in first]
+            return ["fixed_dictionaries({", *_joined(named), "})"]
         if isinstance(first, dict) and any(values):
             keys = self.form([key for v in values for key in v], per_call=False)
             items = self.form([item for v in values for item in v.values()], per_call=False)
@@ -163,6 +168,17 @@ class _Reader:
             least = Slot([f", min_size={low}", ""]) if low else ""
             return ["dictionaries(", *keys, ", ", *items, least, f", max_size={_most(values) + 2})"]
         raise Undrawable(f"`{self._name}` (of type {type(first).__name__})")
+
+    def _has_fixed_keys(self, values: Sequence[dict[Any, Any]]) -> bool:
+        """Return whether dictionaries are records, such as weights: they hold arrays, or the code names their keys."""
+        if any(v.keys() != values[0].keys() for v in values) or not all(isinstance(key, str) for key in values[0]):
+            return False
+        items = [item for value in values for item in value.values()]
+        return (
+            len({type(item) for item in items}) > 1
+            or any(isinstance(item, np.ndarray) or is_tensor(item) for item in items)
+            or values[0].keys() <= self._forms.constants
+        )
 
     def _list(self, values: Sequence[list[Any]], *, per_call: bool) -> Form:
         items = [item for value in values for item in value]

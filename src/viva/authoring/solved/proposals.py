@@ -1,6 +1,7 @@
 """Tests proposed for what a solved notebook defines, as source code; and what the author should know about it."""
 
 import copy
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -10,7 +11,7 @@ from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
 from viva.authoring.solved.proposal import WIDTH, Proposal, source_code, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
-from viva.authoring.solved.solution_code import doctest_failures, raised_in, summary_of, texts_in
+from viva.authoring.solved.solution_code import constants_in, doctest_failures, raised_in, summary_of, texts_in
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
 from viva.compare.context import Context
@@ -74,10 +75,11 @@ def _fitted(
     calls, raised = recorded.calls.get(name, []), recorded.raised.get(name, [])
     answered = [call for call in calls if not any(call is other for other in raised)]
     seen = answered if answered and not own else calls
-    forms = forms_of(function, seen or described_calls(function), texts_in(function), refuses=bool(own))
+    read = functools.partial(forms_of, texts=texts_in(function), constants=constants_in(function), refuses=bool(own))
+    forms = read(function, seen or described_calls(function))
     answers = fitted(function, forms, own)
     if answers is None and 0 < len(answered) < len(seen):
-        forms = forms_of(function, answered, texts_in(function), refuses=bool(own))
+        forms = read(function, answered)
         answers = fitted(function, forms, own)
     return forms, answers
 

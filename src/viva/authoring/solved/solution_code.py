@@ -43,6 +43,12 @@ def texts_in(function: Callable[..., object]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
+def constants_in(function: Callable[..., object]) -> frozenset[str]:
+    """Return all texts in the code, the docstring among them."""
+    nodes = ast.walk(_tree_of(function))
+    return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
 def _tree_of(function: Callable[..., object]) -> ast.Module:
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(function)))

@@ -50,7 +50,18 @@ OWN: Final = frozenset(
 )
 """The strategies of viva."""
 OTHERS: Final = frozenset(
-    {"booleans", "dictionaries", "integers", "just", "none", "one_of", "sampled_from", "sets", "tuples"}
+    {
+        "booleans",
+        "dictionaries",
+        "fixed_dictionaries",
+        "integers",
+        "just",
+        "none",
+        "one_of",
+        "sampled_from",
+        "sets",
+        "tuples",
+    }
 )
 """Those of hypothesis."""
 
