@@ -106,6 +106,12 @@ def test_results_can_outlive_their_call() -> None:
     assert callable(f) and (f(2), f(1)) == ([0, 1], [0, 1])
 
 
+def test_what_is_the_same_with_its_parameters_exchanged_is_no_mistake() -> None:
+    for body in ["abs(x - y)", "((x - y) ** 2).sum()", "x * y + 1", "np.square(x - y).mean()"]:
+        assert "parameters_swapped" not in made_of(f"def f(x, y):\n    return {body}\n", "f"), body
+    assert "parameters_swapped" in made_of("def f(x, y):\n    return x - 2 * y\n", "f")
+
+
 def test_a_function_of_ones_own_is_not_called() -> None:
     found = made_of("def scale(x):\n    return x / 2\n\ndef f(x):\n    return scale(x) + 1\n", "f")
     assert found["step_dropped"] == {"return x + 1"}

@@ -100,7 +100,7 @@ def operands_swapped(node: ast.AST, code: Code) -> Iterator[Change]:
     """Exchange the operands of an operator that is not commutative."""
     orderly = (ast.Sub, ast.Div, ast.FloorDiv, ast.Pow, ast.MatMult, ast.Mod)
     if isinstance(node, ast.BinOp) and isinstance(node.op, orderly) and not _is_text(node.left):
-        if isinstance(node.op, ast.Sub) and _is_even(code.parents.get(node)):
+        if isinstance(node.op, ast.Sub) and is_even(code.parents.get(node)):
             return
         left, right = code.text(node.left), code.text(node.right)
         start, end = code.span(node)
@@ -177,7 +177,7 @@ def _is_total(node: ast.expr) -> bool:
     return called(node) in ("sum", "norm", "len") or bool((name := last_name(node)) and _TOTAL.fullmatch(name))
 
 
-def _is_even(above: ast.AST | None) -> bool:
+def is_even(above: ast.AST | None) -> bool:
     """Return whether what is done with a difference ignores its sign."""
     return called(above or ast.Pass()) in ("abs", "fabs", "square") or (
         isinstance(above, ast.BinOp) and isinstance(above.op, ast.Pow) and whole(above.right) == 2

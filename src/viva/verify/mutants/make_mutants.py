@@ -190,11 +190,15 @@ def _compiled(segment: str) -> str | None:
 def _sorted_sums(segment: str) -> str:
     """Return the statement with terms, factors and sides of `==` in a fixed order.
 
-    Exchanging a and b in `a + b` changes nothing.
+    Exchanging a and b in `a + b` changes nothing, nor does it in `abs(a - b)`.
     """
     tree = ast.parse(textwrap.dedent(segment))
+    above = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in reversed(list(ast.walk(tree))):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd)):
+        if isinstance(node, ast.BinOp) and (
+            isinstance(node.op, (ast.Add, ast.Mult, ast.BitAnd))
+            or (isinstance(node.op, ast.Sub) and formula_mistakes.is_even(above.get(node)))
+        ):
             node.left, node.right = sorted((node.left, node.right), key=ast.dump)
         elif isinstance(node, ast.BoolOp):
             node.values.sort(key=ast.dump)
