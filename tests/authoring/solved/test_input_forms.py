@@ -105,20 +105,20 @@ def square(a: Any) -> Any:
 def test_sizes_are_shared_only_where_the_solution_needs_it() -> None:
     found = forms(product, [(np.ones((3, 3)) - 2, np.ones((3, 3)) - 2)])
     assert found.written() == ['arrays("n", "n")', 'arrays("n", "n")']
-    assert fitted(product, found, frozenset()) is not None
+    assert fitted(product, found, frozenset()).enough
     first, second = found.written()
     assert first == 'arrays("n", "m")' and second == 'arrays("m", "k")'
     found = forms(square, [(np.ones((2, 2)) - 2,)])
-    assert fitted(square, found, frozenset()) is not None
+    assert fitted(square, found, frozenset()).enough
     assert found.written() == ['arrays("n", "n")']
 
 
 def test_ranges_grow_as_long_as_the_solution_answers() -> None:
     found = forms(lambda n: 1 / n, [(2,), (3,)])
-    assert fitted(lambda n: 1 / n, found, frozenset()) is not None
+    assert fitted(lambda n: 1 / n, found, frozenset()).enough
     assert found.written() == ["integers(1, 6)"]
     found = forms(lambda items: max(items), [([3, 1],)])
-    assert fitted(lambda items: max(items), found, frozenset()) is not None
+    assert fitted(lambda items: max(items), found, frozenset()).enough
     assert found.written() == ['sequences(integers(0, 6), "n")']
 
 
@@ -131,14 +131,14 @@ def refusing(n: int) -> int:
 def test_arguments_that_the_solution_refuses_itself_are_drawn_too() -> None:
     found = forms(refusing, [(2,)], refuses=True)
     answers = fitted(refusing, found, frozenset({"ValueError"}))
-    assert answers is not None and answers.refused and found.written() == ["integers(-2, 4)"]
+    assert answers.enough and answers.refused and found.written() == ["integers(-2, 4)"]
 
 
 def test_a_solution_that_never_answers_has_no_inputs() -> None:
     def failing(n: int) -> None:
         raise RuntimeError
 
-    assert fitted(failing, forms(failing, [(1,)]), frozenset()) is None
+    assert fitted(failing, forms(failing, [(1,)]), frozenset()).enough is False
 
 
 def test_randomness_is_noticed_whatever_draws() -> None:
@@ -146,4 +146,4 @@ def test_randomness_is_noticed_whatever_draws() -> None:
         return np.random.permutation(items).tolist()
 
     answers = fitted(shuffled, forms(shuffled, [([1, 2, 3],)]), frozenset())
-    assert answers is not None and answers.differs
+    assert answers.enough and answers.differs

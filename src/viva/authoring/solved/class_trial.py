@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from viva.authoring.solved.forms import Forms
 from viva.authoring.solved.solution_code import raised_in
-from viva.authoring.solved.trial import AS_MANY, ENOUGH, is_plain, tried
+from viva.authoring.solved.trial import AS_MANY, is_plain, tried
 
 
 def errors_of_constructor(cls: type, made: Forms) -> str | None:
@@ -27,7 +27,7 @@ def errors_of_constructor(cls: type, made: Forms) -> str | None:
         for slot in made.slots:
             slot.at = 0
         answers = tried(cls, made, own)
-    if answers.share < ENOUGH:
+    if not answers.enough:
         return None
     return "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
 

@@ -36,8 +36,8 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     except Undrawable as what:
         seen = "" if calls else f": the notebook never calls it, and {_SAID_NOWHERE}"
         return _of_seen_calls(proposal, function, calls, f"viva cannot draw its argument {what}{seen}")
-    if answers is None:
-        return _of_seen_calls(proposal, function, calls, "it answers too few of the arguments that viva draws")
+    if not answers.enough:
+        return _of_seen_calls(proposal, function, calls, _too_few(answers))
     if answers.differs and answers.plain:
         proposal.fixtures.append("rng")
         proposal.hidden = True
@@ -63,8 +63,8 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
 
 def _fitted(
     name: str, function: Callable[..., object], recorded: Recorded, own: frozenset[str]
-) -> tuple[Forms, Answers | None]:
-    """Return how to draw a function's arguments, and how it answers then; None if it answers too few.
+) -> tuple[Forms, Answers]:
+    """Return how to draw a function's arguments, and how it answers then.
 
     Calls that raise show an error. They say what the arguments are only if the solution raises it itself, and then only
     as long as it answers enough.
@@ -78,7 +78,7 @@ def _fitted(
     read = functools.partial(forms_of, texts=texts_in(function), constants=constants_in(function), refuses=bool(own))
     forms = read(function, seen or described_calls(function))
     answers = fitted(function, forms, own)
-    if answers is None and 0 < len(answered) < len(seen):
+    if not answers.enough and 0 < len(answered) < len(seen):
         forms = read(function, answered)
         answers = fitted(function, forms, own)
     return forms, answers
@@ -170,6 +170,11 @@ def _no_comparison(answers: Answers) -> str:
     if not (answers.returns or answers.prints or answers.changes):
         return "it returns nothing, prints nothing and changes nothing"
     return ""
+
+
+def _too_few(answers: Answers) -> str:
+    raised = [f"{kind}{': ' if text else ''}{text}" for kind, (text, _) in answers.raised.items()]
+    return f"it answers too few of the arguments that viva draws{f' ({raised[0]})' if raised else ''}"
 
 
 def _raised_unforeseen(name: str, answers: Answers) -> list[str]:

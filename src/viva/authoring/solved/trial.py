@@ -97,9 +97,14 @@ class Answers:
         decided = self.answered + min(self.refused, _MOST_REFUSED * self.answered)
         return decided / self.drawn if self.drawn else 0.0
 
+    @property
+    def enough(self) -> bool:
+        """Return whether the solution answers enough of what is drawn."""
+        return self.share >= ENOUGH
 
-def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -> Answers | None:
-    """Widen the forms as far as the solution answers; return what it then does, None if it never answers.
+
+def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -> Answers:
+    """Widen the forms as far as the solution answers enough, and return what it then does.
 
     Args:
         function: the solution's function.
@@ -108,12 +113,12 @@ def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -
     """
     end = time.process_time() + BUDGET_S
     found = tried(function, forms, own)
-    if found.share < ENOUGH:
+    if not found.enough:
         for size in forms.sizes:
             size.fixed = True
         found = tried(function, forms, own)
-    if found.share < ENOUGH:
-        return None
+    if not found.enough:
+        return found
     for step in _steps(forms):
         if time.process_time() > end:
             break
