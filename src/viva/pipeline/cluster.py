@@ -22,7 +22,7 @@ from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.checkpoint_folder import read_files, write_files
 from viva.pipeline.cluster_lanes import Lane, Sent
 from viva.pipeline.cluster_messages import News, Reply, Task, reply_from_bytes
-from viva.pipeline.jobs import Job, Observer, Postponed, Results
+from viva.pipeline.jobs import GradedJob, GradedJobs, Job, Observer, Postponed
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -33,7 +33,6 @@ MOST_BYTES: Final = 256 << 20
 """The scheduler keeps waiting tasks in memory: at most this much, and one task."""
 MOST_LOST: Final = 3
 """How often a task is sent again if the scheduler has lost it."""
-Result = tuple[Job, Graded | Exception]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class ClusterPool:
     on_wait: Callable[[str], None] = lambda text: None
     """Called with a line when there is no worker for waiting jobs."""
 
-    def run(self, jobs: Sequence[Job]) -> Results:
+    def run(self, jobs: Sequence[Job]) -> GradedJobs:
         """Grade the jobs, in any order; each comes back exactly once.
 
         Yields:
@@ -113,7 +112,7 @@ class _Run:
         notebooks = any((each.submission or each).may_hold_notebook for each in theirs)
         return Plan.of(self._pool.course, job.assignment, self._pool.secret, options, notebooks=notebooks)
 
-    def results(self) -> Iterator[Result]:
+    def results(self) -> Iterator[GradedJob]:
         """Send jobs and yield what comes back, until nothing is left."""
         self._client.subscribe_topic(cluster_worker.TOPIC, self._hear)
         while self._suspects or any(lane.has_work for lane in self._lanes):
@@ -173,7 +172,7 @@ class _Run:
             raise _without_viva(error) from error
         self._introduced = True
 
-    def _watch_workers(self) -> Iterator[Result]:
+    def _watch_workers(self) -> Iterator[GradedJob]:
         """Count the workers from time to time; after a timeout, yield the jobs that no worker can do."""
         if time.monotonic() - self._looked < LOOK_S or self._client.status != "running":
             return
@@ -205,7 +204,7 @@ class _Run:
                 del self._failed_at[sent.job.name]
                 sent.lane.waiting.appendleft(sent.job)
 
-    def _send(self) -> Iterator[Result]:
+    def _send(self) -> Iterator[GradedJob]:
         """Send enough to keep the workers busy: jobs that wait here can be cancelled, and need no memory there."""
         if self._client.status != "running" or not self._introduced:
             return
@@ -218,7 +217,7 @@ class _Run:
         if self._suspects and not any(lane.has_work for lane in self._lanes):
             yield from self._submit(*self._suspects.popleft(), last=True)
 
-    def _submit(self, job: Job, lane: Lane, *, last: bool = False) -> Iterator[Result]:
+    def _submit(self, job: Job, lane: Lane, *, last: bool = False) -> Iterator[GradedJob]:
         plan, options = self._plans[job.assignment.name], job.options or self._pool.options
         try:
             if not self._pool.observer.may_start(job):
@@ -317,7 +316,7 @@ class _Run:
         sent.lane.waiting.appendleft(sent.job)
         return None
 
-    def _give_up(self, why: str, lanes: Sequence[Lane]) -> Iterator[Result]:
+    def _give_up(self, why: str, lanes: Sequence[Lane]) -> Iterator[GradedJob]:
         """Yield all jobs of these lanes without a score."""
         with self._news:
             under_way = [sent for sent in self._sent.values() if sent.lane in lanes]

@@ -82,14 +82,16 @@ class Observer:
     """Returns the folder in which a submission's trainings are kept and resumed; None for neither."""
 
 
-Results = Generator[tuple[Job, Graded | Exception], None, None]
+GradedJob = tuple[Job, Graded | Exception]
+"""A job and its score, or the error that prevented one."""
+GradedJobs = Generator[GradedJob, None, None]
 """The jobs of one run with their scores, as they come back. To close it ends what is still under way."""
 
 
 class Pool(Protocol):
     """Grades jobs: on this machine, or on a cluster."""
 
-    def run(self, jobs: Sequence[Job]) -> Results:
+    def run(self, jobs: Sequence[Job]) -> GradedJobs:
         """Grade the jobs in any order; each comes back exactly once.
 
         Yields:

@@ -12,7 +12,7 @@ from viva.config import Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.jobs import Job, Observer, Postponed, Results
+from viva.pipeline.jobs import GradedJobs, Job, Observer, Postponed
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -35,7 +35,7 @@ class LocalPool:
     """Examiners at once; 0 for one per core, as far as memory allows."""
     observer: Observer = field(default_factory=Observer)
 
-    def run(self, jobs: Sequence[Job]) -> Results:
+    def run(self, jobs: Sequence[Job]) -> GradedJobs:
         """Grade the jobs, in any order; each comes back exactly once.
 
         Yields:
