@@ -9,7 +9,7 @@ import pytest
 from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.pipeline.grading_run import GradingRun
-from viva.pipeline.jobs import Job, Results
+from viva.pipeline.jobs import GradedJobs, Job
 from viva.pipeline.results_writer import ResultsWriter
 
 
@@ -19,7 +19,7 @@ class _FailingPool:
     def __init__(self) -> None:
         self.ended = False
 
-    def run(self, jobs: Sequence[Job]) -> Results:
+    def run(self, jobs: Sequence[Job]) -> GradedJobs:
         try:
             for job in jobs:
                 yield job, UsageError("the disk is full")
