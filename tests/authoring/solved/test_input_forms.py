@@ -50,7 +50,7 @@ def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
             ([{"a": 1, "b": "x"}], 'fixed_dictionaries({"a": integers(1, 1), "b": words("x")})'),
             (
                 [{"W": np.ones((4, 2)) / 3, "b": np.zeros((4, 1)) - 1}],
-                'fixed_dictionaries({"W": arrays("n", "m", elements=numbers(0.1, 0.9)), "b": arrays("n", "k")})',
+                'fixed_dictionaries({"W": arrays("n", "m", elements=numbers(0.1, 0.9)), "b": arrays("n", 1)})',
             ),
             ([{1, 2}], "sets(integers(1, 2), max_size=4)"),
             ([[0.25, 0.75], [1.0]], "distributions()"),

@@ -188,6 +188,7 @@ import os
 from pathlib import Path
 import sys
 from lowering import low
+from failing import nothing
 sys.path.append("venv/lib/site-packages")
 import installed
 
@@ -207,7 +208,7 @@ open("large.bin", "rb").close()
 def test_files_and_modules_that_a_notebook_reads_are_data_however_it_names_them(tmp_path: Path) -> None:
     make_course(tmp_path / "course")
     (tmp_path / "texts").mkdir()
-    files = {"lowering.py": "def low(x): return x.lower()", "texts/a.txt": "A b", "texts/b.txt": "", ".token": "s3"}
+    files = {"lowering.py": "def low(x): return x.lower()", "failing.py": "import no_such_library", "texts/a.txt": "A b", "texts/b.txt": "", ".token": "s3"}
     for path, text in files.items():
         (tmp_path / path).write_text(text, "utf-8")
     with (tmp_path / "large.bin").open("wb") as large:
@@ -220,7 +221,8 @@ def test_files_and_modules_that_a_notebook_reads_are_data_however_it_names_them(
     source = tmp_path / "solved.ipynb"
     source.write_bytes(notebook_of([Cell("markdown", heading, 1), Cell("code", code, 2)]))
     made = from_solution(load_course(tmp_path / "course"), "reading", source)
-    assert not made.failed and set(made.data) == {"lowering.py", "texts/a.txt", "texts/b.txt"}
+    assert [text for _, text in made.failed] == ["ModuleNotFoundError: No module named 'no_such_library'"]
+    assert set(made.data) == {"lowering.py", "failing.py", "texts/a.txt", "texts/b.txt"}
     assert made.too_large == ["large.bin"]
     assert "key.first_word()" in (made.folder / "tests.py").read_text("utf-8")
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _LARGE_AXIS: Final = 8
+_LARGEST_AXIS: Final = 64
+"""A longer axis is drawn shorter than the notebook has it: arrays are drawn number by number."""
 _SIZE_NAMES: Final = "nmkdpqrst"
 
 
@@ -43,7 +45,10 @@ class SizeSlot:
     def ends(self) -> tuple[int, int]:
         """Return the smallest and the largest size to draw; a large array of the notebook is not repeated."""
         low, high = min(self.seen), max(self.seen)
-        return low, high if self.of_list else max(low, min(high, _LARGE_AXIS))
+        if self.of_list:
+            return low, high
+        low = low if low <= _LARGEST_AXIS else _LARGE_AXIS
+        return low, max(low, min(high, _LARGE_AXIS))
 
 
 Part = str | Slot | SizeSlot
@@ -76,10 +81,11 @@ class Forms:
         return [part for _, _, form in self.arguments for part in form if isinstance(part, SizeSlot)]
 
     def group_sizes(self) -> None:
-        """Give sizes that were equal in every call one name."""
+        """Give sizes that were equal in every call one name; an axis of an array that always had size 1 keeps it."""
         groups: dict[tuple[int, ...], int] = {}
         for size in self.sizes:
             size.group = groups.setdefault(size.seen, len(groups))
+            size.fixed = not size.of_list and set(size.seen) == {1}
 
     def written(self) -> list[str]:
         """Return the arguments' strategies as code."""

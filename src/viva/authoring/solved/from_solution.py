@@ -22,6 +22,7 @@ from viva.config import Course, load_course
 from viva.formats.atomic_write import write_atomically
 from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
+from viva.submissions.code_imports import imported
 
 LONGEST_S: Final = 600.0
 LARGEST_DATA: Final = 64 << 20
@@ -55,7 +56,10 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
     found, failed, opened = _proposed(cells, questions, source.absolute().parent)
     take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], cells, found)
     named = [name for name in _texts(cells) if Path(name).as_posix() not in opened["written"]]
-    needed = _data([*opened["read"], *named], source.absolute().parent)
+    modules = [
+        f"{name.partition('.')[0]}.py" for cell in cells if cell.kind == "code" for name in imported(cell.source)
+    ]
+    needed = _data([*opened["read"], *named, *modules], source.absolute().parent)
     data = [path for path in needed if (source.absolute().parent / path).stat().st_size <= LARGEST_DATA]
     made = Made(
         course.root / "assignments" / name,
