@@ -208,7 +208,8 @@ open("large.bin", "rb").close()
 def test_files_and_modules_that_a_notebook_reads_are_data_however_it_names_them(tmp_path: Path) -> None:
     make_course(tmp_path / "course")
     (tmp_path / "texts").mkdir()
-    files = {"lowering.py": "def low(x): return x.lower()", "failing.py": "import no_such_library", "texts/a.txt": "A b", "texts/b.txt": "", ".token": "s3"}
+    files = {"texts/a.txt": "A b", "texts/b.txt": "", ".token": "s3"}
+    files |= {"lowering.py": "def low(x): return x.lower()", "failing.py": "import no_such_library"}
     for path, text in files.items():
         (tmp_path / path).write_text(text, "utf-8")
     with (tmp_path / "large.bin").open("wb") as large:
