@@ -152,7 +152,7 @@ def _begins(cell: Cell) -> Question | None:
 
 
 def _of_nbgrader(cell: Cell, about: Mapping[str, object]) -> Question | None:
-    """Return the question of a cell of nbgrader, None if it is no solution and no task.
+    """Return the question of a cell of nbgrader, None if it is neither a solution nor a task.
 
     What nbgrader leaves to a person is found by a heading with a number, which viva writes: the id would not do.
     """

@@ -15,7 +15,7 @@ from viva.authoring.solved.recorded_run import Recorded
 _SECTION: Final = re.compile(
     r"^\s*(?:-{3,}|={3,})\s*$|^\s*(?:Args|Arguments|Parameters|Returns|Inputs?):|^\s*(?::|@)(?:param|type)", re.M
 )
-"""A section of a docstring, which is no sentence."""
+"""The heading of a section in a docstring."""
 
 
 def raised_in(function: Callable[..., object]) -> frozenset[str]:
