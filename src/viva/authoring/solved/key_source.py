@@ -98,7 +98,7 @@ def _own_builtins(statements: Iterable[Statement]) -> frozenset[str]:
 def _uses(statements: Sequence[Statement]) -> Iterator[frozenset[str]]:
     """Yield the names of the notebook that each statement uses.
 
-    A variable may have the name of a builtin (`sum = 0`): what stands above it means the builtin.
+    A variable may have the name of a builtin (`sum = 0`): statements before it mean the builtin.
     """
     own = set(_own_builtins(statements))
     for statement in statements:
