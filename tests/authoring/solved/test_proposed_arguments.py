@@ -1,6 +1,9 @@
 """Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or those it was given."""
 
+import ast
+
 from viva.authoring.solved.class_proposal import of_class
+from viva.authoring.solved.proposal import WIDTH, written_call
 from viva.authoring.solved.proposals import of_function
 from viva.authoring.solved.recorded_run import Recorded, run
 from viva.authoring.source.source_cells import Cell
@@ -91,3 +94,11 @@ def test_what_is_hard_to_draw_is_asked_as_the_notebook_asks() -> None:
     assert proposal.body == [f"    agree(student.apply({call}), key.apply({call}))" for call in asked]
     assert proposal.definitions == ["import numpy as np"]
     assert "np.array(['ann', 'bob', 'ann'])" in "".join(of_function("share", found).body)
+
+
+def test_a_long_dictionary_is_written_on_several_lines() -> None:
+    weights = ", ".join(f'"größe{n}": arrays("n", {n})' for n in range(9))
+    lines = written_call("agree_on", ["student.f", "key.f", f"fixed_dictionaries({{{weights}}})", "integers(1, 3)"])
+    assert len(lines) == 8 and max(map(len, lines)) <= WIDTH
+    once = f"agree_on(student.f, key.f, fixed_dictionaries({{{weights}}}), integers(1, 3))"
+    assert ast.dump(ast.parse("if 1:\n" + "\n".join(lines))) == ast.dump(ast.parse(f"if 1:\n    {once}"))

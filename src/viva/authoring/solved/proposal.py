@@ -48,13 +48,35 @@ def written_call(function: str, arguments: Sequence[str]) -> list[str]:
     line = f"    {function}({', '.join(arguments)})"
     if len(line) <= WIDTH:
         return [line]
-    lines = [f"        {arguments[0]},"]
-    for argument in arguments[1:]:
-        if len(longer := f"{lines[-1]} {argument},") <= WIDTH:
+    return [f"    {function}(", *_filled(arguments, 8), "    )"]
+
+
+def _filled(parts: Sequence[str], indent: int) -> list[str]:
+    """Return parts with commas, as many on a line as it holds; a dictionary that is longer gets lines of its own."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and len(longer := f"{lines[-1]} {part},") <= WIDTH:
             lines[-1] = longer
+        elif indent + len(part) < WIDTH or (items := _items(part)) is None:
+            lines.append(f"{' ' * indent}{part},")
         else:
-            lines.append(f"        {argument},")
-    return [f"    {function}(", *lines, "    )"]
+            before, inner, after = items
+            lines += [" " * indent + before, *_filled(inner, indent + 4), f"{' ' * indent}{after},"]
+    return lines
+
+
+def _items(call: str) -> tuple[str, list[str], str] | None:
+    """Return a call in three parts, if its first argument is a dictionary: up to `{`, the items, and from `}` on."""
+    node = ast.parse(call, mode="eval").body
+    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if not isinstance(first, ast.Dict):
+        return None
+    pairs = zip(first.keys, first.values, strict=True)
+    items = [
+        f"{ast.get_source_segment(call, key)}: {ast.get_source_segment(call, value)}" for key, value in pairs if key
+    ]
+    text = call.encode()  # columns count bytes
+    return text[: first.col_offset + 1].decode(), items, text[(first.end_col_offset or 0) - 1 :].decode()
 
 
 def source_code(value: Any) -> str:

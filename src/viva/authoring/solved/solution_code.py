@@ -13,7 +13,7 @@ from typing import Final
 from viva.authoring.solved.recorded_run import Recorded
 
 _SECTION: Final = re.compile(
-    r"^\s*(?:-{3,}|={3,})\s*$|^\s*(?:Args|Arguments|Parameters|Returns|Inputs?):|^\s*(?::|@)(?:param|type)", re.M
+    r"^\s*(?:-{3,}|={3,})\s*$|^\s*(?:Args|Arguments?|Parameters|Returns|Inputs?):|^\s*(?::|@)(?:param|type)", re.M
 )
 """The heading of a section in a docstring."""
 
