@@ -114,8 +114,13 @@ def test_a_log_gets_a_line_now_and_then(
     job = Job(Path("ada"), "ada", load_course(trains).assignment("words"))
     with Progress([job]) as progress:
         for now[0] in (100.0, 101.0, 104.9, 105.1):
-            progress.tell(job, f"at {now[0]:g}")
-    assert capsys.readouterr().err.splitlines() == ["viva: ada: at 100", "viva: ada: at 105.1"]
+            progress.tell(job, f"epoch {now[0]:g}, loss 1e-05")
+        progress.tell(job, "waiting until other tests have ended")
+        progress.tell(job, "goes on after epoch 3 of 4")
+        progress.tell(job, "epoch 4, loss 0.25")
+    said = ["epoch 100, loss 1e-05", "epoch 105.1, loss 1e-05", "waiting until other tests have ended", "goes on after"]
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 4 and all(map(str.startswith, lines, (f"viva: ada: {text}" for text in said)))
 
 
 def test_what_cannot_be_removed_is_left(tmp_path: Path) -> None:

@@ -110,6 +110,17 @@ def test_cut_anywhere_and_continued_it_ends_as_if_uninterrupted(
     assert {curve.name: len(curve.values) for curve in run.events.curves} == {"toy, mean": 5, "toy, twice": 5}
 
 
+def test_a_second_try_of_its_test_continues_it(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    assert run.train(Toy(), budget=20).reached == 2
+    assert run.train(Toy(), budget=10).reached == 1, "another training of the same test begins at the beginning"
+    run.kept.begin("another test[]")
+    run.kept.begin("test_a.py::test_it[]")
+    toy = Toy()
+    assert_as_if_uninterrupted(toy, run.train(toy), whole)
+    assert any(text.startswith("toy, goes on after epoch 2 of 5") for text in run.told)
+
+
 @pytest.mark.parametrize("cut", range(1, EPOCHS + 1))
 def test_cut_by_an_error_in_the_middle_of_an_epoch(
     cut: int, whole: tuple[Toy, training.Epochs], tmp_path: Path

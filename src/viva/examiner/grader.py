@@ -333,7 +333,7 @@ class _Run:
         call_s = self._options.call_s
         self._begin(function, item, call_s or function.timeout_s or limits.test_s)
         if self.events.checkpoints is not None:
-            self.events.checkpoints.case_id = case_id
+            self.events.checkpoints.begin(case_id)
         with collecting(self.events), hint_evidence.of_one_test():
             error = run_item(fresh(item), following)
         try:

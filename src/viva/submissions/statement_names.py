@@ -47,6 +47,10 @@ def _bound_and_used(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     table = symtable.symtable(ast.unparse(node), "code", "exec")
     binds = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     parts = list(_outside_functions(node))
+    named = [(part.id, type(part.ctx)) for part in parts if isinstance(part, ast.Name)]
+    binds -= {name for name, context in named if context is ast.Del} - {
+        n for n, context in named if context is ast.Store
+    }
     if any(alias.name == "*" for part in parts if isinstance(part, ast.ImportFrom) for alias in part.names):
         binds.add("*")
     added_to = (part.target for part in parts if isinstance(part, ast.AugAssign))

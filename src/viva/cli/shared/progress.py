@@ -1,5 +1,6 @@
 """What a person sees while a class is graded, and the summary at the end."""
 
+import re
 import shutil
 import sys
 import time
@@ -21,9 +22,11 @@ if TYPE_CHECKING:  # imported only when there is something to show
     from viva.pipeline.results_writer import ResultsWriter
 
 TELL_EVERY_S: Final = 5.0
-"""How often a line about a submission in progress is written to a log."""
+"""How often a line of one kind about a submission in progress is written to a log."""
 LARGE: Final = 200
 """For a larger class the table leaves out what an earlier run graded."""
+_NUMBER: Final = re.compile(r"\d[\d.e+-]*")
+"""Lines that differ in numbers only are of one kind: epochs, one after the other."""
 _WIPE: Final = "\r\x1b[K"
 
 
@@ -37,7 +40,7 @@ class Progress:
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         self._total = len(jobs)
-        self._told: dict[str, float] = {}
+        self._told: dict[tuple[str, str], float] = {}
         self._line_is_open = False
         self._bar: Bar | None = None
         self._summary: Summary | None = None
@@ -79,12 +82,15 @@ class Progress:
         line = escaping.line(text, characters=200)
         if self._bar is not None:
             self._bar.tell(f"{job.path.name}: {line}")
-        elif sys.stderr.isatty():
+            return
+        if sys.stderr.isatty():
             width = shutil.get_terminal_size().columns - 1
             click.echo(f"{_WIPE}{line[:width]}", err=True, nl=False)
             self._line_is_open = True
-        elif time.monotonic() - self._told.get(job.name, -TELL_EVERY_S) >= TELL_EVERY_S:
-            self._told[job.name] = time.monotonic()
+            return
+        kind = job.name, _NUMBER.sub("", line)
+        if time.monotonic() - self._told.get(kind, -TELL_EVERY_S) >= TELL_EVERY_S:
+            self._told[kind] = time.monotonic()
             warn(f"{job.name}: {line}")
 
     def _end_line(self) -> None:

@@ -64,6 +64,12 @@ class Checkpoints:
     _begun: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     _run: str = ""
 
+    def begin(self, case_id: str) -> None:
+        """Let a test begin, for the first time or once more: its trainings are then the same again."""
+        self.case_id = case_id
+        for known in [known for known in self._begun if known[0] == case_id]:
+            del self._begun[known]
+
     def of(self, name: str, seed: object) -> "Checkpoint":
         """Return the place of a training that begins now; a second one of the same name and seed here is another."""
         self._run = self._run or _digest([FORMAT, sorted(self.made_with().items())])
