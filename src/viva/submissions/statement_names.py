@@ -5,7 +5,8 @@ import symtable
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from viva.submissions.syntax_trees import Definition
+from viva.submissions.notebook_cells import NOT_PYTHON
+from viva.submissions.syntax_trees import Definition, syntax_trees
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,26 @@ def statement_names(statements: Iterable[ast.stmt]) -> Iterator[StatementNames]:
             imported |= binds
         changes = frozenset(_changed(node)) - imported  # np.random.seed(0) does not change what np is
         yield StatementNames(binds, changes, uses)
+
+
+def bound_names(source: str) -> frozenset[str]:
+    """Return the names that a cell binds; none if it is not Python."""
+    return frozenset(name for found in statement_names(_statements(source)) for name in found.binds)
+
+
+def free_names(source: str) -> frozenset[str]:
+    """Return the names that a cell uses before it binds them; none if it is not Python."""
+    free: set[str] = set()
+    bound: set[str] = set()
+    for found in statement_names(_statements(source)):
+        free |= found.uses - bound
+        bound |= found.binds
+    return frozenset(free)
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    [tree] = syntax_trees([NOT_PYTHON.sub("", source)])
+    return tree.body if isinstance(tree, ast.Module) else []
 
 
 def used_names(source: str) -> frozenset[str]:

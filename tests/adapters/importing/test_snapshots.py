@@ -171,3 +171,24 @@ def otter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
     runs = Runs(folder / "course", import_otter(autograder(folder, {"q1": OTTER}, {})))
     yield runs
     runs.course.process.close()
+
+
+LATER: Final = [
+    solution("f", f"### BEGIN SOLUTION\n{RIGHT}\n### END SOLUTION"),
+    hidden_test("first", HIDDEN.replace("assert", "from math import isclose\nlimit = 9\nassert")),
+    hidden_test("second", "assert isclose(f(3), limit)"),
+    hidden_test("third", "limit = 4\nassert f(2) == limit"),
+]
+
+
+def test_a_test_may_use_what_a_hidden_region_above_it_defines(tmp_path: Path) -> None:
+    put(tmp_path / "source" / "ps1" / FILES[0], notebook(LATER))
+    runs = Runs(tmp_path / "course", import_nbgrader(tmp_path / "source" / "ps1"))
+    try:
+        for f, points in [(RIGHT, (1, 1, 1)), ("def f(x):\n    return 2 * x", (0, 0, 1))]:
+            won, _ = runs.graded({FILES[0]: notebook([LATER[0] | {"source": f}, *LATER[1:]])})
+            assert (won["first"], won["second"], won["third"]) == points
+        hidden = {test.number for test in runs.course.process.tests if test.visibility == "hidden"}
+    finally:
+        runs.course.process.close()
+    assert hidden == {"first", "second"}

@@ -15,6 +15,7 @@ from viva.examiner.outcome import Outcome
 from viva.model import Status
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.submissions.notebook_cells import Cell, Notebook
+from viva.submissions.statement_names import bound_names, free_names
 
 MOST_WRITTEN: Final = 100_000
 NO_NOTEBOOK: Final = "Not run: your submission holds no notebook `{file}`."
@@ -34,11 +35,17 @@ class NbgraderSuite:
     def tests(self) -> tuple[CellTest, ...]:
         """Return the tests, notebook by notebook, hidden ones last.
 
-        A test that hides a region also runs without it, for no points.
+        A test that hides a region also runs without it, for no points. One that uses what a hidden region above it
+        defines is hidden itself.
         """
         tests: list[CellTest] = []
         for notebook in self.notebooks:
-            of_notebook = [test for cell in notebook.cells.values() for test in _tests_of(notebook.file, cell)]
+            hidden = needing_hidden(notebook)
+            of_notebook = [
+                test
+                for cell in notebook.cells.values()
+                for test in _tests_of(notebook.file, cell, all_hidden=cell.grade_id in hidden)
+            ]
             tests += sorted(of_notebook, key=lambda test: test.function.hidden)
         return tuple(tests)
 
@@ -80,7 +87,7 @@ class NbgraderRun:
         if notebook is None:
             return _NotebookResults(None, StepResults(), {})
         steps = compose(notebook, source, hidden=hidden)
-        ran = self._in_snapshots(path, steps, source) if hidden else None
+        ran = self._in_snapshots(path, steps, source) if hidden and not needing_hidden(source) else None
         if ran is None:
             ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
         return _NotebookResults(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
@@ -154,15 +161,29 @@ def _grade_id(cell: Cell) -> str:
     return grade_id if isinstance(grade_id, str) else ""
 
 
-def _tests_of(file: str, cell: SourceCell) -> Sequence[CellTest]:
+def needing_hidden(notebook: SourceNotebook) -> frozenset[str]:
+    """Return the ids of the tests that use a name which a hidden region of an earlier cell binds, such as an import."""
+    found: set[str] = set()
+    names: set[str] = set()
+    for cell in notebook.cells.values():
+        if cell.kind != "code" or not cell.locked:
+            continue
+        if cell.is_test and free_names(cell.released) & names:
+            found.add(cell.grade_id)
+        names |= bound_names(cell.source) - bound_names(cell.released)
+    return frozenset(found)
+
+
+def _tests_of(file: str, cell: SourceCell, *, all_hidden: bool) -> Sequence[CellTest]:
     if not (cell.is_test or cell.is_graded_by_hand):
         return ()
     test_id = f"{file}::{cell.grade_id}"
     test = CellTest(plain_test(test_id, cell.grade_id, cell.grade_id, cell.points), file, cell.grade_id)
-    if not (cell.is_test and has_region(cell.source, HIDDEN_TESTS)):
+    has_hidden = cell.is_test and has_region(cell.source, HIDDEN_TESTS)
+    if not has_hidden and not all_hidden:
         return (test,)
     whole = replace(test, function=_hidden(test.function))
-    if not cell.shows_tests:
+    if not cell.shows_tests or all_hidden:
         return (whole,)
     given = plain_test(f"{test_id}#given", f"{cell.grade_id}: the tests that you were given", cell.grade_id)
     return (replace(test, function=given), whole)
