@@ -16,8 +16,9 @@ from viva.formats import results_json
 from viva.formats.results_json import json_schema, load_results, results_of
 from viva.model import Case, Entry, Score, Status
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.submissions import content_checks, open_submission
+from viva.submissions import open_submission
 from viva.submissions.answers_file import read_answers
+from viva.submissions.notebook_count import MOST_NOTEBOOKS
 
 ROOT = Path(__file__).parents[2]
 STUDENT = (ROOT / "docs" / "student-guide.md").read_text("utf-8")
@@ -113,7 +114,7 @@ def test_every_status_is_explained_by_the_symbol_and_word_that_are_shown() -> No
 def test_the_limits_that_the_guide_states_are_those_of_intake() -> None:
     defaults = open_submission.__kwdefaults__
     assert f"At most {defaults['max_mib']} MiB and {defaults['max_files']:,} files" in STUDENT
-    assert content_checks.MOST_NOTEBOOKS == 4 and "More than four notebooks" in STUDENT
+    assert MOST_NOTEBOOKS == 4 and "More than four notebooks" in STUDENT
 
 
 def test_the_commands_of_the_guide_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,12 @@ class Assignment:
         return self.data[0].parents[len(Path(self.data_names[0]).parts) - 1] if self.data else None
 
     @property
+    def notebooks(self) -> int:
+        """Return how many notebooks students get, as far as that is known."""
+        given = self.graders / "source" if self.suite else self.starter
+        return len(list(given.glob("*.ipynb")))
+
+    @property
     def hidden(self) -> list[Path]:
         """Return the folders that no program of a student may read: the graders, and one with a solved notebook."""
         solved = any((self.folder / name).is_file() for name in (*SOURCES, TESTS))

@@ -1,4 +1,4 @@
-"""Checks that need only the bytes of a submission: empty, not text, several notebooks, a wrong kind of file."""
+"""Checks that need only the bytes of a submission: empty, not text, a wrong kind of file."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,9 +7,6 @@ from typing import Final
 
 from viva.model import File
 from viva.submissions.file_names import ANSWERS, is_archive, is_code
-
-MOST_NOTEBOOKS: Final = 4
-"""A student may split the work over a few notebooks; more of them mean that a whole folder was submitted."""
 
 _KINDS: Final = (
     (b"%PDF", "a PDF"),
@@ -38,18 +35,12 @@ def problem(files: Sequence[File], *, is_folder: bool, shown: str) -> str:
     sentences = [_no_text(f) for f in code]
     if sentences and all(sentences):
         return " ".join(sentences[:3])
-    return _many_notebooks(files, shown)
+    return ""
 
 
 def notes(files: Sequence[File]) -> list[str]:
     """List the findings that do not stop grading."""
     found = []
-    notebooks = _notebooks(files)
-    if 1 < len(notebooks) <= MOST_NOTEBOOKS:
-        found.append(
-            f"{len(notebooks)} notebooks were found ({', '.join(notebooks)}), and all of them are used; "
-            "if one is a left-over, submit without it."
-        )
     for path in sorted(
         f.path
         for f in files
@@ -94,21 +85,6 @@ def _looks_like(file: File) -> str:
 def _is_binary(data: bytes) -> bool:
     """Return whether there are zero bytes where text has none; UTF-16 (Notepad's "Unicode") begins with a mark."""
     return b"\0" in data[:8192] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
-
-
-def _many_notebooks(files: Sequence[File], shown: str) -> str:
-    notebooks = _notebooks(files)
-    if len(notebooks) <= MOST_NOTEBOOKS:
-        return ""
-    some = ", ".join(notebooks[:3])
-    return (
-        f"{len(notebooks)} notebooks were found ({some} and {len(notebooks) - 3} more), and it cannot be told which "
-        f"one is the submission: submit the one with your answers (or grade each by itself: {shown}/*.ipynb)."
-    )
-
-
-def _notebooks(files: Sequence[File]) -> list[str]:
-    return sorted(f.path for f in files if f.path.lower().endswith(".ipynb"))
 
 
 def _same_but_for_case(files: Sequence[File]) -> list[list[str]]:

@@ -4,8 +4,10 @@ import socket
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Protocol
 
+from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
 from viva.examiner.changed_tests import changed_tests
@@ -22,10 +24,16 @@ from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
 from viva.replay.call_log import BoxRecorder, BoxReplay, CallLog
 from viva.replay.key_recording import KeyRecording, ReplayedKey
+from viva.submissions.notebook_count import with_notebooks_counted
 
 
 class AnyGrader(Protocol):
     """Grades one submission after the other: the tests of a course, or an existing suite."""
+
+    @property
+    def assignment(self) -> Assignment:
+        """What it grades."""
+        ...
 
     @property
     def functions(self) -> Sequence[TestFunction]:
@@ -80,7 +88,9 @@ class _Grading:
     """One request in progress; what only the tests of a course have is left out for existing suites."""
 
     def __init__(self, sock: socket.socket, grader: AnyGrader, request: GradeRequest, lost: Callable[[], bool]) -> None:
-        self._sock, self._grader, self._request, self._lost = sock, grader, request, lost
+        self._sock, self._grader, self._lost = sock, grader, lost
+        submission = with_notebooks_counted(request.submission, grader.assignment.notebooks)
+        self._request = replace(request, submission=submission)
         self._own = grader if isinstance(grader, Grader) else None
         self._load_reports: list[LoadReport] = []
 

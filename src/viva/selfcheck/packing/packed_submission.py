@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.config import Assignment, Course, SubmissionFiles
-from viva.model import File, Score, Tier
+from viva.model import File, Score, Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -17,6 +17,7 @@ from viva.selfcheck.packing.pack_listing import listing
 from viva.submissions import open_submission
 from viva.submissions.content_checks import problem
 from viva.submissions.file_names import safe
+from viva.submissions.notebook_count import with_notebooks_counted
 from viva.submissions.open_submission import no_such_path
 
 MOST_MIB: Final = 64
@@ -42,7 +43,9 @@ def gather(path: Path, assignment: Assignment | None) -> tuple[ChosenFiles, tupl
     if not chosen.mains:
         raise UsageError(f"{path}: there is no notebook and no Python file to submit.")
     files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
-    if why := problem(files, is_folder=True, shown=str(path)):
+    expected = assignment.notebooks if assignment is not None else 0
+    counted = with_notebooks_counted(Submission(str(path), files, ""), expected)
+    if why := problem(files, is_folder=True, shown=str(path)) or counted.problem:
         raise UsageError(f"Not packed, because it could not be graded: {why}")
     return chosen, files
 
