@@ -50,6 +50,14 @@ def test_the_first_telling_output_decides(outputs: list[dict[str, Any]], share: 
     assert earned == share
 
 
+@pytest.mark.parametrize(("frames", "whose"), [(1, "The test needs"), (2, "Your code needs")])
+def test_a_library_that_only_the_test_imports_is_not_the_students(frames: int, whose: str) -> None:
+    where = [["cell 3", 1, "", "import nose"]] * frames
+    raised = {"type": "ModuleNotFoundError", "message": "No module named 'nose'", "missing_module": "nose"}
+    outcome = of_cell({"status": "error", "outputs": [ERROR], "raised": {**raised, "frames": where}}, Fraction(4))
+    assert outcome.status is Status.ERROR and outcome.message.startswith(f"{whose} the module `nose`")
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.binary(max_size=5),
     lambda inner: (

@@ -10,6 +10,10 @@ from viva.model import Status, untrusted
 from viva.model.errors import BoxError, StudentRaised
 
 _LONGEST: Final = 400
+TEST_LACKS: Final = (
+    "The test needs the module `{module}`, which is not installed where it was graded. Your code is not the cause: "
+    "tell the course staff."
+)
 ERROR_OUTPUT: Final = "The tests wrote to the error output, which loses their points:"
 
 
@@ -81,6 +85,8 @@ def _lost(cell: dict[object, object], output: dict[object, object]) -> Outcome:
 
 def _error_text(error: StudentRaised) -> str:
     """Return what a failed assertion says; any other exception with the student's own lines."""
+    if error.missing_module and len(error.frames) <= 1:  # no function of the student's was running
+        return TEST_LACKS.format(module=error.missing_module)
     if error.type_name == "AssertionError":
         return f"Test failed: {error.message}" if error.message else "Test failed."
     return describe(without_suite(error))
