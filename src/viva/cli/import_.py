@@ -37,11 +37,15 @@ def command(tool: str, path: Path, to: Path, module: str | None, tests: str | No
     write_course(to, title, assignments)
     count = "one assignment" if len(assignments) == 1 else f"{len(assignments)} assignments"
     click.echo(f"{to}: a course with {count}: {', '.join(each.name for each in assignments)}.")
+    named: dict[str, list[str]] = {}
     for each in assignments:
         for note in each.notes:
-            click.echo(f"  {each.name}: {note}")
+            named.setdefault(note, []).append(each.name)
+    for note, names in named.items():
+        whose = "all" if len(names) == len(assignments) > 1 else ", ".join(names)
+        click.echo(f"  {whose}: {note}")
     if any("suite" in each.settings for each in assignments):
-        click.echo("Its tests run in the same sandbox as the graded code, and every result says so.")
+        click.echo("These tests run in the same sandbox as the graded code, and every result says so.")
     click.echo("Next:")
     click.echo(f"  cd {shlex.quote(str(to))}")
     if any(each.accepted for each in assignments):
