@@ -19,6 +19,7 @@ import viva
 from viva.compare.counterexamples import examples as kept
 from viva.compare.counterexamples import search
 from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
+from viva.compare.counterexamples.shrinking import shrinking
 from viva.grading import Disagreement, agree_on, with_other_arguments
 from viva.grading import strategies as ready
 from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, MissingAttribute, StudentRaised
@@ -50,6 +51,16 @@ class Counting:
     def __call__(self, *args):
         self.calls += 1
         return self.function(*args)
+
+
+def test_a_trial_of_a_mistake_takes_the_first_counter_example():
+    calls = {}
+    for on in (True, False):
+        student = Counting(unclipped)
+        with shrinking(on=on), pytest.raises(Disagreement):
+            asked(student, examples=30)
+        calls[on] = student.calls
+    assert calls[False] <= 30 < calls[True]
 
 
 def test_a_right_answer_costs_one_call_per_example():

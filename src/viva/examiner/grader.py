@@ -14,6 +14,7 @@ import pytest
 
 import viva
 from viva.compare import Disagreement, hint_evidence
+from viva.compare.counterexamples.shrinking import shrinking
 from viva.compare.hint_recording import HintRecording, begin_case, using_hint_recording
 from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
@@ -126,7 +127,7 @@ class Grader:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
             tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
-            with using_hint_recording(hint_recording), tracing:
+            with using_hint_recording(hint_recording), tracing, shrinking(on=not options.until_loss):
                 for function in chosen:
                     entry = run.entry(function, following)
                     sinks.on_entry(entry)

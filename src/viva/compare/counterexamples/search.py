@@ -24,6 +24,7 @@ from viva.compare.counterexamples.examples import (
     quiet_settings,
     seed_of_examples,
 )
+from viva.compare.counterexamples.shrinking import shrinks
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_evidence import is_second_look
 from viva.compare.hint_recording import hints_of_function
@@ -97,7 +98,7 @@ def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its nam
             if hints:
                 evidence.gather(known[position + 1 :])
             smallest = found
-            if position:  # the first example is the simplest one that the strategies draw
+            if position and shrinks():  # the first example is the simplest one that the strategies draw
                 smallest = _search(student_function, partial(ask_key, key, errors=errors), strategies, examples, found)
             if student_function.unanswered:  # by a recorded key, which knows only these examples
                 evidence.gather(known[position + 1 :])
