@@ -1,4 +1,4 @@
-"""Whether a counter-example is made smaller: a student reads it, and nobody does where a mistake is only tried out."""
+"""Whether a counter-example is made smaller: a student reads it, and no one does where a mistake is only tried out."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
