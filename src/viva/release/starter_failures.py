@@ -38,7 +38,8 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
         starter: the starter.
         right: a right submission.
     """
-    cells, changed = _cells(starter), _unwritten(_cells(starter).values(), _cells(right).values())
+    cells = _cells(starter)
+    changed = _unwritten(cells.values(), _cells(right).values())
     grows = True
     while grows:
         added = {name for cell in cells.values() if cell.uses & changed for name in cell.defines} - changed

@@ -11,7 +11,7 @@ from viva.submissions.syntax_trees import Definition, syntax_trees
 
 @dataclass(frozen=True, slots=True)
 class StatementNames:
-    """What a top-level statement does to the names of its module."""
+    """The names of its module that a top-level statement binds, changes and uses."""
 
     binds: frozenset[str]
     """Names that it binds, in whatever block; "*" if it imports all names of a module."""

@@ -15,7 +15,6 @@ from viva.examiner.outcome import Outcome
 from viva.model import Status
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.submissions.notebook_cells import Cell, Notebook
-from viva.submissions.statement_names import bound_names, free_names
 
 MOST_WRITTEN: Final = 100_000
 NO_NOTEBOOK: Final = "Not run: your submission holds no notebook `{file}`."
@@ -40,11 +39,10 @@ class NbgraderSuite:
         """
         tests: list[CellTest] = []
         for notebook in self.notebooks:
-            hidden = needing_hidden(notebook)
             of_notebook = [
                 test
                 for cell in notebook.cells.values()
-                for test in _tests_of(notebook.file, cell, all_hidden=cell.grade_id in hidden)
+                for test in _tests_of(notebook.file, cell, all_hidden=cell.grade_id in notebook.after_hidden)
             ]
             tests += sorted(of_notebook, key=lambda test: test.function.hidden)
         return tuple(tests)
@@ -87,7 +85,7 @@ class NbgraderRun:
         if notebook is None:
             return _NotebookResults(None, StepResults(), {})
         steps = compose(notebook, source, hidden=hidden)
-        ran = self._in_snapshots(path, steps, source) if hidden and not needing_hidden(source) else None
+        ran = self._in_snapshots(path, steps, source) if hidden and not source.after_hidden else None
         if ran is None:
             ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
         return _NotebookResults(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
@@ -159,19 +157,6 @@ def _grade_id(cell: Cell) -> str:
     about = cell.metadata.get("nbgrader")
     grade_id = about.get("grade_id") if isinstance(about, dict) else None
     return grade_id if isinstance(grade_id, str) else ""
-
-
-def needing_hidden(notebook: SourceNotebook) -> frozenset[str]:
-    """Return the ids of the tests that use a name which a hidden region of an earlier cell binds, such as an import."""
-    found: set[str] = set()
-    names: set[str] = set()
-    for cell in notebook.cells.values():
-        if cell.kind != "code" or not cell.locked:
-            continue
-        if cell.is_test and free_names(cell.released) & names:
-            found.add(cell.grade_id)
-        names |= bound_names(cell.source) - bound_names(cell.released)
-    return frozenset(found)
 
 
 def _tests_of(file: str, cell: SourceCell, *, all_hidden: bool) -> Sequence[CellTest]:

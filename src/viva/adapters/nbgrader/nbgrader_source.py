@@ -12,6 +12,7 @@ from viva.adapters.nbgrader.regions import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, 
 from viva.config.yaml_types import as_name
 from viva.model.errors import CourseError
 from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
+from viva.submissions.statement_names import bound_names, free_names
 
 FOLDER: Final = "source"
 """The folder of the notebooks, below graders/<a>/; they hold solutions, and never go into a box unchanged."""
@@ -87,6 +88,8 @@ class SourceNotebook:
     """Its name: `ps1.ipynb`."""
     cells: Mapping[str, SourceCell]
     """By their ids, in the order of the notebook."""
+    after_hidden: frozenset[str]
+    """The ids of the tests that use a name which a hidden region of an earlier cell binds, such as an import."""
 
 
 def read_source(folder: Path) -> tuple[SourceNotebook, ...]:
@@ -98,10 +101,23 @@ def read_source(folder: Path) -> tuple[SourceNotebook, ...]:
     paths = sorted(p for p in folder.glob("*.ipynb") if p.is_file() and not p.is_symlink())
     if not paths:
         raise CourseError(f"{folder} holds no notebook: `suite: nbgrader` expects the source version (*.ipynb) there.")
-    notebooks = tuple(SourceNotebook(path.name, _cells(path)) for path in paths)
+    by_name = [(path.name, _cells(path)) for path in paths]
+    notebooks = tuple(SourceNotebook(name, cells, _after_hidden(cells)) for name, cells in by_name)
     if not any(c.is_test or c.is_graded_by_hand for n in notebooks for c in n.cells.values()):
         raise CourseError(f"{folder}: no cell of any notebook is worth points: nbgrader's metadata are missing.")
     return notebooks
+
+
+def _after_hidden(cells: Mapping[str, SourceCell]) -> frozenset[str]:
+    found: set[str] = set()
+    names: set[str] = set()
+    for cell in cells.values():
+        if cell.kind != "code" or not cell.locked:
+            continue
+        if cell.is_test and free_names(cell.released) & names:
+            found.add(cell.grade_id)
+        names |= bound_names(cell.source) - bound_names(cell.released)
+    return frozenset(found)
 
 
 def _cells(path: Path) -> dict[str, SourceCell]:

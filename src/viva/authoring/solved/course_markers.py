@@ -24,7 +24,7 @@ _EDGE: Final = re.compile(
 def with_own_marks(cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells with `### BEGIN SOLUTION` and `### END SOLUTION` in place of other marks.
 
-    A beginning without an end marks nothing: `# YOUR CODE HERE` also stands where something is still to be written.
+    A beginning without an end marks nothing: an empty exercise has `# YOUR CODE HERE` too.
     """
     return [replace(cell, source=_with_own_marks(cell.source)) if cell.kind == "code" else cell for cell in cells]
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 Samples = tuple[Any, Any]
-"""What an argument is in the first call, and in the second one."""
+"""The values of one argument in the two calls."""
 _NAMES: Final = r"[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*"
 _DOCUMENTED: Final = (
     re.compile(rf"^[ \t]*(?P<names>{_NAMES})[ \t]*:[ \t]*(?P<type>\S.*)$", re.M),  # numpy
-    re.compile(rf"^[ \t]*(?P<names>{_NAMES})[ \t]*--+[ \t]*(?P<type>\S.*)$", re.M),
+    re.compile(rf"^[ \t]*(?P<names>{_NAMES})[ \t]*--+[ \t]*(?P<type>\S.*)$", re.M),  # Coursera
     re.compile(rf"^[ \t]*(?P<names>{_NAMES})[ \t]*\((?P<type>(?:[^()\n]|\([^()\n]*\))+)\)[ \t]*[:-]", re.M),  # Google
     re.compile(r"^[ \t]*:param[ \t]+(?P<type>[\w.\[\] ]+?)[ \t]+(?P<names>\w+)[ \t]*:", re.M),  # Sphinx
     re.compile(r"^[ \t]*:type[ \t]+(?P<names>\w+)[ \t]*:[ \t]*(?P<type>\S.*)$", re.M),

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from viva.authoring.source.source_cells import Cell
+from viva.submissions.statement_names import statement_names
 from viva.submissions.syntax_trees import Definition
 
 MOST_CALLS: Final = 60
@@ -134,7 +135,7 @@ def _run_cell(cell: Cell, names: frozenset[str], recorded: Recorded) -> None:
                 if not is_test and not is_import:
                     raise
                 if is_test and is_import:
-                    recorded.namespace.update(dict.fromkeys(_imported(part[-1]), _Absent()))
+                    recorded.namespace.update(dict.fromkeys(next(statement_names(part[-1:])).binds, _Absent()))
                 if not is_test or len(recorded.failed) == known:  # what follows from the first failure says nothing
                     recorded.failed.append((cell.number, _last_line(error)))
 
@@ -153,11 +154,6 @@ def _parts(statements: Sequence[ast.stmt], *, each: bool) -> list[list[ast.stmt]
         if (each or is_import) and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             parts.append([])
     return [part for part in parts if part]
-
-
-def _imported(node: ast.stmt) -> list[str]:
-    aliases = node.names if isinstance(node, ast.Import | ast.ImportFrom) else []
-    return [(alias.asname or alias.name).partition(".")[0] for alias in aliases]
 
 
 class _Absent:

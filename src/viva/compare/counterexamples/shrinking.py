@@ -1,4 +1,4 @@
-"""Whether a counter-example is made smaller: a student reads it, and no one does where a mistake is only tried out."""
+"""Switch off shrinking where no student reads the counter-example, as in a trial of mutants."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

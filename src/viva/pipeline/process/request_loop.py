@@ -32,7 +32,7 @@ class AnyGrader(Protocol):
 
     @property
     def assignment(self) -> Assignment:
-        """What it grades."""
+        """The assignment that it grades."""
         ...
 
     @property
