@@ -24,6 +24,14 @@ def test_streams_that_are_closed(streams: str) -> None:
     assert ("9 of 9 points" in ran.out) is (">&-" not in streams.split() and ">/dev/null" not in streams)
 
 
+@pytest.mark.parametrize("errors", ["2>/dev/full", "2> >(exec true)"])
+def test_a_warning_that_cannot_be_written_stops_nothing(errors: str) -> None:
+    weak = {"VIVA_SECRET": "ab" * 32}
+    assert "could be guessed" in grade("class/ada", env=weak).err
+    ran = grade("class/ada", "-o", HERE, shell=f"{{}} {errors}", env=weak)
+    assert ran.status == 0 and "9 of 9 points" in ran.out and result(HERE).score == RIGHT_POINTS
+
+
 @pytest.mark.parametrize("streams", [">/dev/full <&-"])
 def test_a_table_that_cannot_be_written_is_said_and_the_result_is_there(streams: str) -> None:
     ran = grade("class/ada", "-o", HERE, shell=f"{{}} {streams}")

@@ -1,7 +1,12 @@
 """What a command needs before it starts: three open standard streams, and a locale that can write every name."""
 
+import io
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 def prepare_process() -> None:
@@ -12,6 +17,20 @@ def prepare_process() -> None:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  # this same program
     if sys.stdout.errors == "strict":
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # where ASCII was asked for
+    raw = io.BufferedWriter(_ErrorOutput(2, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(raw, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+
+
+class _ErrorOutput(io.FileIO):
+    """Standard error that drops what cannot be written: a log on a full disk must not stop a class that is graded."""
+
+    def write(self, text: "ReadableBuffer", /) -> int:
+        """Write bytes; return how many there were."""
+        try:
+            written = super().write(text)
+        except OSError:
+            written = None
+        return memoryview(text).nbytes if written is None else written
 
 
 def _open_standard_streams() -> None:
