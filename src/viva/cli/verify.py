@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,6 +87,7 @@ def command(
         training=training,
         gpus=choose_gpus(gpu_wish),
         call_logs=not training,
+        on_progress=_count("verifying", "submissions"),
     )
     for assignment, findings in found:
         holds = _print_findings(assignment, findings, tier, verbose=verbose)
@@ -143,12 +144,7 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
     if not general_mistakes.installed():
         why = f"viva: cosmic-ray is not installed ({install_command('mutants')})"
         click.echo(f"{why}; only the mistakes of this field are made.", err=True)
-    shows = sys.stderr.isatty()
-
-    def show_progress(done: int, total: int) -> None:
-        if shows:
-            click.echo(f"\r{assignment.name}: {done} of {total} mutants ", err=True, nl=done == total)
-
+    show_progress = _count(assignment.name, "mutants")
     verdicts, stale = try_all(course, assignment, tier, secret, workers, show_progress)
     for line in (
         *mutant_report.table(assignment, verdicts),
@@ -167,3 +163,15 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
         mutant_report.write(path, found)
         click.echo(f"written: {path}")
     return 1 if found["survived"] or stale else 0
+
+
+def _count(what: str, noun: str) -> Callable[[int, int], None]:
+    """Return a function that shows on a terminal how much is done, in a line that what is printed next replaces."""
+    if not sys.stderr.isatty():
+        return lambda _done, _total: None
+
+    def show(done: int, total: int) -> None:
+        text = f"{what}: {done} of {total} {noun}" if done < total else ""
+        click.echo(f"\r\x1b[K{text}", err=True, nl=False)
+
+    return show

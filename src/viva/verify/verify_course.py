@@ -1,6 +1,6 @@
 """Verifies assignments: points add up, and every known submission gets what it should, through the real path."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -59,10 +59,9 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     training: bool = False,
     gpus: Gpus | None = None,
     call_logs: bool = False,
+    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything that has an expected verdict, all assignments in one batch so that no core waits for another.
-
-    Submissions that run into a time limit come first: while one worker waits for them, the others grade the rest.
 
     Args:
         course: the course.
@@ -74,6 +73,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         training: whether tests that train are run; never for mutants.
         gpus: what is offered to tests that need a GPU; None to leave them out.
         call_logs: whether the findings hold call logs.
+        on_progress: called after each submission and mutant, with how many are graded and how many there are.
 
     Yields:
         Each assignment in the order given, with a finding about its points, one about its rubric if there is one, one
@@ -84,30 +84,45 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     """
     examples = {a.name: example_submissions(course, a) for a in assignments}
     rubrics = {a.name: a.rubric() for a in assignments}
-    jobs = [
-        Job(Path(k.name), k.name, a, k.submission, _options(k, training=training, call_log=call_logs))
-        for a in assignments
-        for k in sorted(examples[a.name], key=lambda k: k.verdict != "timeout")
-    ]
     mutants = {a.name: ten(a, examples[a.name]) if with_mutants else [] for a in assignments}
-    options = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
-    jobs += [
-        Job(Path(m.name), m.name, a, m.submission(base.submission), options)
-        for a in assignments
-        for m, base in mutants[a.name]
-    ]
+    jobs = _jobs(assignments, examples, mutants, training=training, call_logs=call_logs)
     graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
     left = list(assignments)
     boxes = BoxOptions(tier, gpus=gpus or Gpus())
     pool = LocalPool(course, secret, boxes, GradeOptions(training=training), workers)
-    for job, result in pool.run(jobs):
+    for count, (job, result) in enumerate(pool.run(jobs), 1):
         if isinstance(result, Exception):
             raise result
+        on_progress(count, len(jobs))
         graded[job.assignment.name][job.name] = result
         while left and len(graded[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
             done = left.pop(0)
             found = _findings(done, rubrics[name], examples[name], graded[name])
             yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
+
+
+def _jobs(
+    assignments: Sequence[Assignment],
+    examples: Mapping[str, Sequence[ExampleSubmission]],
+    mutants: Mapping[str, Sequence[tuple[Mutant, ExampleSubmission]]],
+    *,
+    training: bool,
+    call_logs: bool,
+) -> list[Job]:
+    """Return what to grade, one assignment after the other, so that the findings about the first come soon.
+
+    Submissions that run into a time limit come first: while one worker waits for them, the others grade the rest.
+    """
+    slow: list[Job] = []
+    others: list[Job] = []
+    until_loss = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
+    for a in assignments:
+        for k in examples[a.name]:
+            options = _options(k, training=training, call_log=call_logs)
+            jobs = slow if k.verdict == "timeout" else others
+            jobs.append(Job(Path(k.name), k.name, a, k.submission, options))
+        others += [Job(Path(m.name), m.name, a, m.submission(k.submission), until_loss) for m, k in mutants[a.name]]
+    return slow + others
 
 
 def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> GradeOptions:
