@@ -162,7 +162,7 @@ docs: $(SITE)/.installed
 
 # docs/review*.png, with the distribution's Chromium.
 pictures: $(VENV)/.installed-dev
-	PYTHONPATH=tests/review $(BIN)/python docs/pictures.py
+	PYTHONPATH=tests/review:tests/records $(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

@@ -1,6 +1,8 @@
-"""`make pictures`: make the pictures of `viva review` from a small invented class in docs/pictures.yaml.
+"""`make pictures`: make the pictures of `viva report` and `viva review`.
 
-The class is graded like any other; what its markers have done so far, and when, is the same each time.
+The report is about the assignment's example submissions, the review about a small invented class in
+docs/pictures.yaml. Both are graded like any other class; what the markers have done so far, and when, is the same each
+time.
 """
 
 import io
@@ -31,7 +33,8 @@ from viva.review.queue import Marker, ReviewQueue
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"
 QUESTION = "2.1"
-MODEL = ROOT / "fixtures" / NAME / "submissions" / "accepted" / "notebook" / f"{NAME}.ipynb"
+EXAMPLES = ROOT / "fixtures" / NAME / "submissions"
+MODEL = EXAMPLES / "accepted" / "notebook" / f"{NAME}.ipynb"
 FIRST_MARKER, SECOND_MARKER = Marker("Ada", FIRST), Marker("Grace", SECOND)
 BETWEEN_S = 75
 SHOWN = "chiara"
@@ -39,13 +42,25 @@ COMMENT = "All three right. Your code leaves out the scale, though: see the test
 
 
 def main() -> None:
-    """Write docs/review.png and docs/review-overview.png."""
+    """Write docs/report.png, docs/review.png and docs/review-overview.png."""
     os.environ["VIVA_SECRET"] = "the pictures' secret, known to everybody"
     with tempfile.TemporaryDirectory(prefix="pictures-") as name:
         folder = Path(name)
+        take_report(folder)
         graded_class(folder)
         mark(folder / "results")
         take(folder)
+
+
+def take_report(folder: Path) -> None:
+    """Grade the example submissions, and take the picture of the report on them."""
+    examples = [path for kind in ("accepted", "partial", "wrong") for path in sorted(EXAMPLES.glob(f"{kind}/*"))]
+    viva(folder, "grade", *examples, "-a", NAME, "-o", "examples")
+    viva(folder, "report", "examples", "-o", "report")
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 960, "height": 1400}, color_scheme="light")
+        page.goto((folder / "report" / "report.html").as_uri())
+        save(page, "report.png")
 
 
 def graded_class(folder: Path) -> None:
@@ -56,8 +71,12 @@ def graded_class(folder: Path) -> None:
         place.mkdir(parents=True)
         (place / MODEL.name).write_text(json.dumps(notebook(text, scaled=number % 4 != 2)), "utf-8")
     paths = [f"class/{student}" for student in students]
-    command = [sys.executable, "-m", "viva.cli.main", "grade", *paths, "-a", NAME, "--course", ROOT, "-o", "results"]
-    subprocess.run(command, cwd=folder, check=True)
+    viva(folder, "grade", *paths, "-a", NAME, "-o", "results")
+
+
+def viva(folder: Path, *arguments: str | Path) -> None:
+    """Run a command in a folder."""
+    subprocess.run([sys.executable, "-m", "viva.cli.main", *arguments, "--course", ROOT], cwd=folder, check=True)
 
 
 def who_wrote_what() -> Iterator[tuple[str, str]]:

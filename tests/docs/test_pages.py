@@ -1,6 +1,7 @@
 """The pages of docs/: each is found, begins with what it is good for, and is read alike by GitHub and MkDocs."""
 
 import re
+import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -110,3 +111,15 @@ def test_the_page_about_the_environment_names_every_variable_of_viva() -> None:
 def test_the_page_about_doctor_explains_everything_that_can_be_missing() -> None:
     page = (ROOT / "docs" / "doctor.md").read_text("utf-8")
     assert [name for name in _ADVICE if f"| `{name}` |" not in page] == []
+
+
+@pytest.mark.slow
+def test_the_script_of_the_pictures_finds_what_it_imports() -> None:
+    """`make pictures` is seldom run: a helper of the tests that moved had broken it."""
+    shown = subprocess.run(["make", "--dry-run", "pictures"], cwd=ROOT, capture_output=True, text=True, check=True)
+    command = shown.stdout.splitlines()[-1]
+    assert command.endswith(" docs/pictures.py")
+    only_imports = (
+        f"""{command.removesuffix("docs/pictures.py")} -c 'import runpy; runpy.run_path("docs/pictures.py")'"""
+    )
+    subprocess.run(["bash", "-c", only_imports], cwd=ROOT, check=True)
