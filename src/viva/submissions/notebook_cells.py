@@ -30,9 +30,9 @@ _OTHER_LANGUAGES: Final = frozenset(
 NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 """A line of a cell that only IPython understands."""
 
-_TOO_MANY: Final = "the notebook holds far too many values: clear its outputs, and submit it again"
+_TOO_MANY: Final = "the notebook holds far too many values: clear its outputs first"
 _TOO_MANY_CELLS: Final = f"the notebook has more than {MAX_CELLS:,} cells"
-_AGAIN: Final = "open it in Jupyter, save it, and submit it again"
+_AGAIN: Final = "open it in Jupyter and save it there first"
 
 
 class NotebookError(Exception):
@@ -133,7 +133,7 @@ def _parse(data: bytes) -> Mapping[str, object]:
         raise NotebookError(f"the notebook is empty ({len(data)} bytes): {_AGAIN}")
     if len(data) > MAX_BYTES:
         raise NotebookError(
-            f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs, and submit it again"
+            f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs first"
         )
     text = decode(data)
     try:
@@ -190,7 +190,7 @@ def _broken(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _conflict(line: int) -> str:
-    return f"the notebook has an unresolved Git conflict in line {line}: resolve it, and submit it again"
+    return f"the notebook has an unresolved Git conflict in line {line}: resolve it first"
 
 
 def _cells(notebook: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[str, object]]]:
