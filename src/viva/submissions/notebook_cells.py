@@ -132,9 +132,7 @@ def _parse(data: bytes) -> Mapping[str, object]:
     if not data.strip():
         raise NotebookError(f"the notebook is empty ({len(data)} bytes): {_AGAIN}")
     if len(data) > MAX_BYTES:
-        raise NotebookError(
-            f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs first"
-        )
+        raise NotebookError(f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs first")
     text = decode(data)
     try:
         if len(data) > LARGE and (cells := _cells_alone(text)) is not None:
