@@ -24,6 +24,9 @@ from viva.verify.mutants.submission_code import Piece, pieces_of
 SLOW: Final = 5
 """A mutant hangs if it takes this many times longer than the right answer's slowest test."""
 LEAST_S: Final = 2.0
+SLOW_TO_LOAD: Final = 2
+"""It hangs while it is loaded if that takes this many times longer than the right answer's whole grading."""
+LEAST_LOAD_S: Final = 5.0
 _SLOW_IMPORTS: Final = ("torch", "scipy", "pandas")
 """Modules so slow to import that they are imported once for all mutants."""
 
@@ -66,7 +69,7 @@ ReportProgress = Callable[[int, int], None]
 
 def accepted(examples: Sequence[ExampleSubmission], assignment: Assignment) -> list[ExampleSubmission]:
     """Return the key and the fixtures that lose no points; of the references, only those that the key imports."""
-    found = [k for k in examples if k.verdict == "accepted" and k.score is None]
+    found = [k for k in examples if k.verdict == "accepted" and not k.failing]
     return [_without_unused_references(k, assignment) if k.name == "key" else k for k in found]
 
 
@@ -164,7 +167,9 @@ def _right_answers(
 def _job(assignment: Assignment, base: RightAnswer, mutant: Mutant, tests: list[str]) -> Job:
     slowest = max((case.wall_s for entry in base.score.entries for case in entry.cases), default=0.0)
     call_s = max(LEAST_S, SLOW * slowest)
-    options = GradeOptions(only=tuple(tests or base.won), until_loss=True, call_s=call_s, training=False)
+    load_s = max(LEAST_LOAD_S, SLOW_TO_LOAD * base.score.wall_s)
+    only = tuple(tests or base.won)
+    options = GradeOptions(only=only, until_loss=True, call_s=call_s, load_s=load_s, training=False)
     return Job(Path(mutant.name), mutant.name, assignment, mutant.submission(base.example.submission), options)
 
 
