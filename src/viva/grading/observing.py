@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
 from viva.proxies.proxies import special_method
+from viva.sandbox.guest.transport.wire import Function
 
 Observed = Literal["printed", "arguments", "value"]
 _OBSERVED: Final = frozenset(get_args(Observed))
@@ -26,7 +27,9 @@ def observed(function: Any, *what: Observed) -> Callable[..., dict[str, object]]
         done = function.call(*arguments)
         if done.raised is not None:
             raise done.raised
-        seen = {"value": done.value, "printed": done.printed, "arguments": list(done.args_after)}
+        functions = {place for place, given in enumerate(arguments) if type(given) is Function}
+        after = [value for place, value in enumerate(done.args_after) if place not in functions]
+        seen = {"value": done.value, "printed": done.printed, "arguments": after}
         return {name: seen[name] for name in what}
 
     call.__name__ = function.__name__

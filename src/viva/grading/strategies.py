@@ -7,14 +7,18 @@ when the first of them is called, so that graders without `agree_on` do not pay 
 import datetime
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
+from viva.grading.functions import as_argument
+
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from numpy.typing import NDArray
+
+    from viva.sandbox.guest.transport.wire import Function
 
     Matrix = NDArray[np.float64]
     Matrices = SearchStrategy[Matrix]
@@ -310,6 +314,35 @@ def distributions(low: int = 1, high: int = 5) -> "SearchStrategy[list[float]]":
         ValueError: `low` is above `high`.
     """
     return probability_rows(1, (low, high)).map(lambda rows: rows[0].tolist())
+
+
+def functions(*choices: Callable[..., object]) -> "SearchStrategy[Function]":
+    """Draw one of the functions, to be passed to the student's function: `functions(lambda x: x**2 - 2, np.cos)`.
+
+    Within one example, all `functions` and `matching` with equally many choices draw the one at the same place, so that
+    a function goes with its derivative.
+
+    Args:
+        choices: lambdas, functions of the test file, or of a library. They run in the sandbox, and hold no answers.
+
+    Raises:
+        ValueError: there is none, or one cannot be sent to the sandbox.
+    """
+    return matching(*map(as_argument, choices))
+
+
+def matching(*choices: T) -> "SearchStrategy[T]":
+    """Draw one of the values: within one example the one at the same place, as `functions` explains.
+
+    Raises:
+        ValueError: there is none.
+    """
+    from hypothesis import strategies as st
+
+    if not choices:
+        raise ValueError("functions, matching: expected at least one choice.")
+    place = st.shared(st.integers(0, len(choices) - 1), key=f"viva choice of {len(choices)}")
+    return place.map(choices.__getitem__)
 
 
 def _normalised(values: "Matrix") -> "Matrix":

@@ -10,6 +10,7 @@ import pytest
 from rows import Rows
 
 from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.recorded_run import Recorded
 from viva.authoring.solved.trial import evaluated, fitted
 
 Calls = list[tuple[Any, ...]]
@@ -17,7 +18,7 @@ Calls = list[tuple[Any, ...]]
 
 def forms(function: Callable[..., Any], calls: Calls, **options: Any) -> Any:
     bound = [inspect.signature(function).bind(*call) for call in calls]
-    return forms_of(function, bound, options.pop("texts", frozenset()), **options)
+    return forms_of(function, bound, Recorded({}), **options)
 
 
 TABLE = pd.DataFrame({"k": ["a", "b", "a"], "v": [1.5, None, -2.0]})

@@ -102,3 +102,110 @@ def test_a_long_dictionary_is_written_on_several_lines() -> None:
     assert len(lines) == 8 and max(map(len, lines)) <= WIDTH
     once = f"agree_on(student.f, key.f, fixed_dictionaries({{{weights}}}), integers(1, 3))"
     assert ast.dump(ast.parse("if 1:\n" + "\n".join(lines))) == ast.dump(ast.parse(f"if 1:\n    {once}"))
+
+
+PASSING = """\
+import math
+import numpy as np
+
+EPS, RATE = 1e-6, 3
+
+def relu(x):
+    return np.maximum(x, 0)
+
+def newton(f, derivative, x0, tol=1e-8):
+    x = x0
+    for _ in range(50):
+        step = f(x) / derivative(x)
+        x -= step
+        if abs(step) < tol:
+            break
+    return x
+
+def bisect(f, a, b):
+    if f(a) * f(b) > 0:
+        raise ValueError("no change of sign")
+    while b - a > 1e-6:
+        middle = (a + b) / 2
+        a, b = (a, middle) if f(a) * f(middle) <= 0 else (middle, b)
+    return a
+
+def gradient(f, x, h=1e-5):
+    return np.array([(f(x + e) - f(x - e)) / (2 * h) for e in h * np.eye(len(x))])
+
+def count_if(predicate, words):
+    return sum(map(predicate, words))
+
+def layer(x, activation):
+    return activation(2 * x)
+
+newton(lambda x: x**2 - 2, lambda x: 2*x, 1.0)
+newton(np.sin, np.cos, 3.0)
+newton(lambda x: RATE * x - 1, lambda x: RATE, 0.5)
+
+def cubic(x):
+    power = x**3
+    return power - x - EPS
+
+def line(x):
+    "Crosses 0 once."
+    return x - 3
+
+bisect(cubic, 0.5, 2.0)
+bisect(line, 0, 10)
+bisect(np.cos, 0, 3)
+gradient(lambda x: (x**2).sum(), np.array([1.0, 2.0]))
+count_if(str.isupper, ["A", "b"])
+count_if(lambda w: len(w) > 3, ["long", "no", "words"])
+layer(2.0, relu)
+layer(1.0, math.tanh)
+"""
+PASSED = {
+    "newton": [
+        "functions(lambda x: x**2 - 2, np.sin, lambda x: 3 * x - 1)",
+        "functions(lambda x: 2*x, np.cos, lambda x: 3)",
+    ],
+    "bisect": [
+        "functions(cubic, lambda x: x - 3, np.cos), matching(0.5, 0, 0),",
+        "matching(2.0, 10, 3),",
+        'errors="expect"',
+    ],
+    "gradient": ["functions(lambda x: (x**2).sum(), lambda x: np.sum(x**3 - 2 * x)", 'arrays("n"'],
+    "count_if": ["functions(str.isupper, lambda w: len(w) > 3)"],
+    "layer": ["functions(math.tanh, lambda x: x**2 - 2"],
+}
+
+
+def test_functions_are_passed_as_the_notebook_passes_them() -> None:
+    found = recorded(PASSING, *PASSED, "relu")
+    found.written = frozenset({*PASSED, "relu"})
+    for name, parts in PASSED.items():
+        proposal = of_function(name, found)
+        body = "\n".join(proposal.body)
+        assert all(part in body for part in parts), body
+    defined = "\n".join(of_function("bisect", found).definitions)
+    assert defined == "EPS = 1e-06\ndef cubic(x):\n    power = x**3\n    return power - x - EPS\nimport numpy as np"
+    assert of_function("newton", found).definitions == ["import numpy as np"]
+
+
+def test_no_function_carries_the_solution_into_a_test() -> None:
+    source = """
+def half(x):
+    return x / 2
+
+def secret(x):
+    answer = half(x)
+    return answer
+
+RATE = 0.25
+
+def apply(f, x):
+    return f(x)
+
+apply(half, 2.0), apply(lambda x: half(x) + 1, 2.0), apply(secret, 1.0), apply(lambda x: RATE * x, 3.0)
+"""
+    found = recorded(source, "half", "apply")
+    found.written = frozenset({"half", "apply", "RATE"})
+    proposal = of_function("apply", found)
+    assert proposal.body == [] and "it is one that students write" in proposal.why_not
+    assert "half" not in "".join(proposal.definitions) and "0.25" not in "".join(proposal.definitions)

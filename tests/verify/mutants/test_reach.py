@@ -16,6 +16,7 @@ from viva.verify.mutants.submission_code import pieces_of, with_text
 
 COURSE = load_course(Path(__file__).parents[3])
 
+
 def reached(handed: Submission, *roots: str) -> set[str]:
     reach = ReachableCode(pieces_of(handed))
     return {unit.name for root in roots for unit in reach.from_name(root, ["solution.py"])}

@@ -14,6 +14,7 @@ from viva.authoring.solved.trial import OTHERS, OWN, TooSlow, within
 from viva.authoring.strength.strength import strength
 from viva.compare.disagreement import Disagreement
 from viva.grading import strategies
+from viva.grading.functions import compiled
 from viva.model.child_process import answer, read_request
 from viva.model.errors import StudentRaised
 from viva.proxies.key import Key
@@ -42,7 +43,7 @@ def tried(solution: str, before: str, test: str, names: list[str]) -> list[str]:
     """
     key = ModuleType("viva_solution")
     exec(compile(solution, _FILE, "exec"), vars(key))  # noqa: S102  # the author's own code
-    code = compile(before, "<notebook>", "exec"), compile(test, "<test>", "exec")
+    code = compiled(before, "<notebook>"), compiled(test, "<test>")
     began = time.monotonic()
     if failed := _failed(code, vars(key), key, LONGEST_S):
         return [f"Your solution does not pass: {failed}"]

@@ -22,6 +22,7 @@ def main() -> None:
     opened = OpenedFiles()
     names = frozenset(request["functions"]) | frozenset(request["classes"])
     recorded = run(cells, names)
+    recorded.written = names | frozenset(request["values"])
     found: list[Proposal] = [
         *(of_function(name, recorded) for name in request["functions"]),
         *(of_class(name, recorded) for name in request["classes"]),

@@ -39,6 +39,7 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
         proposal.why_not = next(reasons, "the notebook calls none of its methods")
         return proposal
     proposal.warnings += [f"`{name}.{method}` is not tested: {why}." for method, why in left_out.items()]
+    proposal.definitions += [text for forms in (made, *methods.values()) for text in forms.definitions]
     used = used_in([text for forms in (made, *methods.values()) for text in forms.written()])
     arguments = f"tuples({', '.join(made.written())})"
     lines = ["    calls = one_of("]
@@ -109,7 +110,7 @@ def _forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | No
 
     alike.__signature__ = rest  # type: ignore[attr-defined]  # what inspect.signature reads
     try:
-        forms = forms_of(alike, stripped, texts_in(function), constants=constants_in(function))
+        forms = forms_of(alike, stripped, recorded, texts=texts_in(function), constants=constants_in(function))
     except Undrawable:
         if calls:
             raise

@@ -86,4 +86,4 @@ def _asking(cls: type, made: Forms, method: str, forms: Forms) -> tuple[Callable
     def ask(*given: object) -> object:
         return getattr(cls(*given[:count]), method)(*given[count:])
 
-    return ask, Forms([*made.arguments, *forms.arguments])
+    return ask, Forms([*made.arguments, *forms.arguments], needed=[*made.needed, *forms.needed])

@@ -4,14 +4,19 @@ A form is a text with slots. Each slot has options from narrow to wide; the narr
 trial (solved/trial.py) widens a slot as long as the solution still answers.
 """
 
+import ast
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 _LARGE_AXIS: Final = 8
 _LARGEST_AXIS: Final = 64
 """A longer axis is drawn shorter than the notebook has it: arrays are drawn number by number."""
+_MOST_CHOICES: Final = 8
+_NUMPY: Final = "import numpy as np"
 _SIZE_NAMES: Final = "nmkdpqrst"
 
 
@@ -51,7 +56,19 @@ class SizeSlot:
         return low, max(low, min(high, _LARGE_AXIS))
 
 
-Part = str | Slot | SizeSlot
+@dataclass(slots=True)
+class ChoiceSlot:
+    """A value of each call of the notebook: a function, or what belongs to the function of the same call."""
+
+    seen: tuple[str, ...]
+    """The code of the value in each call."""
+    strategy: str = "functions"
+    more: tuple[str, ...] = ()
+    """Other functions that the solution answers as well."""
+    with_more: bool = False
+
+
+Part = str | Slot | SizeSlot | ChoiceSlot
 Form = list[Part]
 
 
@@ -69,6 +86,8 @@ class Forms:
     """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
     required: int = 0
     """How many arguments must be given."""
+    needed: list[str] = field(default_factory=list)
+    """Statements that define what functions of the notebook use: imports, constants, other functions."""
 
     @property
     def slots(self) -> list[Slot]:
@@ -79,6 +98,17 @@ class Forms:
     def sizes(self) -> list[SizeSlot]:
         """Return the sizes."""
         return [part for _, _, form in self.arguments for part in form if isinstance(part, SizeSlot)]
+
+    @property
+    def definitions(self) -> list[str]:
+        """Return the statements that define what the forms use."""
+        added = any("np." in text for choice in self.choices if choice.with_more for text in choice.more)
+        return list(dict.fromkeys([*self.needed, *([_NUMPY] if added else [])]))
+
+    @property
+    def choices(self) -> list[ChoiceSlot]:
+        """Return the values that belong to one call."""
+        return [part for _, _, form in self.arguments for part in form if isinstance(part, ChoiceSlot)]
 
     def group_sizes(self) -> None:
         """Give sizes that were equal in every call one name; an axis of an array that always had size 1 keeps it."""
@@ -91,12 +121,17 @@ class Forms:
         """Return the arguments' strategies as code."""
         order = dict.fromkeys(size.group for size in self.sizes if not (size.fixed or size.free))
         names = dict(zip(order, _SIZE_NAMES + _SIZE_NAMES.upper(), strict=False))
-        return ["".join(_written(part, names) for part in form) for _, _, form in self.arguments]
+        calls = list(dict.fromkeys(zip(*(slot.seen for slot in self.choices), strict=True)))[:_MOST_CHOICES]
+        columns = dict(zip(map(id, self.choices), zip(*calls, strict=True), strict=True)) if calls else {}
+        return ["".join(_written(part, names, columns) for part in form) for _, _, form in self.arguments]
 
 
-def _written(part: Part, names: Mapping[int, str]) -> str:
+def _written(part: Part, names: Mapping[int, str], columns: Mapping[int, tuple[str, ...]]) -> str:
     if isinstance(part, str):
         return part
+    if isinstance(part, ChoiceSlot):
+        chosen = [*columns[id(part)], *(part.more if part.with_more else ())]
+        return f"{part.strategy}({', '.join(chosen)})"
     if isinstance(part, Slot):
         return part.text
     if part.free:
@@ -114,3 +149,26 @@ def code(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(code, value))}]"
     return repr(value)
+
+
+def source_code(value: Any) -> str:
+    """Return a value as it is written in a test; empty if it cannot be written on a line."""
+    maker = "np.array" if isinstance(value, np.ndarray) else "torch.tensor" if is_tensor(value) else ""
+    plain = value.tolist() if maker else value
+    if not is_literal(repr(plain)) or (plain == [] and maker):  # the type of an empty array would be another one
+        return ""
+    return f"{maker}({plain})" if maker else repr(plain)
+
+
+def is_literal(text: str) -> bool:
+    """Return whether source code is a plain value, such as a number, a text or a list of these."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError):
+        return False
+    return True
+
+
+def is_tensor(value: object) -> bool:
+    """Return whether a value is a tensor of torch; torch is not imported."""
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")

@@ -11,9 +11,12 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from viva.authoring.solved.forms import Form, Forms, Part, SizeSlot, Slot, code
+from viva.authoring.solved.forms import ChoiceSlot, Form, Forms, Part, SizeSlot, Slot, code, is_tensor, source_code
+from viva.authoring.solved.function_code import offer_more_functions, passes_known_functions, written_function
+from viva.authoring.solved.recorded_run import Recorded
 from viva.compare.frames import plain_or_none
 from viva.compare.normalize import plain
+from viva.grading.functions import NoCode
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.wire import Frame
 
@@ -38,24 +41,29 @@ class Undrawable(Exception):
 def forms_of(
     function: Callable[..., object],
     calls: Sequence[inspect.BoundArguments],
-    texts: frozenset[str],
+    recorded: Recorded,
     *,
+    texts: frozenset[str] = frozenset(),
     constants: frozenset[str] = frozenset(),
     refuses: bool = False,
+    tied: bool = False,
 ) -> Forms:
     """Return how to draw the arguments of a function that the notebook has called.
 
     Args:
         function: the solution's function.
         calls: the arguments of its calls.
+        recorded: what the notebook defines, for functions that it passes.
         texts: the texts with which its code compares something.
         constants: all texts in its code.
         refuses: whether it raises exceptions of its own.
+        tied: whether all arguments are those of one call, if functions are among them.
 
     Raises:
         Undrawable: an argument has a type that cannot be drawn.
     """
     forms = Forms(texts=texts, constants=constants, refuses=refuses)
+    calls = [call for call in calls if passes_known_functions(call, recorded)] or calls
     parameters = list(inspect.signature(function).parameters.values())
     passed = {name for call in calls for name in call.arguments}
     for parameter in parameters:
@@ -66,7 +74,9 @@ def forms_of(
         keyword = parameter.kind is parameter.KEYWORD_ONLY
         if parameter.name in passed:
             values = [call.arguments.get(parameter.name, parameter.default) for call in calls]
-            form = _Reader(forms, parameter).form(values)
+            form = _Reader(forms, parameter, recorded).form(values)
+            if tied and len(form) == 1 and not isinstance(form[0], ChoiceSlot) and all(map(source_code, values)):
+                form = [ChoiceSlot(tuple(map(source_code, values)), "matching")]
         elif parameter.default is parameter.empty:
             raise Undrawable(f"`{parameter.name}`")
         else:
@@ -82,6 +92,7 @@ def forms_of(
             for name, keyword, form in forms.arguments
         ]
     forms.group_sizes()
+    offer_more_functions(forms, calls)
     return forms
 
 
@@ -109,8 +120,8 @@ def _constant(default: object) -> Form:
 class _Reader:
     """Reads the values of one parameter."""
 
-    def __init__(self, forms: Forms, parameter: inspect.Parameter) -> None:
-        self._forms, self._name = forms, parameter.name
+    def __init__(self, forms: Forms, parameter: inspect.Parameter, recorded: Recorded) -> None:
+        self._forms, self._name, self._recorded = forms, parameter.name, recorded
 
     def form(self, values: Sequence[object], *, per_call: bool = True) -> Form:
         """Return how to draw values like these.
@@ -135,7 +146,20 @@ class _Reader:
             return self._floats([float(v) for v in values])  # type: ignore[arg-type]  # real by the check
         if all(isinstance(v, str) for v in values):
             return self._strings([str(v) for v in values])
+        if all(callable(v) for v in values) and per_call:
+            return [self._functions(values)]
         return self._containers(values, per_call=per_call)
+
+    def _functions(self, values: Sequence[Any]) -> ChoiceSlot:
+        written = []
+        for value in values:
+            try:
+                text, needed = written_function(value, self._recorded)
+            except NoCode as why:
+                raise Undrawable(f"`{self._name}` (a function: {str(why).rstrip('.')})") from None
+            written.append(text)
+            self._forms.needed += needed
+        return ChoiceSlot(tuple(written))
 
     def _containers(self, values: Sequence[Any], *, per_call: bool) -> Form:
         first = values[0]
@@ -345,11 +369,6 @@ def _order_of(values: Sequence[list[Any]]) -> str:
     if (len(long) < 2 and max(map(len, long), default=0) < _SURE) or any(value != sorted(value) for value in values):
         return ""
     return ", ordered=True" + (", distinct=True" if all(len(set(v)) == len(v) for v in values) else "")
-
-
-def is_tensor(value: object) -> bool:
-    """Return whether a value is a tensor of torch; torch is not imported."""
-    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
 
 
 def _is_regular(values: Iterable[list[Any]]) -> bool:

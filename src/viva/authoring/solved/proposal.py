@@ -3,11 +3,8 @@
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
-
-from viva.authoring.solved.input_forms import is_tensor
 from viva.authoring.solved.trial import OTHERS, OWN
 
 WIDTH: Final = 120
@@ -77,24 +74,6 @@ def _items(call: str) -> tuple[str, list[str], str] | None:
     ]
     text = call.encode()  # columns count bytes
     return text[: first.col_offset + 1].decode(), items, text[(first.end_col_offset or 0) - 1 :].decode()
-
-
-def source_code(value: Any) -> str:
-    """Return a value as it is written in a test; empty if it cannot be written on a line."""
-    maker = "np.array" if isinstance(value, np.ndarray) else "torch.tensor" if is_tensor(value) else ""
-    plain = value.tolist() if maker else value
-    if not is_literal(repr(plain)) or (plain == [] and maker):  # the type of an empty array would be another one
-        return ""
-    return f"{maker}({plain})" if maker else repr(plain)
-
-
-def is_literal(text: str) -> bool:
-    """Return whether source code is a plain value, such as a number, a text or a list of these."""
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError):
-        return False
-    return True
 
 
 def used_in(strategies: Sequence[str]) -> set[str]:

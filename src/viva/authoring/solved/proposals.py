@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from viva.authoring.solved.described_calls import described_calls
-from viva.authoring.solved.forms import Forms, code
+from viva.authoring.solved.forms import Forms, code, source_code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
-from viva.authoring.solved.proposal import WIDTH, Proposal, source_code, used_in, written_call
+from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
 from viva.authoring.solved.solution_code import constants_in, doctest_failures, raised_in, summary_of, texts_in
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
@@ -32,12 +32,13 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     proposal.warnings += doctest_failures(name, function, recorded)
     calls, own = recorded.calls.get(name, []), raised_in(function)
     try:
-        forms, answers = _fitted(name, function, recorded, own)
+        forms, answers, refusing = _fitted(function, name, recorded, own)
     except Undrawable as what:
         seen = "" if calls else f": the notebook never calls it, and {_SAID_NOWHERE}"
         return _of_seen_calls(proposal, function, calls, f"viva cannot draw its argument {what}{seen}")
     if not answers.enough:
         return _of_seen_calls(proposal, function, calls, _too_few(answers))
+    proposal.definitions += forms.definitions
     if answers.differs and answers.plain:
         proposal.fixtures.append("rng")
         proposal.hidden = True
@@ -53,18 +54,20 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     errors = "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
     proposal.warnings += _raised_unforeseen(name, answers) if errors == "skip" else []
     _write(proposal, forms, answers, errors)
-    if proposal.body and own and refuses_other_sizes(function, forms, own):
+    if refusing is None and proposal.body and own and refuses_other_sizes(function, forms, own):
+        refusing = forms
+    if refusing is not None and proposal.body:
         line = written_call(
-            "agree_on", [f"student.{name}", f"key.{name}", *forms.written(), 'errors="expect"', "examples=25"]
+            "agree_on", [f"student.{name}", f"key.{name}", *refusing.written(), 'errors="expect"', "examples=25"]
         )
         proposal.body += line if "observed" not in proposal.imports else []
     return proposal
 
 
 def _fitted(
-    name: str, function: Callable[..., object], recorded: Recorded, own: frozenset[str]
-) -> tuple[Forms, Answers]:
-    """Return how to draw a function's arguments, and how it answers then.
+    function: Callable[..., object], name: str, recorded: Recorded, own: frozenset[str]
+) -> tuple[Forms, Answers, Forms | None]:
+    """Return how to draw a function's arguments, how it answers then, and how to draw some that it may refuse.
 
     Calls that raise show an error. They say what the arguments are only if the solution raises it itself, and then only
     as long as it answers enough.
@@ -75,13 +78,19 @@ def _fitted(
     calls, raised = recorded.calls.get(name, []), recorded.raised.get(name, [])
     answered = [call for call in calls if not any(call is other for other in raised)]
     seen = answered if answered and not own else calls
-    read = functools.partial(forms_of, texts=texts_in(function), constants=constants_in(function), refuses=bool(own))
+    read = functools.partial(
+        forms_of, recorded=recorded, texts=texts_in(function), constants=constants_in(function), refuses=bool(own)
+    )
     forms = read(function, seen or described_calls(function))
     answers = fitted(function, forms, own)
     if not answers.enough and 0 < len(answered) < len(seen):
         forms = read(function, answered)
         answers = fitted(function, forms, own)
-    return forms, answers
+    if answers.enough or not forms.choices:
+        return forms, answers, None
+    tied = read(function, answered or seen, tied=True)
+    refusing = forms if answers.refused and answers.answered and answers.raised.keys() <= own else None
+    return tied, fitted(function, tied, own), refusing
 
 
 def of_value(name: str, recorded: Recorded) -> Proposal:

@@ -44,6 +44,8 @@ class Recorded:
     """Cells that raised, and what."""
     originals: dict[str, Any] = field(default_factory=dict)
     """The functions and classes themselves."""
+    written: frozenset[str] = frozenset()
+    """The names that students write: functions, classes and values."""
 
 
 class Recorder:

@@ -143,7 +143,11 @@ def _top(definitions: Sequence[str], grading: set[str], drawing: set[str]) -> st
     lines = sorted(imports, key=lambda text: (not text.startswith("from __future__"), text.startswith("from"), text))
     lines += ["", f"from viva.grading import {', '.join(sorted(grading))}"]
     lines += [f"from viva.grading.strategies import {', '.join(own)}"] if own else []
-    lines += [f"\n\n{text}" if isinstance(ast.parse(text).body[0], Definition) else f"\n{text}" for text in helpers]
+    after_definition = False
+    for text in helpers:
+        is_definition = isinstance(ast.parse(text).body[0], Definition)
+        lines.append(f"\n\n{text}" if is_definition or after_definition else f"\n{text}")
+        after_definition = is_definition
     return "\n".join(lines).lstrip("\n") + "\n"
 
 

@@ -19,8 +19,10 @@ from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
+from viva.grading.functions import compiled
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import KEEP
+from viva.sandbox.guest.transport.wire import Function
 
 DRAWN: Final = 40
 LONGEST_CALL_S: Final = 2.0
@@ -37,7 +39,9 @@ OWN: Final = frozenset(
         "days",
         "distributions",
         "frames",
+        "functions",
         "lines",
+        "matching",
         "numbers",
         "probability_rows",
         "rows",
@@ -153,6 +157,9 @@ def _steps(forms: Forms) -> Iterator[Callable[[], Callable[[], None]]]:
     for size in forms.sizes:
         if size.of_list and sum(other.group == size.group for other in forms.sizes) == 1:
             yield lambda size=size: _set(size, "free", value=True)  # type: ignore[misc]
+    for choice in forms.choices:
+        if choice.more:
+            yield lambda choice=choice: _set(choice, "with_more", value=True)  # type: ignore[misc]
     for slot in forms.slots:
         for place in range(1, len(slot.options)):
             yield lambda slot=slot, place=place: _set(slot, "at", place)  # type: ignore[misc]
@@ -168,7 +175,7 @@ def tried(function: Callable[..., object], forms: Forms, own: frozenset[str] = f
     """Return what the solution does with arguments that are drawn as the forms say."""
     found = Answers()
     try:
-        drawn = drawn_once([evaluated(text) for text in forms.written()], DRAWN)
+        drawn = drawn_once([evaluated(text, forms.definitions) for text in forms.written()], DRAWN)
     except Exception:
         return found  # such forms draw nothing
     names = [(name, keyword) for name, keyword, _ in forms.arguments]
@@ -210,7 +217,8 @@ def _asked(
             return True
         found.prints |= bool(printed.getvalue())
         found.returns |= value is not None
-        found.changes |= difference(list(given), list(arguments), Context.of(0, 0, ())) is not None
+        after, before = ([each for each in values if type(each) is not Function] for values in (given, arguments))
+        found.changes |= difference(after, before, Context.of(0, 0, ())) is not None
         results.append(value)
     if all(map(is_plain, results)):
         found.differs |= difference(results[0], results[1], Context.of(None, None, ())) is not None
@@ -221,12 +229,19 @@ def _asked(
     return True
 
 
-def evaluated(text: str) -> Any:
-    """Return the strategy that a form writes."""
+def evaluated(text: str, definitions: Sequence[str] = ()) -> Any:
+    """Return the strategy that a form writes.
+
+    Args:
+        text: the strategy as code.
+        definitions: statements that define what it uses besides strategies.
+    """
     import hypothesis.strategies as st
 
     names = {name: getattr(strategies, name) for name in OWN} | {name: getattr(st, name) for name in OTHERS}
-    return eval(text, names)  # noqa: S307  # written by this package
+    needed = "\n".join(definitions)
+    exec(compiled(needed, f"<definitions {hash(needed)}>"), names)  # noqa: S102  # of the author's own notebook
+    return eval(compiled(text, f"<strategy {hash(text)}>", "eval"), names)  # noqa: S307  # written by this package
 
 
 def plain_of(value: Any) -> Any:

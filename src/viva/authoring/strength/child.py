@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from viva.authoring.solved.input_forms import is_tensor
-from viva.authoring.solved.proposal import WIDTH, source_code
+from viva.authoring.solved.forms import is_tensor, source_code
+from viva.authoring.solved.proposal import WIDTH
 from viva.authoring.solved.recorded_run import seeded
 from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, is_finite, plain_of, within
 from viva.compare.agree import difference
@@ -37,7 +37,7 @@ def main() -> None:
     for survivor in request["survivors"]:
         for name in survivor["names"]:
             if name not in drawn:
-                drawn[name] = _drawn(request["strategies"][name])
+                drawn[name] = _drawn(request["strategies"][name], request["definitions"])
             separated = separated_by(request["key"], survivor["code"], name, drawn[name])
             if separated is not None:
                 found[survivor["id"]] = separated
@@ -75,9 +75,9 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     return {"name": name, "shown": f"{name}({shown})", "arguments": ", ".join(written) if is_code else ""}
 
 
-def _drawn(strategies: Sequence[str]) -> list[tuple[object, ...]]:
+def _drawn(strategies: Sequence[str], definitions: Sequence[str]) -> list[tuple[object, ...]]:
     with drawing_from(1):
-        return drawn_once([evaluated(text) for text in strategies], DRAWN)
+        return drawn_once([evaluated(text, definitions) for text in strategies], DRAWN)
 
 
 def _multiplied(value: Any) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from viva.authoring.strength.tests_edit import drawn_by, end_of_test, importing, with_module
+from viva.authoring.strength.tests_edit import definitions_in, drawn_by, end_of_test, importing, with_module
 from viva.config import Assignment
 from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
@@ -52,7 +52,8 @@ def separating_inputs(assignment: Assignment, verdicts: Sequence[Verdict]) -> di
     if not any(each["names"] for each in asked):
         return {}
     key = (assignment.graders / "key.py").read_text("utf-8")
-    request = {"key": key, "strategies": strategies, "survivors": asked}
+    definitions = definitions_in(assignment.folder / TESTS)
+    request = {"key": key, "strategies": strategies, "definitions": definitions, "survivors": asked}
     try:
         found = ask_child("viva.authoring.strength.child", request, timeout_s=LONGEST_S, cwd=assignment.data_folder)
     except (TimeoutError, NoAnswer):

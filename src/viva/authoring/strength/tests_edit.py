@@ -3,6 +3,9 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
+
+_OF_TESTS: Final = ("viva", "hypothesis")
 
 
 def drawn_by(tests: Path) -> dict[str, list[str]]:
@@ -11,6 +14,18 @@ def drawn_by(tests: Path) -> dict[str, list[str]]:
     for name, call in _comparisons(tests.read_text("utf-8")):
         if len(call.args) > 2:
             found.setdefault(name, [ast.unparse(argument) for argument in call.args[2:]])
+    return found
+
+
+def definitions_in(tests: Path) -> list[str]:
+    """Return the statements at the top of a test file that define what its strategies may use, without viva's own."""
+    found = []
+    for node in ast.parse(tests.read_text("utf-8")).body:
+        is_of_grading = isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in _OF_TESTS
+        is_test = isinstance(node, ast.FunctionDef) and bool(node.decorator_list)
+        is_repeated = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if not (is_of_grading or is_test or is_repeated or isinstance(node, ast.Expr)):
+            found.append(ast.unparse(node))
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from viva.compare.normalize import Array
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import VALUE_TYPES, itself
-from viva.sandbox.guest.transport.wire import Frame
+from viva.sandbox.guest.transport.wire import Frame, Function
 
 _VALUES: Final = {
     **{row.kind: row.told_by for row in VALUE_TYPES if row.recorded},
@@ -89,6 +89,8 @@ class _Walk:
             return self._array(np.asarray(value))
         if (row := library_type(type(value))) is not None and row.module == "pandas":
             return self.of(row.plain(value))
+        if isinstance(value, Function):
+            return value.expression, value.statements
         if isinstance(value, Frame):
             return self.of(value.parts())
         if isinstance(value, enum.Enum):

@@ -44,12 +44,15 @@ def called_twice(
         raised, None for nothing.
     """
     named = {**{str(number): value for number, value in enumerate(args, 1)}, **kwargs}
-    before, restore = {name: _digest(value, encode) for name, value in named.items()}, seeding.saved()
+    by_identity = _with_functions(encode)
+    before, restore = {name: _digest(value, by_identity) for name, value in named.items()}, seeding.saved()
     kept, began = refs.count, _process_time()
     value = function(*args, **kwargs)
     took_s = _process_time() - began
     first, value = _settled(value, encode)
-    changed = [name for name, digest in before.items() if digest is not None and _digest(named[name], encode) != digest]
+    changed = [
+        name for name, digest in before.items() if digest is not None and _digest(named[name], by_identity) != digest
+    ]
     reply: Dict[str, object] = {"value": value, "changed": changed, "differs": False, "raised": None}
     if changed or first is None or refs.count != kept or took_s > min(_MOST_S, _MOST_SHARE * limit_s):
         return reply
@@ -70,6 +73,11 @@ def _settled(value: object, encode: Encode) -> Tuple[Optional[bytes], object]:
     """
     data = _message(value, encode)
     return (None, value) if data is None else (_blake2b(data).digest(), _load(data))
+
+
+def _with_functions(encode: Encode) -> Encode:
+    """Return what encodes a function as its identity: as an object that stays in the box, it gets a new number."""
+    return lambda value: f"function {id(value)}" if callable(value) else encode(value)
 
 
 def _digest(value: object, encode: Encode) -> Optional[bytes]:

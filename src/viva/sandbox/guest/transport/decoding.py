@@ -9,12 +9,12 @@ import numpy as np
 
 from .frames import Frame, unpacked
 from .value_types import CONTAINERS, VALUE_TYPES
-from .wire_values import CAPS, DTYPE, Caps, Ref, Tensor, WireError, listed
+from .wire_values import CAPS, DTYPE, Caps, Function, Ref, Tensor, WireError, listed
 
 if TYPE_CHECKING:
     from .wire_values import Array, Bytes, Dtype
 
-Replaced = Union[Ref, Tensor, Frame]
+Replaced = Union[Ref, Tensor, Frame, Function]
 _unpackb = msgpack.unpackb
 _frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
 _CODE_POINTS = {order: np.dtype(f"{order}u4") for order in "<>="}
@@ -43,8 +43,9 @@ class Decoder:
             buffers: the bytes of the arrays, as writable uint8 arrays; each array of the result uses the memory of
                 one buffer.
             caps: the limits of the message.
-            found: called with each Ref, Tensor and Frame; its result takes their place (the box notes them, and makes
-                objects of them later). Without it a tensor is refused, because none ever leaves the box.
+            found: called with each Ref, Tensor, Frame and Function; its result takes their place (the box notes them,
+                and makes objects of them later). Without it tensors and functions are refused, because none ever
+                leaves the box.
         """
         self._buffers: List[Any] = list(buffers)
         self._caps = caps
@@ -121,6 +122,11 @@ class Decoder:
             raise WireError("a tensor, which never leaves the box")
         dtype, name, shape, data = listed(content, str, str, list, None)
         return self._found(Tensor(self._array([name, shape, data]), dtype))
+
+    def _function(self, content: object) -> object:
+        if self._found is None:
+            raise WireError("a function, which never leaves the box")
+        return self._found(Function(*listed(content, str, str)))
 
     def _frame(self, content: object) -> object:
         frame = unpacked(content)
@@ -243,4 +249,5 @@ _READERS: Dict[str, Callable[[Decoder, object], object]] = {
     "r": Decoder._ref,
     "F": Decoder._frame,
     "T": Decoder._tensor,
+    "f": Decoder._function,
 }

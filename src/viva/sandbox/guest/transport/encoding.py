@@ -6,7 +6,7 @@ msgpack's own types carry None, bool, int of 64 bits, float, str, bytes and list
     t tuple   s set   z frozenset   d dict [key, value, key, ...]
     a array [dtype, shape, bytes | index]   l list of numpy scalars, as an array   g numpy scalar [dtype, bytes]
     r Ref [id, type name, text]   F data frame or series [see frames.py]
-    T torch tensor [dtype, array...], towards the box only
+    T torch tensor [dtype, array...], f function [expression, statements]; both towards the box only
     and the tags of value_types.py
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from .frames import Frame
 from .library_types import library_type
 from .value_types import CONTAINERS, KEEP, VALUE_TYPES, sent_int, type_of
-from .wire_values import CAPS, DTYPE, Ref, Tensor, TooLarge, too_large
+from .wire_values import CAPS, DTYPE, Function, Ref, Tensor, TooLarge, too_large
 
 if TYPE_CHECKING:
     from .wire_values import Array, Dtype
@@ -91,7 +91,7 @@ class Encoder:
             return plain
         raise TypeError(
             f"a value of type {type(value).__name__} cannot be sent to the box; "
-            "send numbers, texts, dates, lists, dicts, arrays, tensors or data frames"
+            "send numbers, texts, dates, lists, dicts, arrays, tensors, data frames or what `functions` draws"
         )
 
     def _count(self, items: int, depth: int) -> None:
@@ -199,6 +199,10 @@ class Encoder:
     def _tensor(self, value: Tensor, depth: int) -> object:
         return {"T": [value.dtype, *self._array_parts(value.array)]}
 
+    def _function(self, value: Function, depth: int) -> object:
+        self._count(2, 0)
+        return {"f": [value.expression, value.statements]}
+
 
 def _exact(value: object) -> object:
     """Return a value of a subclass as one of its type, and one of pandas as a frame; KEEP for any other value."""
@@ -251,6 +255,7 @@ _WRITERS: Dict[type, Writer] = {
     Ref: Encoder._ref,
     Frame: Encoder._frame,
     Tensor: Encoder._tensor,
+    Function: Encoder._function,
 }
 _LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - CONTAINERS - {Frame}))
 _NUMBER_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdFD")

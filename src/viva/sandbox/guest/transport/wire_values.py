@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Tuple
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Tuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,3 +99,38 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"Tensor({self.array!r}, {self.dtype!r})"
+
+
+class Function:
+    """A function that arrives in the box as one. Where the examiner made it, it can be called as well."""
+
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, expression: str, statements: str = "", function: Optional[Callable[..., Any]] = None) -> None:
+        """Take the function's code.
+
+        Args:
+            expression: Python that gives the function: a lambda, or a name.
+            statements: Python that comes before it: imports, and what else the expression uses.
+            function: the function itself; None in the box, which makes its own.
+        """
+        self.expression, self.statements = expression, statements
+        if function is not None:
+            self.__wrapped__ = function  # where `inspect.signature` looks
+            self.__name__ = getattr(function, "__name__", "function")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        return self.__wrapped__(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Function and (self.expression, self.statements) == (other.expression, other.statements)
+
+    def __hash__(self) -> int:
+        return hash((self.expression, self.statements))
+
+    def __deepcopy__(self, memo: object) -> "Function":
+        return self
+
+    def __repr__(self) -> str:
+        return self.expression

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, TypeVar
 
 from ..loading import sources
 from ..transport.frames import Frame
-from ..transport.wire import Ref, Tensor
+from ..transport.wire import Function, Ref, Tensor
 
 T = TypeVar("T")
 _LONGEST_TEXT = 200
@@ -52,12 +52,12 @@ class References:
             self._objects.pop(number, None)
 
     def mention(self, value: T) -> T:
-        """Note a Ref, Tensor or Frame of a request, and return it; the decoder calls this."""
+        """Note a Ref, Tensor, Frame or Function of a request, and return it; the decoder calls this."""
         self.mentioned = True
         return value
 
     def arguments(self, value: object) -> Any:
-        """Return what the examiner sent, with the objects that it names, tensors of torch and data frames of pandas."""
+        """Return what the examiner sent, with the objects that it names, tensors, data frames and functions."""
         return self._resolved(value) if self.mentioned else value
 
     def _resolved(self, value: Any) -> Any:
@@ -68,6 +68,8 @@ class References:
             return _torch_tensor(value)
         if kind is Frame:
             return value.to_pandas()
+        if kind is Function:
+            return _made(value)
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind([self._resolved(item) for item in value])
         if kind is dict:
@@ -79,6 +81,12 @@ def _torch_tensor(sent: Tensor) -> object:
     import torch
 
     return torch.from_numpy(sent.array).to(getattr(torch, sent.dtype))
+
+
+def _made(sent: Function) -> object:
+    names: Dict[str, Any] = {"__name__": "viva_argument"}
+    exec(compile(sent.statements, "<argument>", "exec"), names)  # the examiner's own code
+    return eval(compile(sent.expression, "<argument>", "eval"), names)  # noqa: S307  # as above
 
 
 def _short(value: object) -> str:

@@ -1,0 +1,150 @@
+"""Functions as arguments of a test: they cross to the sandbox as their code, which must not need anything else."""
+
+import ast
+import builtins
+import inspect
+import linecache
+import sys
+import sysconfig
+import textwrap
+import types
+from collections.abc import Callable, Collection
+from typing import Any, Final
+
+import numpy as np
+
+from viva.sandbox.guest.transport.wire import Function
+from viva.submissions.statement_names import used_names
+
+_LIBRARIES: Final = ("math", "numpy", "torch", "torch.nn.functional", "operator")
+"""Where a function of a library is looked for whose own module is private."""
+_INSTALLED: Final = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")})
+_MOST_ELEMENTS: Final = 1000
+
+
+class NoCode(ValueError):
+    """A function whose code cannot be sent; the text says why."""
+
+
+def as_argument(function: Callable[..., object], refused: Collection[str] = ()) -> Function:
+    """Return a function with its code, as an argument for `student.f` and `key.f`.
+
+    Args:
+        function: a lambda, a function of the test file, or one of a library. It may use modules, numbers, texts,
+            arrays and other such functions by their global names.
+        refused: global names that it must not use.
+
+    Raises:
+        NoCode: its code is not known, or it uses something else.
+    """
+    if isinstance(function, Function):
+        return function
+    if isinstance(function, types.FunctionType) and not _is_of_library(function):
+        expression, definition = _source(function)
+        needed = _needed(function, definition or expression, refused)
+        return Function(expression, "\n".join([*needed, *([definition] if definition else [])]), function)
+    if isinstance(function, types.MethodDescriptorType) and function.__objclass__.__module__ == "builtins":
+        return Function(function.__qualname__, "", function)
+    module, name = _place(function)
+    return Function(f"{module}.{name}", f"import {module}", function)
+
+
+def compiled(source: str, file: str, mode: str = "exec") -> types.CodeType:
+    """Compile source code that is in no file, so that the code of its functions is found all the same.
+
+    Args:
+        source: the code.
+        file: a name for it, in place of a file's.
+        mode: as for `compile`.
+    """
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    return compile(source, file, mode)
+
+
+def _is_of_library(function: types.FunctionType) -> bool:
+    """Return whether a function can be imported from an installed package, in the sandbox too."""
+    file = getattr(sys.modules.get(function.__module__), "__file__", None) or ""
+    return file.startswith(_INSTALLED) and _is_at(function.__module__, function.__name__, function)
+
+
+def _is_at(module: str, name: str, value: object) -> bool:
+    return getattr(sys.modules.get(module), name, None) is value
+
+
+def _place(function: Any) -> tuple[str, str]:
+    """Return the module and the name of a function of a library."""
+    name = getattr(function, "__name__", "")
+    for module in (getattr(function, "__module__", None) or "builtins", *_LIBRARIES):
+        if name.isidentifier() and _is_at(module, name, function):
+            return module, name
+    raise NoCode(f"{function!r} cannot be sent to the sandbox: it is neither a function of the test nor of a library.")
+
+
+def _source(function: types.FunctionType) -> tuple[str, str]:
+    """Return the expression that gives a function, and its definition; of a lambda, the expression alone.
+
+    Raises:
+        NoCode: the source code is not at hand.
+    """
+    if function.__name__ != "<lambda>":
+        try:
+            return function.__name__, textwrap.dedent(inspect.getsource(function)).rstrip()
+        except OSError:
+            raise NoCode(f"the source code of `{function.__name__}` is not at hand.") from None
+    code = function.__code__
+    text = "".join(linecache.getlines(code.co_filename))
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and _is_code_of(node, code)]
+    if not found:
+        raise NoCode("the source code of a lambda is not at hand.")
+    node = min(found, key=lambda node: len(ast.unparse(node)))
+    written = ast.get_source_segment(text, node) or ""
+    return ast.unparse(node) if "\n" in written else written, ""
+
+
+def _is_code_of(node: ast.Lambda, code: types.CodeType) -> bool:
+    """Return whether all of the code's instructions come from the body of the lambda."""
+    body = node.body
+    first, last = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+    places = [place for place in code.co_positions() if None not in place and place[2:] != (0, 0)]
+    return node.lineno == code.co_firstlineno and all(
+        first <= (line, start) and (end_line, end) <= last for line, end_line, start, end in places
+    )
+
+
+def _needed(function: types.FunctionType, source: str, refused: Collection[str]) -> list[str]:
+    """Return statements that define the global names which a function's source code uses.
+
+    Raises:
+        NoCode: there is none for a name.
+    """
+    values = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    statements: list[str] = []
+    for name in sorted(used_names(source) - {function.__name__}):
+        if name in refused:
+            raise NoCode(f"the function uses `{name}`.")
+        if name in values:
+            statements += _statements(name, values[name], refused)
+        elif not hasattr(builtins, name):
+            raise NoCode(f"the function uses `{name}`, which is not defined.")
+    return statements
+
+
+def _statements(name: str, value: Any, refused: Collection[str]) -> list[str]:
+    if isinstance(value, types.ModuleType):
+        return [f"import {value.__name__}" + (f" as {name}" if name != value.__name__ else "")]
+    if isinstance(value, np.ndarray) and value.size <= _MOST_ELEMENTS and value.dtype.kind in "biuf":
+        dtype = "" if np.array(value.tolist()).dtype == value.dtype else f", dtype={value.dtype.name!r}"
+        return ["import numpy as np", f"{name} = np.array({value.tolist()!r}{dtype})"]
+    if callable(value):
+        sent = as_argument(value, refused)
+        renamed = [f"{name} = {sent.expression}"] if name != sent.expression else []
+        return [*([sent.statements] if sent.statements else []), *renamed]
+    try:
+        ast.literal_eval(repr(value))
+    except (ValueError, SyntaxError, MemoryError):
+        kind = type(value).__name__
+        raise NoCode(
+            f"the function uses `{name}`, a {kind}, which cannot be sent to the sandbox with it; "
+            "use modules, numbers, texts, lists, arrays and functions."
+        ) from None
+    return [f"{name} = {value!r}"]

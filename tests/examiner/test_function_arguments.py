@@ -1,0 +1,87 @@
+"""Functions that a test passes to the submission run in its box, and are the same for the key."""
+
+from collections.abc import Iterator
+
+import pytest
+from examined import Examined, statuses, write_course
+
+TESTS = """
+import math
+
+import numpy as np
+from viva.grading import agree, agree_on, observed
+from viva.grading.strategies import functions, matching, numbers, sequences
+
+STEP = 0.5
+
+def stepped(x):
+    steps = x / STEP
+    return math.floor(steps)
+
+def test_root(student, key):
+    agree_on(
+        student.newton, key.newton, functions(lambda x: x**2 - 2, np.sin),
+        functions(lambda x: 2 * x, np.cos), matching(1.0, 3.0),
+    )
+
+def test_mapped(student, key):
+    agree_on(student.mapped, key.mapped, functions(stepped, abs), sequences(numbers(), (0, 4)))
+
+def test_changed(student, key):
+    agree_on(
+        observed(student.change, "arguments"), observed(key.change, "arguments"), functions(abs, stepped),
+        sequences(numbers(), (1, 4)),
+    )
+"""
+KEY = """
+def newton(f, derivative, x):
+    for _ in range(20):
+        x = x - f(x) / derivative(x)
+    return x
+
+def mapped(f, values):
+    return [f(value) for value in values]
+
+def change(f, values):
+    values[:] = map(f, values)
+"""
+ALL = ("test_root", "test_mapped", "test_changed")
+WRONG = {
+    "test_root": [
+        ("x - f(x) / derivative(x)", "x - f(x) / (4 * derivative(x))"),
+        ("range(20)", "range(1)"),
+    ],
+    "test_mapped": [
+        ("[f(value) for value in values]", "[abs(value) for value in values]"),
+        ("return [f(value)", "values.append(1); return [f(value)"),
+    ],
+    "test_changed": [("values[:] = map(f, values)", "values[0] = f(values[0])")],
+}
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    made = Examined(write_course(tmp_path_factory.mktemp("functions"), tests=TESTS, key=KEY))
+    yield made
+    made.process.close()
+
+
+def test_right_programs_pass_whatever_they_do_with_the_function(examined: Examined) -> None:
+    keeps = KEY.replace("def mapped(f, values):", "kept = []\ndef mapped(f, values):\n    kept.append(f); f = kept[-1]")
+    for program in (KEY, KEY.replace("f(value)", "f.__call__(value)"), keeps):
+        assert statuses(examined.score(program)) == dict.fromkeys(ALL, "passed")
+
+
+def test_wrong_programs_lose_the_test_and_are_told_the_function(examined: Examined) -> None:
+    for name, changes in WRONG.items():
+        for old, new in changes:
+            assert old in KEY
+            score = examined.score(KEY.replace(old, new))
+            assert statuses(score) == {**dict.fromkeys(ALL, "passed"), name: "failed"}, new
+    said = examined.entry(KEY.replace("range(20)", "range(1)"), "test_root").message
+    assert "newton(lambda x: x**2 - 2, lambda x: 2 * x, 1) gave 1.5, expected 1.41421" in said
+
+
+def test_a_function_that_comes_back_is_no_answer(examined: Examined) -> None:
+    program = KEY.replace("[f(value) for value in values]", "f")
+    assert statuses(examined.score(program))["test_mapped"] == "failed"

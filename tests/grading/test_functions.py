@@ -1,0 +1,141 @@
+"""Functions as arguments: what crosses to the sandbox is their code with all that it uses."""
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from rows import Rows
+
+from viva.compare.counterexamples.examples import drawn_once
+from viva.compare.counterexamples.fingerprint import fingerprint
+from viva.compare.show import show
+from viva.grading import strategies
+from viva.grading.functions import NoCode, as_argument, compiled
+from viva.replay.key_recording.recorded_values import digest
+from viva.sandbox.guest.values.references import References
+
+RATE = 0.5
+WEIGHTS = np.array([2, 1], dtype=np.int32)
+OPEN_FILE = open  # a builtin under another name
+
+
+class Thing:
+    """An object that no test can send."""
+
+    def __call__(self, x: float) -> float:
+        return x
+
+
+THING = Thing()
+
+
+def halved(x: Any) -> Any:
+    """Uses a number of this file."""
+    return x * RATE
+
+
+def twice_halved(x: Any) -> Any:
+    """Uses another function."""
+    first = halved(x)
+    return halved(first) + WEIGHTS.sum()
+
+
+def adding(n: int) -> Callable[[float], float]:
+    """Return a function that uses a variable around it."""
+    return lambda x: x + n
+
+
+SENT = [
+    (lambda x: x**2 - 2, "lambda x: x**2 - 2"),
+    ((lambda x: x + 1, lambda x: x - 1)[1], "lambda x: x - 1"),
+    (lambda x: (lambda y: y * x)(3), "lambda x: (lambda y: y * x)(3)"),
+    (lambda x, *rest, scale=2: scale * x + len(rest), "lambda x, *rest, scale=2: scale * x + len(rest)"),
+    (
+        lambda x: x
+        + 1,
+        "lambda x: x + 1",
+    ),
+    (lambda x: np.exp(x) + math.pi, "lambda x: np.exp(x) + math.pi"),
+    (lambda ü: ü + len("ßß"), 'lambda ü: ü + len("ßß")'),
+    (adding(4), "lambda x: x + n"),
+    (halved, "halved"),
+    (twice_halved, "twice_halved"),
+    (np.cos, "numpy.cos"),
+    (math.sqrt, "math.sqrt"),
+    (operator.neg, "_operator.neg"),
+    (np.linalg.norm, "numpy.linalg.norm"),
+    (abs, "builtins.abs"),
+    (float, "builtins.float"),
+]  # fmt: skip
+
+
+def in_a_box(function: Callable[..., Any]) -> Any:
+    """What the box makes of it."""
+    refs = References()
+    return refs.arguments(refs.mention(as_argument(function)))
+
+
+def test_a_function_answers_the_same_in_the_box() -> None:
+    with Rows() as row:
+        for function, shown in SENT:
+            with row(shown):
+                sent = as_argument(function)
+                made = in_a_box(function)
+                assert show(sent) == repr(sent) == shown
+                assert made is not function or shown.startswith(("numpy", "math", "_operator", "builtins"))
+                assert made(2.0) == sent(2.0) == function(2.0)
+                assert as_argument(sent) is sent
+
+
+def test_what_cannot_be_sent_is_said() -> None:
+    lost: dict[str, Any] = {}
+    exec("def lost(x): return x\nunknown = lambda x: x", lost)  # its source code is in no file
+    for function, said in [
+        (THING, "neither a function of the test nor of a library"),
+        (functools.partial(halved), "neither a function of the test nor of a library"),
+        (lambda x: THING(x), "`THING`|neither a function of the test"),  # the name is the point
+        (lambda x: nowhere(x), "`nowhere`, which is not defined"),  # type: ignore[name-defined]  # noqa: F821
+        (lost["lost"], "source code of `lost` is not at hand"),
+        (lost["unknown"], "source code of a lambda is not at hand"),
+    ]:
+        with pytest.raises(NoCode, match=said):
+            as_argument(function)
+    with pytest.raises(NoCode, match="uses `halved`"):
+        as_argument(twice_halved, refused={"halved"})
+    with pytest.raises(NoCode, match="uses `RATE`"):
+        as_argument(twice_halved, refused={"RATE"})
+
+
+def test_code_that_is_in_no_file_can_be_compiled_so_that_it_is_found() -> None:
+    names: dict[str, Any] = {}
+    exec(compiled("def cube(x):\n    return x**3\n\nlast = lambda x: -x", "<cell 1 of this test>"), names)
+    assert in_a_box(names["cube"])(2) == 8 and in_a_box(names["last"])(2) == -2
+
+
+def test_functions_and_what_matches_them_are_drawn_together() -> None:
+    drawn = drawn_once(
+        [
+            strategies.functions(lambda x: x**2, np.sin),
+            strategies.functions(lambda x: 2 * x, np.cos),
+            strategies.matching(1.0, 2.0),
+            strategies.functions(abs, math.exp, math.sin),
+        ],
+        60,
+    )
+    together = {(repr(f), repr(derived), number) for f, derived, number, _ in drawn}
+    assert together == {("lambda x: x**2", "lambda x: 2 * x", 1.0), ("numpy.sin", "numpy.cos", 2.0)}
+    assert len({repr(other) for _, _, number, other in drawn if number == 1.0}) == 3
+    for nothing in (strategies.functions, strategies.matching):
+        with pytest.raises(ValueError, match="at least one choice"):
+            nothing()
+
+
+def test_equal_functions_are_the_same_question() -> None:
+    one, same, other = (as_argument(function) for function in (adding(1), adding(1), adding(2)))
+    assert one == same != other and hash(one) == hash(same)
+    assert digest("f", (one,), {}) == digest("f", (same,), {}) != digest("f", (other,), {})
+    assert fingerprint(one) == fingerprint(same) != fingerprint(other)
