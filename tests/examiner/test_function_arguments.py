@@ -79,7 +79,7 @@ def test_wrong_programs_lose_the_test_and_are_told_the_function(examined: Examin
             score = examined.score(KEY.replace(old, new))
             assert statuses(score) == {**dict.fromkeys(ALL, "passed"), name: "failed"}, new
     said = examined.entry(KEY.replace("range(20)", "range(1)"), "test_root").message
-    assert "newton(lambda x: x**2 - 2, lambda x: 2 * x, 1) gave 1.5, expected 1.41421" in said
+    assert "newton(lambda x: x ** 2 - 2, lambda x: 2 * x, 1) gave 1.5, expected 1.41421" in said
 
 
 def test_a_function_that_comes_back_is_no_answer(examined: Examined) -> None:

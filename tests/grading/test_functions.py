@@ -50,7 +50,7 @@ def adding(n: int) -> Callable[[float], float]:
 
 
 SENT = [
-    (lambda x: x**2 - 2, "lambda x: x**2 - 2"),
+    (lambda x: x**2 - 2, "lambda x: x ** 2 - 2"),
     ((lambda x: x + 1, lambda x: x - 1)[1], "lambda x: x - 1"),
     (lambda x: (lambda y: y * x)(3), "lambda x: (lambda y: y * x)(3)"),
     (lambda x, *rest, scale=2: scale * x + len(rest), "lambda x, *rest, scale=2: scale * x + len(rest)"),
@@ -60,7 +60,7 @@ SENT = [
         "lambda x: x + 1",
     ),
     (lambda x: np.exp(x) + math.pi, "lambda x: np.exp(x) + math.pi"),
-    (lambda ü: ü + len("ßß"), 'lambda ü: ü + len("ßß")'),
+    (lambda ü: ü + len("ßß"), "lambda ü: ü + len('ßß')"),
     (adding(4), "lambda x: x + n"),
     (halved, "halved"),
     (twice_halved, "twice_halved"),
@@ -127,7 +127,7 @@ def test_functions_and_what_matches_them_are_drawn_together() -> None:
         60,
     )
     together = {(repr(f), repr(derived), number) for f, derived, number, _ in drawn}
-    assert together == {("lambda x: x**2", "lambda x: 2 * x", 1.0), ("numpy.sin", "numpy.cos", 2.0)}
+    assert together == {("lambda x: x ** 2", "lambda x: 2 * x", 1.0), ("numpy.sin", "numpy.cos", 2.0)}
     assert len({repr(other) for _, _, number, other in drawn if number == 1.0}) == 3
     for nothing in (strategies.functions, strategies.matching):
         with pytest.raises(ValueError, match="at least one choice"):
@@ -139,3 +139,13 @@ def test_equal_functions_are_the_same_question() -> None:
     assert one == same != other and hash(one) == hash(same)
     assert digest("f", (one,), {}) == digest("f", (same,), {}) != digest("f", (other,), {})
     assert fingerprint(one) == fingerprint(same) != fingerprint(other)
+
+
+def test_how_a_function_is_laid_out_does_not_matter() -> None:
+    """A released test is written anew, and its recorded key must know its questions."""
+    sent = []
+    for number, text in enumerate(["def f(x):  # a remark\n    return (x**2)", "def f( x ):\n\n  return x ** 2"]):
+        names: dict[str, Any] = {}
+        exec(compiled(f"{text}\n\ng = lambda x: f(x)+1", f"<layout {number}>"), names)
+        sent.append((as_argument(names["f"]), as_argument(names["g"])))
+    assert sent[0] == sent[1]

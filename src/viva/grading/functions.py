@@ -83,12 +83,14 @@ def _place(function: Any) -> tuple[str, str]:
 def _source(function: types.FunctionType) -> tuple[str, str]:
     """Return the expression that gives a function, and its definition; of a lambda, the expression alone.
 
+    Both are written as `ast.unparse` writes: a released test has other line breaks and spaces, and is the same test.
+
     Raises:
         NoCode: the source code is not at hand.
     """
     if function.__name__ != "<lambda>":
         try:
-            return function.__name__, textwrap.dedent(inspect.getsource(function)).rstrip()
+            return function.__name__, ast.unparse(ast.parse(textwrap.dedent(inspect.getsource(function))))
         except OSError:
             raise NoCode(f"the source code of `{function.__name__}` is not at hand.") from None
     code = function.__code__
@@ -96,9 +98,7 @@ def _source(function: types.FunctionType) -> tuple[str, str]:
     found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and _is_code_of(node, code)]
     if not found:
         raise NoCode("the source code of a lambda is not at hand.")
-    node = min(found, key=lambda node: len(ast.unparse(node)))
-    written = ast.get_source_segment(text, node) or ""
-    return ast.unparse(node) if "\n" in written else written, ""
+    return min(map(ast.unparse, found), key=len), ""
 
 
 def _is_code_of(node: ast.Lambda, code: types.CodeType) -> bool:

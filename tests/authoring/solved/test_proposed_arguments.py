@@ -162,15 +162,15 @@ layer(1.0, math.tanh)
 """
 PASSED = {
     "newton": [
-        "functions(lambda x: x**2 - 2, np.sin, lambda x: 3 * x - 1)",
-        "functions(lambda x: 2*x, np.cos, lambda x: 3)",
+        "functions(lambda x: x ** 2 - 2, np.sin, lambda x: 3 * x - 1)",
+        "functions(lambda x: 2 * x, np.cos, lambda x: 3)",
     ],
     "bisect": [
         "functions(cubic, lambda x: x - 3, np.cos), matching(0.5, 0, 0),",
         "matching(2.0, 10, 3),",
         'errors="expect"',
     ],
-    "gradient": ["functions(lambda x: (x**2).sum(), lambda x: np.sum(x**3 - 2 * x)", 'arrays("n"'],
+    "gradient": ["functions(lambda x: (x ** 2).sum(), lambda x: np.sum(x**3 - 2 * x)", 'arrays("n"'],
     "count_if": ["functions(str.isupper, lambda w: len(w) > 3)"],
     "layer": ["functions(math.tanh, lambda x: x**2 - 2"],
 }
@@ -184,7 +184,7 @@ def test_functions_are_passed_as_the_notebook_passes_them() -> None:
         body = "\n".join(proposal.body)
         assert all(part in body for part in parts), body
     defined = "\n".join(of_function("bisect", found).definitions)
-    assert defined == "EPS = 1e-06\ndef cubic(x):\n    power = x**3\n    return power - x - EPS\nimport numpy as np"
+    assert defined == "EPS = 1e-06\ndef cubic(x):\n    power = x ** 3\n    return power - x - EPS\nimport numpy as np"
     assert of_function("newton", found).definitions == ["import numpy as np"]
 
 

@@ -48,9 +48,7 @@ def written_function(value: Any, recorded: Recorded) -> tuple[str, list[str]]:
     else:
         raise NoCode("the notebook has several functions of that name")
     numbers = {name: node for name, node in map(_constant, statements) if node is not None}
-    text = (
-        ast.unparse(_Inlined(numbers).visit(expression)) if numbers or value.__name__ != "<lambda>" else sent.expression
-    )
+    text = ast.unparse(_Inlined(numbers).visit(expression))
     return text, [text for text in statements if _constant(text)[0] not in numbers]
 
 
