@@ -77,6 +77,7 @@ def command(
 
     all_hold = True
     kept = {a.name: LastVerification(course, a, tier, secret) for a in assignments if a.suite is None and not training}
+    show_progress = _count("verifying", "submissions")
     found = verify(
         course,
         assignments,
@@ -87,9 +88,10 @@ def command(
         training=training,
         gpus=choose_gpus(gpu_wish),
         call_logs=not training,
-        on_progress=_count("verifying", "submissions"),
+        on_progress=show_progress,
     )
     for assignment, findings in found:
+        show_progress(0, 0)
         holds = _print_findings(assignment, findings, tier, verbose=verbose)
         if holds and assignment.name in kept:
             kept[assignment.name].remember(findings)
@@ -166,7 +168,7 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
 
 
 def _count(what: str, noun: str) -> Callable[[int, int], None]:
-    """Return a function that shows on a terminal how much is done, in a line that what is printed next replaces."""
+    """Return a function that shows on a terminal how much is done, in one line, and takes it away when all is done."""
     if not sys.stderr.isatty():
         return lambda _done, _total: None
 

@@ -77,7 +77,8 @@ def _place(function: Any) -> tuple[str, str]:
     for module in (getattr(function, "__module__", None) or "builtins", *_LIBRARIES):
         if name.isidentifier() and _is_at(module, name, function):
             return module, name
-    raise NoCode(f"{function!r} cannot be sent to the sandbox: it is neither a function of the test nor of a library.")
+    name = name or f"an object of type {type(function).__name__}"
+    raise NoCode(f"{name} cannot be sent to the sandbox: it is neither a function of the test nor of a library.")
 
 
 def _source(function: types.FunctionType) -> tuple[str, str]:

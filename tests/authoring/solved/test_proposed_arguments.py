@@ -209,3 +209,20 @@ apply(half, 2.0), apply(lambda x: half(x) + 1, 2.0), apply(secret, 1.0), apply(l
     proposal = of_function("apply", found)
     assert proposal.body == [] and "it is one that students write" in proposal.why_not
     assert "half" not in "".join(proposal.definitions) and "0.25" not in "".join(proposal.definitions)
+
+
+def test_an_object_that_can_be_called_is_no_function() -> None:
+    source = """
+class Network:
+    def __call__(self, x):
+        return x
+
+    def __repr__(self):
+        return "Network(\\n  (0): Linear\\n)"
+
+def run(network, x):
+    return network(x)
+
+run(Network(), 1.0), run(Network(), 2.0)
+"""
+    assert "`network` (of type Network)" in of_function("run", recorded(source, "run")).why_not

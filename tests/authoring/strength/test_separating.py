@@ -7,7 +7,7 @@ from rows import Rows
 
 from viva.authoring.strength.child import separated_by
 from viva.authoring.strength.separating import Separated, add_lines
-from viva.authoring.strength.tests_edit import drawn_by
+from viva.authoring.strength.tests_edit import definitions_in, drawn_by
 
 KEY = """
 LIMIT = 50
@@ -111,3 +111,16 @@ def test_the_modules_that_a_line_needs_are_imported_once(tmp_path: Path) -> None
     assert add_lines(tests, found) == 2
     assert tests.read_text().startswith('"""Tests."""\n\nimport numpy as np\nfrom viva.grading import')
     assert tests.read_text().count("import numpy") == 1
+
+
+def test_what_strategies_use_besides_viva_is_found(tmp_path: Path) -> None:
+    (tmp_path / "tests.py").write_text(
+        '"""Tests."""\nimport numpy as np\nfrom viva.grading import agree_on\n\nA = np.array([1.0])\n\n\n'
+        "def cubic(x):\n    return x**3\n\n\n@number('1')\ndef test_f(student, key):\n    pass\n\n\n"
+        "test_f_again = with_other_arguments(test_f)\n"
+    )
+    assert definitions_in(tmp_path / "tests.py") == [
+        "import numpy as np",
+        "A = np.array([1.0])",
+        "def cubic(x):\n    return x ** 3",
+    ]

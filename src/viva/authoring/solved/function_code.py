@@ -98,11 +98,16 @@ class _Inlined(ast.NodeTransformer):
         return self._constants.get(node.id, node)
 
 
+def is_function(value: object) -> bool:
+    """Return whether a value is a function or a class, and not an object that can be called, such as a network."""
+    return callable(value) and isinstance(getattr(value, "__name__", None), str)
+
+
 def passes_known_functions(call: inspect.BoundArguments, recorded: Recorded) -> bool:
     """Return whether all functions that a call passes can be written in a test."""
     try:
         for value in call.arguments.values():
-            if callable(value):
+            if is_function(value):
                 written_function(value, recorded)
     except NoCode:
         return False

@@ -12,7 +12,12 @@ from typing import Any, Final, cast
 import numpy as np
 
 from viva.authoring.solved.forms import ChoiceSlot, Form, Forms, Part, SizeSlot, Slot, code, is_tensor, source_code
-from viva.authoring.solved.function_code import offer_more_functions, passes_known_functions, written_function
+from viva.authoring.solved.function_code import (
+    is_function,
+    offer_more_functions,
+    passes_known_functions,
+    written_function,
+)
 from viva.authoring.solved.recorded_run import Recorded
 from viva.compare.frames import plain_or_none
 from viva.compare.normalize import plain
@@ -146,7 +151,7 @@ class _Reader:
             return self._floats([float(v) for v in values])  # type: ignore[arg-type]  # real by the check
         if all(isinstance(v, str) for v in values):
             return self._strings([str(v) for v in values])
-        if all(callable(v) for v in values) and per_call:
+        if per_call and all(map(is_function, values)):
             return [self._functions(values)]
         return self._containers(values, per_call=per_call)
 
