@@ -103,7 +103,9 @@ def test_it_begins_with_what_an_instructor_asks() -> None:
 
 def test_the_hardest_question_comes_first() -> None:
     html, _ = outline(*shares([[1, 0.5, 0], [1, 1, 0], [1, 1, 0.5]]))
-    rows = re.findall(r'<th scope="row">(1\.\d)</th><td class="n">([^<]+)</td>', section(html, "questions"))
+    rows = re.findall(
+        r'<th scope="row">(1\.\d)</th><td class="wide">[^<]+</td><td class="n">([^<]+)</td>', section(html, "questions")
+    )
     assert [(number, share.split()[0]) for number, share in rows] == [("1.3", "17"), ("1.2", "83"), ("1.1", "100")]
     assert "2 of 3" in section(html, "questions")
     assert section(html, "totals").count('class="track"') == 3, "a bar for each question"
@@ -122,12 +124,12 @@ def test_who_needs_attention_is_named_with_a_likely_reason() -> None:
     assert "No one:" in fine and "<table" not in fine
 
 
-def test_bars_of_outcomes_are_next_to_the_question_and_show_every_outcome() -> None:
+def test_bars_of_outcomes_come_before_the_numbers_and_show_every_outcome() -> None:
     failed = [marked(f"f{i}", entry("1.1", Status.FAILED)) for i in range(13)]
     passed = [marked(f"p{i}", entry("1.1")) for i in range(20)]
     told = section(outline(*failed, *passed)[0], "statuses")
     row = told[told.index("<tbody>") :]
-    assert row.index('class="bar"') < row.index('class="n"') < row.index('class="wide"')
+    assert row.index('class="wide"') < row.index('class="bar"') < row.index('class="n"')
     widths = dict(re.findall(r'<rect class="(\w+) edge" x="[\d.]+" y="0" width="([\d.]+)"', row))
     assert float(widths["failed"]) == pytest.approx(160 * 13 / 33, abs=0.01)
     assert float(widths["passed"]) == pytest.approx(160 * 20 / 33, abs=0.01)
