@@ -160,7 +160,7 @@ docs: $(SITE)/.installed
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/python -m mkdocs build
 	@! grep -rlE --include='*.html' '<(script|link|img)[^>]* (src|href)="?https?:' build/site
 
-# docs/review*.png, with the distribution's Chromium.
+# docs/report.png and docs/review*.png, with the distribution's Chromium.
 pictures: $(VENV)/.installed-dev
 	PYTHONPATH=tests/review:tests/records $(BIN)/python docs/pictures.py
 

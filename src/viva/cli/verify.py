@@ -17,6 +17,7 @@ from viva.cli.shared.options import (
     tier_option,
     training_option,
 )
+from viva.cli.shared.progress import WIPE
 from viva.config import Assignment, Course
 from viva.model import Status, Tier
 from viva.model.counting import counted
@@ -174,6 +175,6 @@ def _count(what: str, noun: str) -> Callable[[int, int], None]:
 
     def show(done: int, total: int) -> None:
         text = f"{what}: {done} of {total} {noun}" if done < total else ""
-        click.echo(f"\r\x1b[K{text}", err=True, nl=False)
+        click.echo(f"{WIPE}{text}", err=True, nl=False)
 
     return show

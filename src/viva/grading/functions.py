@@ -9,6 +9,7 @@ import sysconfig
 import textwrap
 import types
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -57,8 +58,22 @@ def compiled(source: str, file: str, mode: str = "exec") -> types.CodeType:
         file: a name for it, in place of a file's.
         mode: as for `compile`.
     """
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    keep_source(source, file)
     return compile(source, file, mode)
+
+
+def keep_source(source: str, file: str) -> None:
+    """Keep source code that is in no file, so that `inspect.getsource` and tracebacks find it."""
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+
+
+def is_literal(text: str) -> bool:
+    """Return whether source code is a plain value, such as a number, a text or a list of these."""
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError):
+        return False
+    return True
 
 
 def _is_of_library(function: types.FunctionType) -> bool:
@@ -96,10 +111,16 @@ def _source(function: types.FunctionType) -> tuple[str, str]:
             raise NoCode(f"the source code of `{function.__name__}` is not at hand.") from None
     code = function.__code__
     text = "".join(linecache.getlines(code.co_filename))
-    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and _is_code_of(node, code)]
+    found = [node for node in _lambdas(text) if _is_code_of(node, code)]
     if not found:
         raise NoCode("the source code of a lambda is not at hand.")
     return min(map(ast.unparse, found), key=len), ""
+
+
+@lru_cache(maxsize=16)
+def _lambdas(text: str) -> list[ast.Lambda]:
+    """Return the lambdas of a file; each submission makes the strategies of its tests again."""
+    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda)]
 
 
 def _is_code_of(node: ast.Lambda, code: types.CodeType) -> bool:
@@ -140,12 +161,9 @@ def _statements(name: str, value: Any, refused: Collection[str]) -> list[str]:
         sent = as_argument(value, refused)
         renamed = [f"{name} = {sent.expression}"] if name != sent.expression else []
         return [*([sent.statements] if sent.statements else []), *renamed]
-    try:
-        ast.literal_eval(repr(value))
-    except (ValueError, SyntaxError, MemoryError):
-        kind = type(value).__name__
-        raise NoCode(
-            f"the function uses `{name}`, a {kind}, which cannot be sent to the sandbox with it; "
-            "use modules, numbers, texts, lists, arrays and functions."
-        ) from None
-    return [f"{name} = {value!r}"]
+    if is_literal(repr(value)):
+        return [f"{name} = {value!r}"]
+    raise NoCode(
+        f"the function uses `{name}`, a {type(value).__name__}, which cannot be sent to the sandbox with it; "
+        "use modules, numbers, texts, lists, arrays and functions."
+    )

@@ -4,13 +4,14 @@ A form is a text with slots. Each slot has options from narrow to wide; the narr
 trial (solved/trial.py) widens a slot as long as the solution still answers.
 """
 
-import ast
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+
+from viva.grading.functions import is_literal
 
 _LARGE_AXIS: Final = 8
 _LARGEST_AXIS: Final = 64
@@ -158,15 +159,6 @@ def source_code(value: Any) -> str:
     if not is_literal(repr(plain)) or (plain == [] and maker):  # the type of an empty array would be another one
         return ""
     return f"{maker}({plain})" if maker else repr(plain)
-
-
-def is_literal(text: str) -> bool:
-    """Return whether source code is a plain value, such as a number, a text or a list of these."""
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError):
-        return False
-    return True
 
 
 def is_tensor(value: object) -> bool:

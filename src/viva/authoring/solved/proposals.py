@@ -32,7 +32,7 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     proposal.warnings += doctest_failures(name, function, recorded)
     calls, own = recorded.calls.get(name, []), raised_in(function)
     try:
-        forms, answers, refusing = _fitted(function, name, recorded, own)
+        forms, answers, refusing = _fitted(name, function, recorded, own)
     except Undrawable as what:
         seen = "" if calls else f": the notebook never calls it, and {_SAID_NOWHERE}"
         return _of_seen_calls(proposal, function, calls, f"viva cannot draw its argument {what}{seen}")
@@ -65,7 +65,7 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
 
 
 def _fitted(
-    function: Callable[..., object], name: str, recorded: Recorded, own: frozenset[str]
+    name: str, function: Callable[..., object], recorded: Recorded, own: frozenset[str]
 ) -> tuple[Forms, Answers, Forms | None]:
     """Return how to draw a function's arguments, how it answers then, and how to draw some that it may refuse.
 

@@ -6,7 +6,6 @@ import copy
 import functools
 import inspect
 import io
-import linecache
 import random
 import re
 import sys
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from viva.authoring.source.source_cells import Cell
+from viva.grading.functions import keep_source
 from viva.submissions.statement_names import statement_names
 from viva.submissions.syntax_trees import Definition
 
@@ -117,7 +117,7 @@ def seeded(number: int) -> None:
 
 def _run_cell(cell: Cell, names: frozenset[str], recorded: Recorded) -> None:
     source, file = _plain(cell.source), f"<cell {cell.number}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)  # for inspect.getsource
+    keep_source(source, file)
     tree = ast.parse(source)
     statements: list[ast.stmt] = []
     for node in tree.body:

@@ -27,7 +27,8 @@ LARGE: Final = 200
 """For a larger class the table leaves out what an earlier run graded."""
 _NUMBER: Final = re.compile(r"\d[\d.e+-]*")
 """Lines that differ in numbers only are of one kind: epochs, one after the other."""
-_WIPE: Final = "\r\x1b[K"
+WIPE: Final = "\r\x1b[K"
+"""Clears the line of a terminal."""
 
 
 def warn(text: str) -> None:
@@ -85,7 +86,7 @@ class Progress:
             return
         if sys.stderr.isatty():
             width = shutil.get_terminal_size().columns - 1
-            click.echo(f"{_WIPE}{line[:width]}", err=True, nl=False)
+            click.echo(f"{WIPE}{line[:width]}", err=True, nl=False)
             self._line_is_open = True
             return
         kind = job.name, _NUMBER.sub("", line)
@@ -95,7 +96,7 @@ class Progress:
 
     def _end_line(self) -> None:
         if self._line_is_open:
-            click.echo(_WIPE, err=True, nl=False)
+            click.echo(WIPE, err=True, nl=False)
             self._line_is_open = False
 
 
