@@ -76,7 +76,7 @@ def graded_class(folder: Path) -> None:
 
 def viva(folder: Path, *arguments: str | Path) -> None:
     """Run a command in a folder."""
-    subprocess.run([sys.executable, "-m", "viva.cli.main", *arguments, "--course", ROOT], cwd=folder, check=True)
+    subprocess.run([sys.executable, "-m", "viva", *arguments, "--course", ROOT], cwd=folder, check=True)
 
 
 def who_wrote_what() -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 def viva(*arguments: str) -> int:
     """Run a command of viva; `-I` keeps files of the checkout from being imported in its place."""
-    return subprocess.run([sys.executable, "-I", "-m", "viva.cli.main", *arguments], check=False).returncode
+    return subprocess.run([sys.executable, "-I", "-m", "viva", *arguments], check=False).returncode
 
 
 def main() -> int:

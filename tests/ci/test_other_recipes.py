@@ -77,7 +77,7 @@ def test_gitlab_gets_its_reports(source: str | None, status: int, tmp_path: Path
     assert len(lines) == len(job["script"]) - 3
     script = "\n".join(lines).replace("/opt/viva/bin/viva grade", "/opt/viva/bin/viva grade --tier best")
     for there, here in (
-        ("/opt/viva/bin/viva", f"{sys.executable} -I -m viva.cli.main"),
+        ("/opt/viva/bin/viva", f"{sys.executable} -I -m viva"),
         ("/opt/course", str(root)),
         ("/tmp/viva/", f"{tmp_path}/results/"),
     ):

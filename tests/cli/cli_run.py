@@ -35,7 +35,7 @@ class Ran:
 def program(command: str, *arguments: Any) -> list[str]:
     """The command line of a command as a program of its own."""
     given = [str(a) for a in arguments]
-    return [sys.executable, "-m", "viva.cli.main", command, *given, *best_tier(command, given)]
+    return [sys.executable, "-m", "viva", command, *given, *best_tier(command, given)]
 
 
 def best_tier(command: str, arguments: Sequence[Any]) -> list[str]:

@@ -71,7 +71,7 @@ def test_a_clock_that_leaps_at_each_look_changes_no_verdict_and_no_deadline(
     hand_in(Path("class/cyd"), ENDLESS)
     hand_in(Path("class/dan"), RIGHT_WHERE_IT_LEAPS)
     monkeypatch.setenv("VIVA_COURSE", str(course))
-    command = [sys.executable, str(Path(__file__).with_name("leaping_clock.py")), "viva.cli.main", "grade", "class"]
+    command = [sys.executable, str(Path(__file__).with_name("leaping_clock.py")), "viva", "grade", "class"]
     done = subprocess.run(
         [*command, "-o", "graded", *best_tier("grade", [])],
         capture_output=True,

@@ -39,7 +39,7 @@ def test_names_with_spaces_and_pictures_everywhere(tmp_path: Path) -> None:
     packages = next((home / "an environment" / "lib").glob("python*/site-packages"))
     ours = {sysconfig.get_path("purelib"), *(str(Path(str(m.__file__)).parents[1]) for m in _libraries())}
     (packages / "ours.pth").write_text("\n".join(sorted(ours)) + "\n", "utf-8")
-    command = [home / "an environment/bin/python", "-m", "viva.cli.main", "grade", "the class/Zoë 🎓 Müller"]
+    command = [home / "an environment/bin/python", "-m", "viva", "grade", "the class/Zoë 🎓 Müller"]
     done = subprocess.run(
         [*map(str, command), "-o", "the results/Zoë.json", *best_tier("grade", [])],
         cwd=home,

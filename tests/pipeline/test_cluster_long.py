@@ -70,7 +70,7 @@ def encrypted(tls: Certificates) -> Iterator[str]:
 
 def command(place: str, *arguments: Any, tls: Certificates | None = None) -> list[str]:
     options = ["--tls-ca", tls.ca, "--tls-cert", tls.cert, "--tls-key", tls.key] if tls is not None else []
-    line = [sys.executable, "-m", "viva.cli.main", "grade", "class", "--on", place, *options, *arguments]
+    line = [sys.executable, "-m", "viva", "grade", "class", "--on", place, *options, *arguments]
     return [str(word) for word in line]
 
 

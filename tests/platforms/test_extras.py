@@ -62,7 +62,7 @@ class Environment:
     def run(self, *arguments: object, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
         """Run a command of viva in the course."""
         clean = {n: v for n, v in os.environ.items() if not n.startswith(("VIVA_", "PYTHON"))}
-        command = [self.python, "-m", "viva.cli.main", *map(str, arguments)]
+        command = [self.python, "-m", "viva", *map(str, arguments)]
         return subprocess.run(command, cwd=cwd or self.course, env=clean, capture_output=True, text=True)
 
     def ok(self, *arguments: object, cwd: Path | None = None) -> str:
@@ -128,7 +128,7 @@ def report(here: Environment) -> None:
 def review(here: Environment) -> None:
     here.keep_scores()
     here.grade(ADA)
-    command = [here.python, "-m", "viva.cli.main", "review", "first_steps", "--by", "ada"]
+    command = [here.python, "-m", "viva", "review", "first_steps", "--by", "ada"]
     with subprocess.Popen(
         command, cwd=here.course, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as server:

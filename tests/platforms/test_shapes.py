@@ -29,7 +29,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(shape: str, *arguments: object) -> list[str]:
-    return [sys.executable, str(SHAPE), shape, "-m", "viva.cli.main", *map(str, arguments)]
+    return [sys.executable, str(SHAPE), shape, "-m", "viva", *map(str, arguments)]
 
 
 def viva(shape: str, *arguments: object) -> "subprocess.CompletedProcess[str]":

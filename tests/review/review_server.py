@@ -49,7 +49,7 @@ def served(state: Path, *arguments: str, what: str = NAME, course: Path = ROOT) 
     Args:
         state: where it remembers its port and key.
     """
-    command = [sys.executable, "-m", "viva.cli.main", "review", what, "--course", str(course), *arguments]
+    command = [sys.executable, "-m", "viva", "review", what, "--course", str(course), *arguments]
     environment = {**os.environ, "XDG_STATE_HOME": str(state)}
     errors = state / "stderr.txt"
     with errors.open("a") as log:

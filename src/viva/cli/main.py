@@ -4,15 +4,14 @@ import contextlib
 import errno
 import importlib
 import os
-import signal
 import sys
 import traceback
-from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from viva import __version__
+from viva.cli.shared import stop_signals
 from viva.cli.shared.command_table import ALIASES, COMMANDS, GROUPS
 from viva.cli.shared.error_text import in_full, short
 from viva.cli.shared.process_setup import prepare_process
@@ -85,16 +84,17 @@ def main(argv: list[str] | None = None) -> None:
     """Run a command as a program; treat a closed terminal and a scheduler's signal to stop like Ctrl-C."""
     if argv is None:
         prepare_process()
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):  # Windows has only the first
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # keep what nohup has set
-            signal.signal(number, _stop)
-    sys.exit(run(argv))
+    try:
+        stop_signals.raise_stopped()
+        status = run(argv)
+        stop_signals.end_at_once()
+    except KeyboardInterrupt as error:  # just before the command or just after it
+        status = _failed(error)
+    sys.exit(status)
 
 
 def run(argv: list[str] | None = None) -> int:
     """Run a command and return its exit status; report every error in one sentence on standard error."""
-    from viva.model.errors import GraderError, VivaError
-
     if asked := os.environ.get(_COMPLETE):  # a shell asks how a line could go on, or for the script that asks so
         from click.shell_completion import shell_complete
 
@@ -103,28 +103,34 @@ def run(argv: list[str] | None = None) -> int:
     try:
         status = _invoke(arguments or ["--help"])
         sys.stdout.flush()
-    except click.ClickException as error:
-        click.echo(f"viva: {_sentence(error)}", err=True)
-        return 1
-    except (click.Abort, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt) as error:
+        return _failed(error)
+    return status if arguments else 1
+
+
+def _failed(error: Exception | KeyboardInterrupt) -> int:
+    """Say what happened, and return the exit status."""
+    stopped = stop_signals.exit_status(error)
+    if stopped is not None or isinstance(error, click.Abort):
         click.echo("\nviva: stopped.", err=True)  # the line break ends the line in which a terminal shows ^C
-        return 128 + (error.number if isinstance(error, Stopped) else signal.SIGINT)
-    except GraderError as error:
+        return stopped or stop_signals.CTRL_C
+    from viva.model.errors import GraderError, VivaError
+
+    if isinstance(error, GraderError):
         click.echo(f"viva: something went wrong on the grader's side: {short(error)}", err=True)
         return 2
-    except VivaError as error:
-        click.echo(f"viva: {error}", err=True)
-        return 1
-    except OSError as error:
-        if error.filename is None and error.errno in _NO_OUTPUT:
-            return _without_output(error)
-        if error.filename is None:
-            return _own_fault(error)
-        click.echo(f"viva: {error.filename}: {error.strerror}.", err=True)
-        return 1
-    except Exception as error:
+    if isinstance(error, OSError) and error.filename is None and error.errno in _NO_OUTPUT:
+        return _without_output(error)
+    if isinstance(error, click.ClickException):
+        text = _sentence(error)
+    elif isinstance(error, VivaError):
+        text = str(error)
+    elif isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}."
+    else:
         return _own_fault(error)
-    return status if arguments else 1
+    click.echo(f"viva: {text}", err=True)
+    return 1
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -134,18 +140,6 @@ def _invoke(arguments: list[str]) -> int:
             return int(cli.invoke(context) or 0)
     except click.exceptions.Exit as stop:  # --help and --version
         return int(stop.exit_code)
-
-
-class Stopped(KeyboardInterrupt):
-    """A request to stop, raised where Ctrl-C would raise KeyboardInterrupt."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
-def _stop(number: int, _frame: FrameType | None) -> None:
-    raise Stopped(number)
 
 
 def _sentence(error: click.ClickException) -> str:
@@ -165,7 +159,7 @@ def _without_output(error: OSError) -> int:
     return 1
 
 
-def _own_fault(error: Exception) -> int:
+def _own_fault(error: BaseException) -> int:
     """Report a bug of viva in one sentence, or in full if VIVA_TRACEBACK is set."""
     if in_full():
         raise error
@@ -177,6 +171,3 @@ def _own_fault(error: Exception) -> int:
     )
     return 2
 
-
-if __name__ == "__main__":
-    main()

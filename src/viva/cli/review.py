@@ -12,6 +12,7 @@ import click
 
 from viva.cli.shared.options import assignment_option, course_option, open_course
 from viva.cli.shared.record_options import login_name, records_option
+from viva.cli.shared.stop_signals import do_not_repeat
 from viva.formats.escaping import line
 from viva.formats.folders import results_below
 from viva.model.counting import counted
@@ -111,6 +112,7 @@ def command(
         new_token=new_token,
         start=f"/q/{quote(question, safe='')}" if question else "/",
     )
+    do_not_repeat()
     with until_the_end:
         return serve(pages, serving)
 

@@ -50,6 +50,7 @@ class Prompt(code.InteractiveConsole):
 @tier_option
 def command(path: Path, assignment: str | None, course_dir: Path | None, tier_name: str | None) -> int:
     """Load SUBMISSION into a box and open a prompt with `student`, `submission`, `inside` and `key`."""
+    from viva.cli.shared.stop_signals import do_not_repeat
     from viva.examiner.boxes.box_session import BoxSession
     from viva.examiner.boxes.load import Loader, helpers_of
     from viva.examiner.fixtures.student_names import Names
@@ -85,6 +86,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
         if chosen.suite is None or (chosen.graders / "key.py").is_file():
             names["key"] = Key(load_key(chosen.graders / "key.py", course.root))
         banner = f"{chosen.title}, isolation {tier}. Ask: list(student), student.f(...), submission.answers, key.f(...)"
+        do_not_repeat()
         Prompt(names, session).interact(banner, exitmsg="")
     finally:
         session.close()

@@ -143,7 +143,7 @@ def test_what_a_test_uses_of_the_notebook_comes_with_it(tmp_path: Path) -> None:
     tests = (root / "assignments/sums/tests.py").read_text("utf-8")
     given = ["import numpy as np", "", "from viva.grading import agree, number, weight"]
     assert tests.splitlines()[2:9] == [*given, "", f"WORDS = {read}", "", "SCALE = 2.0"]
-    subprocess.run([sys.executable, "-m", "viva.cli.main", "verify", "sums", "--no-mutants"], cwd=root, check=True)
+    subprocess.run([sys.executable, "-m", "viva", "verify", "sums", "--no-mutants"], cwd=root, check=True)
 
 
 @pytest.mark.parametrize(
