@@ -26,7 +26,7 @@ COMMAND_LINES = [
     ("grade", ["right", "--course", "nowhere"], ["--course says nowhere, which is not a folder"]),
     ("grade", ["right", "--course", "right"], ["--course says right, but there is no grader.yaml in it"]),
     ("grade", ["right", "--workers", "0"], ["--workers", "0 is not in the range", "`viva grade --help`"]),
-    ("grade", ["right", "--tier", "T9"], ["--tier", "T9", "`viva grade --help`"]),
+    ("grade", ["right", "--tier", "T9"], ["--tier", "T9", "'T3', 'best'", "`viva grade --help`"]),
     ("check", ["nowhere"], ["nowhere: no such file or folder"]),
     ("check", ["--all"], ["--all", "`viva check --help`"]),
     ("verify", ["wrods"], ["no assignment `wrods`", "did you mean `words`?"]),
@@ -188,7 +188,7 @@ def test_less_isolation_than_the_course_asks_for_is_refused(viva: Viva, own_cour
 
 
 def test_the_weakest_isolation_is_never_used_in_silence(viva: Viva, tmp_path: Path) -> None:
-    ran = viva("grade", hand_in(tmp_path / "right"), "--tier", "T0", "-o", "result.json")
+    ran = viva("grade", hand_in(tmp_path / "right"), "--tier", "t0", "-o", "result.json")
     assert ran.status == 0
     assert ran.sentence() == "viva: isolation T0: the key and other submissions are readable by the code you grade."
     assert '"tier": "T0"' in (tmp_path / "result.json").read_text("utf-8")

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from report_class import assignment, entry, large_class, marked, shares
 
-from viva.model import ScoredAttempt, Status
+from viva.model import ScoredAttempt, Status, Student
 from viva.report.class_page.class_page import page
 
 ASSIGNMENT = assignment()
@@ -121,7 +121,17 @@ def test_who_needs_attention_is_named_with_a_likely_reason() -> None:
     assert "lost most points in 1.2, 1.3" in told
     assert "cell 3 raised NameError." in told and "needs another environment: transformers 5.23.0" in told
     fine = section(outline(pending)[0], "attention")
-    assert "No one:" in fine and "<table" not in fine
+    assert "No one: every submission" in fine and "<table" not in fine
+
+
+def test_a_class_without_a_roster_is_not_said_to_be_complete() -> None:
+    told = {
+        roster: section(page([marked("ada", entry("1.1"))], ASSIGNMENT, missing).decode(), "attention")
+        for roster, missing in {"none": None, "all": [], "one": [Student("1", "Grace")]}.items()
+    }
+    assert "roster" not in told["none"] and "every submission has at least half" in told["none"]
+    assert "every student on the roster has submitted, and every submission" in told["all"]
+    assert "1 student on the roster has not submitted" in told["one"] and "No one" not in told["one"]
 
 
 def test_bars_of_outcomes_come_before_the_numbers_and_show_every_outcome() -> None:

@@ -170,4 +170,3 @@ def _own_fault(error: BaseException) -> int:
         err=True,
     )
     return 2
-

@@ -89,7 +89,7 @@ def command(
         feedback=feedback,
         pairs=similarity,
         withheld=course.withheld,
-        missing=missing(attempts, listed),
+        missing=None if roster is None else missing(attempts, listed),
         executed=executed,
     )
     click.echo("\n".join(f"written: {file}" for file in written.files))

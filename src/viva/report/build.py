@@ -43,7 +43,7 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
     pairs: bool = False,
     withheld: Withheld = frozenset,
     executed: Mapping[str, bytes] | None = None,
-    missing: Sequence[Student] = (),
+    missing: Sequence[Student] | None = None,
 ) -> WrittenReport:
     """Write report.html and report.csv, and optionally feedback pages and the page of similar pairs.
 
@@ -55,7 +55,7 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
         pairs: whether to write the page of similar pairs.
         withheld: as for `open_submission`.
         executed: notebooks that the course has run, by the name of the submission; for others the source is shown.
-        missing: the students of the class without a submission, if the class is known.
+        missing: the students on the roster without a submission; None without a roster.
 
     Raises:
         UsageError: two submissions have the same name, a file cannot be written, or jinja2 or nh3 is not installed.

@@ -32,11 +32,19 @@ def assignment_option(function: Callable[..., object]) -> Callable[..., object]:
     )(function)
 
 
+class _TierChoice(click.Choice[str]):
+    """Takes t3 for T3, and still lists the levels as they are written everywhere."""
+
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
+        """Return the choice as it is listed; other texts as they are."""
+        return next((listed for listed in self.choices if listed.casefold() == str(choice).casefold()), str(choice))
+
+
 def tier_option(function: Callable[..., object]) -> Callable[..., object]:
     """Add `--tier T`."""
     return click.option(
         "--tier", "tier_name", metavar="TIER",
-        type=click.Choice(["T0", "T1", "T2", "T3", "best"], case_sensitive=False),
+        type=_TierChoice(["T0", "T1", "T2", "T3", "best"]),
         help="The isolation to use: T0 to T3, or `best` for whatever this host offers, T0 included.",
     )(function)  # fmt: skip
 

@@ -17,7 +17,7 @@ LISTED_ATTEMPTS = 5000
 def page(
     marked: Sequence[ScoredAttempt],
     assignment: Assignment,
-    missing: Sequence[Student] = (),
+    missing: Sequence[Student] | None = None,
     *,
     feedback: bool = False,
     similarity: bool = False,
@@ -27,7 +27,7 @@ def page(
     Args:
         marked: all submissions; if a student has several attempts, the last one counts.
         assignment: the assignment.
-        missing: the students without a submission.
+        missing: the students on the roster without a submission; None without a roster.
         feedback: whether there are feedback pages, to which the list of submissions links.
         similarity: whether there is a page of similar pairs.
 
@@ -49,7 +49,7 @@ def page(
         "report.html.j2",
         assignment=assignment,
         marked=marked,
-        missing=[student.name or student.id for student in missing],
+        missing=None if missing is None else [student.name or student.id for student in missing],
         last=last,
         most=most,
         totals=of_totals,
