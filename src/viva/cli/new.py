@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
+from viva.cli.shared.progress import progress_line, show_state
 from viva.config.assignment import TESTS
 from viva.formats import escaping
 from viva.formats.decimal_points import show
@@ -65,7 +66,11 @@ def command(
         from viva.authoring.solved.failing_tests import take_back_failing_tests
         from viva.authoring.solved.from_solution import from_solution
 
-        made = from_solution(course, name, source, title)
+        show_state(f"running {escaping.line(source.name)} and writing tests for it")
+        try:
+            made = from_solution(course, name, source, title)
+        finally:
+            show_state("")
         course = open_course(course_dir)
         tier = choose_tier(tier_name, course.assignment(name).min_tier)
         try:
@@ -166,7 +171,9 @@ def _say_strength(course: "Course", name: str, tier: "Tier") -> None:
     from viva.verify.mutants.mutant_trial import try_all
 
     assignment = course.assignment(name)
-    verdicts, _ = try_all(course, assignment, tier, course.secret_or_public(os.environ))
+    show_progress = progress_line("breaking the solution", "ways tried")
+    secret = course.secret_or_public(os.environ)
+    verdicts, _ = try_all(course, assignment, tier, secret, report_progress=show_progress)
     separated = separating_inputs(assignment, verdicts)
     for line in strength(verdicts, separated):
         click.echo(line)

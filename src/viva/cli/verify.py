@@ -1,8 +1,7 @@
 """`viva verify [ASSIGNMENT]`: check that every known submission gets the score that it should get."""
 
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from viva.cli.shared.options import (
     tier_option,
     training_option,
 )
-from viva.cli.shared.progress import WIPE
+from viva.cli.shared.progress import progress_line
 from viva.config import Assignment, Course
 from viva.model import Status, Tier
 from viva.model.counting import counted
@@ -78,7 +77,7 @@ def command(
 
     all_hold = True
     kept = {a.name: LastVerification(course, a, tier, secret) for a in assignments if a.suite is None and not training}
-    show_progress = _count("verifying", "submissions")
+    show_progress = progress_line("verifying", "submissions")
     found = verify(
         course,
         assignments,
@@ -147,7 +146,7 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
     if not general_mistakes.installed():
         why = f"viva: cosmic-ray is not installed ({install_command('mutants')})"
         click.echo(f"{why}; only the mistakes of this field are made.", err=True)
-    show_progress = _count(assignment.name, "mutants")
+    show_progress = progress_line(assignment.name, "mutants")
     verdicts, stale = try_all(course, assignment, tier, secret, workers, show_progress)
     for line in (
         *mutant_report.table(assignment, verdicts),
@@ -166,15 +165,3 @@ def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, wo
         mutant_report.write(path, found)
         click.echo(f"written: {path}")
     return 1 if found["survived"] or stale else 0
-
-
-def _count(what: str, noun: str) -> Callable[[int, int], None]:
-    """Return a function that shows on a terminal how much is done, in one line, and takes it away when all is done."""
-    if not sys.stderr.isatty():
-        return lambda _done, _total: None
-
-    def show(done: int, total: int) -> None:
-        text = f"{what}: {done} of {total} {noun}" if done < total else ""
-        click.echo(f"{WIPE}{text}", err=True, nl=False)
-
-    return show

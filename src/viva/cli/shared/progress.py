@@ -4,7 +4,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -29,6 +29,24 @@ _NUMBER: Final = re.compile(r"\d[\d.e+-]*")
 """Lines that differ in numbers only are of one kind: epochs, one after the other."""
 WIPE: Final = "\r\x1b[K"
 """Clears the line of a terminal."""
+
+
+def progress_line(what: str, noun: str) -> Callable[[int, int], None]:
+    """Return a function that shows on a terminal how much is done, in one line, and takes it away when all is done.
+
+    Called with a total of 0, it takes the line away.
+    """
+
+    def show(done: int, total: int) -> None:
+        show_state(f"{what}: {done} of {total} {noun}" if done < total else "")
+
+    return show
+
+
+def show_state(text: str) -> None:
+    """Show on a terminal what is being done, in a line that the next state replaces; an empty text takes it away."""
+    if sys.stderr.isatty():
+        click.echo(f"{WIPE}{text}", err=True, nl=False)
 
 
 def warn(text: str) -> None:
