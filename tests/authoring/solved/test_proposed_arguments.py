@@ -159,6 +159,20 @@ count_if(str.isupper, ["A", "b"])
 count_if(lambda w: len(w) > 3, ["long", "no", "words"])
 layer(2.0, relu)
 layer(1.0, math.tanh)
+
+def apply_all(steps, x):
+    for step in steps:
+        x = step(x)
+    return x
+
+apply_all([math.sin, abs, lambda x: x - 1], 2.0)
+apply_all([abs], -1.0)
+
+def by_name(table, name, words):
+    return [table[name](word) for word in words]
+
+by_name({"up": str.upper, "low": str.lower}, "up", ["a", "B"])
+by_name({"up": str.upper, "low": str.lower}, "low", ["Xy", "B", "zz"])
 """
 PASSED = {
     "newton": [
@@ -173,6 +187,11 @@ PASSED = {
     "gradient": ["functions(lambda x: (x ** 2).sum(), lambda x: np.sum(x**3 - 2 * x)", 'arrays("n"'],
     "count_if": ["functions(str.isupper, lambda w: len(w) > 3)"],
     "layer": ["functions(math.tanh, lambda x: x**2 - 2"],
+    "by_name": [
+        'fixed_dictionaries({"up": functions(str.upper), "low": functions(str.lower)})',
+        'sampled_from(["low", "up"])',
+    ],
+    "apply_all": ["sequences(functions(math.sin) | functions(abs) | functions(lambda x: x - 1), (0, 8))"],
 }
 
 

@@ -151,11 +151,11 @@ class _Reader:
             return self._floats([float(v) for v in values])  # type: ignore[arg-type]  # real by the check
         if all(isinstance(v, str) for v in values):
             return self._strings([str(v) for v in values])
-        if per_call and all(map(is_function, values)):
-            return [self._functions(values)]
+        if all(map(is_function, values)):
+            return self._functions(values, per_call=per_call)
         return self._containers(values, per_call=per_call)
 
-    def _functions(self, values: Sequence[Any]) -> ChoiceSlot:
+    def _functions(self, values: Sequence[Any], *, per_call: bool) -> Form:
         written = []
         for value in values:
             try:
@@ -164,7 +164,9 @@ class _Reader:
                 raise Undrawable(f"`{self._name}` (a function: {str(why).rstrip('.')})") from None
             written.append(text)
             self._forms.needed += needed
-        return ChoiceSlot(tuple(written))
+        if per_call:
+            return [ChoiceSlot(tuple(written))]
+        return [" | ".join(f"functions({text})" for text in dict.fromkeys(written))]  # each is drawn by itself
 
     def _containers(self, values: Sequence[Any], *, per_call: bool) -> Form:
         first = values[0]
@@ -188,6 +190,7 @@ class _Reader:
             elements = self.form([item for v in values for item in sorted(v, key=repr)], per_call=False)
             return ["sets(", *elements, f", max_size={_most(values) + 2})"]
         if isinstance(first, dict) and first and self._has_fixed_keys(values):
+            self._forms.texts |= first.keys()  # another argument may choose among them
             named = [[f"{code(key)}: ", *self.form([v[key] for v in values], per_call=per_call)] for key in first]
             return ["fixed_dictionaries({", *_joined(named), "})"]
         if isinstance(first, dict) and any(values):
@@ -199,13 +202,16 @@ class _Reader:
         raise Undrawable(f"`{self._name}` (of type {type(first).__name__})")
 
     def _has_fixed_keys(self, values: Sequence[dict[Any, Any]]) -> bool:
-        """Return whether dictionaries are records, such as weights: they hold arrays, or the code names their keys."""
+        """Return whether dictionaries are records, such as weights.
+
+        They hold arrays, functions or values of several types, or the code names their keys.
+        """
         if any(v.keys() != values[0].keys() for v in values) or not all(isinstance(key, str) for key in values[0]):
             return False
         items = [item for value in values for item in value.values()]
         return (
             len({type(item) for item in items}) > 1
-            or any(isinstance(item, np.ndarray) or is_tensor(item) for item in items)
+            or any(isinstance(item, np.ndarray) or is_tensor(item) or is_function(item) for item in items)
             or values[0].keys() <= self._forms.constants
         )
 

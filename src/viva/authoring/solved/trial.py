@@ -217,7 +217,7 @@ def _asked(
             return True
         found.prints |= bool(printed.getvalue())
         found.returns |= value is not None
-        after, before = ([each for each in values if type(each) is not Function] for values in (given, arguments))
+        after, before = _with_code_of_functions(given), _with_code_of_functions(arguments)
         found.changes |= difference(after, before, Context.of(0, 0, ())) is not None
         results.append(value)
     if all(map(is_plain, results)):
@@ -227,6 +227,17 @@ def _asked(
     found.values.append(results[0])
     found.answered += 1
     return True
+
+
+def _with_code_of_functions(value: Any) -> Any:
+    """Return a value that can be compared: functions are replaced by their code."""
+    if type(value) is Function:
+        return value.expression
+    if type(value) in (list, tuple):
+        return [_with_code_of_functions(item) for item in value]
+    if type(value) is dict:
+        return {key: _with_code_of_functions(item) for key, item in value.items()}
+    return value
 
 
 def evaluated(text: str, definitions: Sequence[str] = ()) -> Any:
