@@ -40,7 +40,7 @@ def ask_child(module: str, request: Mapping[str, Any], *, timeout_s: float, cwd:
         file = Path(folder) / "answer.json"
         try:
             ran = subprocess.run(  # noqa: S603  # a module of viva
-                [sys.executable, "-m", module],
+                [sys.executable, "-P", "-m", module],
                 input=json.dumps({**request, _ANSWER: str(file)}),
                 cwd=cwd,
                 env=os.environ | {"MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"},
@@ -57,8 +57,12 @@ def ask_child(module: str, request: Mapping[str, Any], *, timeout_s: float, cwd:
 
 
 def read_request() -> dict[str, Any]:
-    """Return the request that this process was started with."""
+    """Return the request that this process was started with; from now on, modules of the current folder are found.
+
+    Any earlier, a file of the author called `types.py` or `random.py` would take the place of Python's own.
+    """
     request: dict[str, Any] = json.loads(sys.stdin.read())
+    sys.path.insert(0, "")
     return request
 
 
