@@ -1,4 +1,4 @@
-"""Functions that a test passes to the submission run in its box, and are the same for the key."""
+"""Functions and objects that a test passes to the submission are made in its box, and are the same for the key."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,12 @@ from examined import Examined, statuses, write_course
 
 TESTS = """
 import math
+from collections import deque
 
 import numpy as np
+from hypothesis.strategies import integers
 from viva.grading import agree, agree_on, observed
-from viva.grading.strategies import functions, matching, numbers, sequences
+from viva.grading.strategies import built, functions, matching, numbers, sequences
 
 STEP = 0.5
 
@@ -32,6 +34,15 @@ def test_changed(student, key):
         observed(student.change, "arguments"), observed(key.change, "arguments"), functions(abs, stepped),
         sequences(numbers(), (1, 4)),
     )
+
+def test_drawn(student, key):
+    agree_on(student.drawn, key.drawn, built(np.random.default_rng, integers(0, 9)), integers(1, 3))
+
+def test_turned(student, key):
+    agree_on(
+        observed(student.turn, "value", "arguments"), observed(key.turn, "value", "arguments"),
+        built(deque, sequences(integers(0, 9), (0, 5))), built(np.random.default_rng, integers(0, 9)),
+    )
 """
 KEY = """
 def newton(f, derivative, x):
@@ -44,8 +55,15 @@ def mapped(f, values):
 
 def change(f, values):
     values[:] = map(f, values)
+
+def drawn(rng, n):
+    return [float(rng.random()) for _ in range(n)]
+
+def turn(queue, rng):
+    queue.rotate(int(rng.integers(1, 3)))
+    return len(queue)
 """
-ALL = ("test_root", "test_mapped", "test_changed")
+ALL = ("test_root", "test_mapped", "test_changed", "test_drawn", "test_turned")
 WRONG = {
     "test_root": [
         ("x - f(x) / derivative(x)", "x - f(x) / (4 * derivative(x))"),
@@ -56,6 +74,8 @@ WRONG = {
         ("return [f(value)", "values.append(1); return [f(value)"),
     ],
     "test_changed": [("values[:] = map(f, values)", "values[0] = f(values[0])")],
+    "test_drawn": [("rng.random()", "0.5"), ("range(n)", "range(n + 1)")],
+    "test_turned": [("integers(1, 3)", "integers(2, 4)"), ("queue.rotate", "type(queue)(queue).rotate")],
 }
 
 

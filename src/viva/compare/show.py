@@ -11,7 +11,7 @@ from viva.model.counting import counted
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import number as number  # the examiner's other modules find it here
 from viva.sandbox.guest.transport.value_types import type_of
-from viva.sandbox.guest.transport.wire import Frame, Function
+from viva.sandbox.guest.transport.wire import Code, Frame
 
 CAP: Final = 70
 _NEAR: Final = 1e4
@@ -84,7 +84,7 @@ def _text(value: object, cap: int, depth: int) -> str:
         return row.show(value, cap)
     if isinstance(value, Frame):
         return _frame(value, cap, depth)
-    if isinstance(value, Function):
+    if isinstance(value, Code):
         return value.expression
     if isinstance(value, np.ndarray):
         return _array(value, cap, depth)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from viva.sandbox.guest.transport.wire import Function
+from viva.sandbox.guest.transport.wire import Code
 from viva.submissions.statement_names import used_names
 
 _LIBRARIES: Final = ("math", "numpy", "torch", "torch.nn.functional", "operator")
@@ -27,7 +27,7 @@ class NoCode(ValueError):
     """A function whose code cannot be sent; the text says why."""
 
 
-def as_argument(function: Callable[..., object], refused: Collection[str] = ()) -> Function:
+def as_argument(function: Callable[..., object], refused: Collection[str] = ()) -> Code:
     """Return a function with its code, as an argument for `student.f` and `key.f`.
 
     Args:
@@ -38,16 +38,20 @@ def as_argument(function: Callable[..., object], refused: Collection[str] = ()) 
     Raises:
         NoCode: its code is not known, or it uses something else.
     """
-    if isinstance(function, Function):
+    if isinstance(function, Code):
         return function
     if isinstance(function, types.FunctionType) and not _is_of_library(function):
         expression, definition = _source(function)
         needed = _needed(function, definition or expression, refused)
-        return Function(expression, "\n".join([*needed, *([definition] if definition else [])]), function)
+        return Code(expression, "\n".join([*needed, *([definition] if definition else [])]), function)
     if isinstance(function, types.MethodDescriptorType) and function.__objclass__.__module__ == "builtins":
-        return Function(function.__qualname__, "", function)
+        return Code(function.__qualname__, "", function)
     module, name = _place(function)
-    return Function(f"{module}.{name}", f"import {module}", function)
+    if module == "builtins":
+        return Code(name, "", function)
+    if not (getattr(sys.modules[module], "__file__", None) or _INSTALLED[0]).startswith(_INSTALLED):
+        raise NoCode(f"{name} cannot be sent to the sandbox: it is a class of the test file, and not of a library.")
+    return Code(f"{module}.{name}", f"import {module}", function)
 
 
 def compiled(source: str, file: str, mode: str = "exec") -> types.CodeType:
@@ -74,6 +78,12 @@ def is_literal(text: str) -> bool:
     except (ValueError, SyntaxError, MemoryError):
         return False
     return True
+
+
+def array_code(array: np.ndarray[Any, Any]) -> str:
+    """Return an array as code, with its type where the numbers do not show it."""
+    dtype = "" if np.array(array.tolist()).dtype == array.dtype else f", dtype={array.dtype.name!r}"
+    return f"np.array({array.tolist()!r}{dtype})"
 
 
 def _is_of_library(function: types.FunctionType) -> bool:
@@ -155,8 +165,7 @@ def _statements(name: str, value: Any, refused: Collection[str]) -> list[str]:
     if isinstance(value, types.ModuleType):
         return [f"import {value.__name__}" + (f" as {name}" if name != value.__name__ else "")]
     if isinstance(value, np.ndarray) and value.size <= _MOST_ELEMENTS and value.dtype.kind in "biuf":
-        dtype = "" if np.array(value.tolist()).dtype == value.dtype else f", dtype={value.dtype.name!r}"
-        return ["import numpy as np", f"{name} = np.array({value.tolist()!r}{dtype})"]
+        return ["import numpy as np", f"{name} = {array_code(value)}"]
     if callable(value):
         sent = as_argument(value, refused)
         renamed = [f"{name} = {sent.expression}"] if name != sent.expression else []

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, get_args
 
+from viva.proxies.key import has_plain_form
 from viva.proxies.proxies import special_method
-from viva.sandbox.guest.transport.wire import Function
 
 Observed = Literal["printed", "arguments", "value"]
 _OBSERVED: Final = frozenset(get_args(Observed))
@@ -27,8 +27,7 @@ def observed(function: Any, *what: Observed) -> Callable[..., dict[str, object]]
         done = function.call(*arguments)
         if done.raised is not None:
             raise done.raised
-        functions = {place for place, given in enumerate(arguments) if type(given) is Function}
-        after = [value for place, value in enumerate(done.args_after) if place not in functions]
+        after = [value for value, given in zip(done.args_after, arguments, strict=True) if has_plain_form(given)]
         seen = {"value": done.value, "printed": done.printed, "arguments": after}
         return {name: seen[name] for name in what}
 

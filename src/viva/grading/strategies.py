@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from numpy.typing import NDArray
 
-    from viva.sandbox.guest.transport.wire import Function
+    from viva.sandbox.guest.transport.wire import Code
 
     Matrix = NDArray[np.float64]
     Matrices = SearchStrategy[Matrix]
@@ -316,7 +316,7 @@ def distributions(low: int = 1, high: int = 5) -> "SearchStrategy[list[float]]":
     return probability_rows(1, (low, high)).map(lambda rows: rows[0].tolist())
 
 
-def functions(*choices: Callable[..., object]) -> "SearchStrategy[Function]":
+def functions(*choices: Callable[..., object]) -> "SearchStrategy[Code]":
     """Draw one of the functions, to be passed to the student's function: `functions(lambda x: x**2 - 2, np.cos)`.
 
     Within one example, all `functions` and `matching` with equally many choices draw the one at the same place, so that
@@ -329,6 +329,29 @@ def functions(*choices: Callable[..., object]) -> "SearchStrategy[Function]":
         ValueError: there is none, or one cannot be sent to the sandbox.
     """
     return matching(*map(as_argument, choices))
+
+
+def built(
+    maker: Callable[..., object], *arguments: "SearchStrategy[Any]", **named: "SearchStrategy[Any]"
+) -> "SearchStrategy[Code]":
+    """Draw an object that a library makes: `built(collections.Counter, texts("a b"))`. Each call gets a new one.
+
+    Args:
+        maker: a class or function of a library, which makes the object. It runs in the sandbox. What it refuses is not
+            drawn.
+        arguments: how to draw what it gets: plain values, arrays, functions and other such objects.
+        named: how to draw what it gets by keyword.
+
+    Raises:
+        ValueError: the maker is not of a library.
+    """
+    from hypothesis import strategies as st
+
+    from viva.grading.built import built_by, can_be_made
+
+    sent = as_argument(maker)
+    given = st.tuples(st.tuples(*arguments), st.fixed_dictionaries(named))
+    return given.map(lambda each: built_by(sent, *each)).filter(can_be_made)
 
 
 def matching(*choices: T) -> "SearchStrategy[T]":

@@ -12,11 +12,12 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from viva.model.errors import CourseError, StudentRaised
 from viva.proxies.proxies import Call, Caller, to_box
-from viva.sandbox.guest.transport.wire import Frame
+from viva.sandbox.guest.transport.value_types import STAND_INS
+from viva.sandbox.guest.transport.wire import Code, Frame
 
 
 class Key:
@@ -46,6 +47,9 @@ class Key:
         return name in vars(self._module)
 
 
+_STAND_INS: Final = tuple(row.kind for row in STAND_INS)
+
+
 class KeyFunction:
     """A function of the key, called with copies; it offers the same ways to call as the student's."""
 
@@ -55,7 +59,7 @@ class KeyFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call and return the value."""
-        args, kwargs = copied(args, kwargs)
+        args, kwargs = with_objects(copied(args, kwargs))
         return self._function(*args, **kwargs)
 
     keep = __call__
@@ -66,7 +70,7 @@ class KeyFunction:
 
     def call(self, *args: object, **kwargs: object) -> Call:
         """Call and return everything the call did."""
-        args, kwargs = copied(args, kwargs)
+        args, kwargs = with_objects(copied(args, kwargs))
         value, raised = None, None
         printed = io.StringIO()
         try:
@@ -95,6 +99,21 @@ def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tupl
 def _copy(value: object) -> object:
     """Return a copy; of what the student's code returned as a data frame, one of pandas."""
     return value.to_pandas() if type(value) is Frame else copy.deepcopy(to_box(value))
+
+
+def with_objects(value: Any) -> Any:
+    """Return arguments with new objects in the place of the code that makes them."""
+    kind = type(value)
+    if kind is Code:
+        return value.here()
+    if kind is list or kind is tuple:
+        return kind(map(with_objects, value))
+    return {key: with_objects(item) for key, item in value.items()} if kind is dict else value
+
+
+def has_plain_form(argument: object) -> bool:
+    """Return whether an argument can be compared after a call: no function, and no generator of random numbers."""
+    return type(argument) is not Code or isinstance(argument.here(), _STAND_INS)
 
 
 def load_key(path: Path, course_root: Path) -> ModuleType:

@@ -12,7 +12,7 @@ import numpy as np
 
 from viva.model import untrusted
 from viva.model.errors import ChangedArgument, ProtocolViolation, StudentRaised
-from viva.sandbox.guest.transport.wire import Ref
+from viva.sandbox.guest.transport.wire import Code, Ref
 
 # A handle's own attributes: a handle whose __init__ raised has none of them, and must not ask the box for them.
 _HANDLE_ATTRIBUTES = frozenset({"_connection", "_label", "_generation", "_ref"})
@@ -99,7 +99,7 @@ class Caller:
 
     def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: bool) -> Any:
         connection, label = self._connection, self._label
-        if not self._is_name or _holds_handle([args, kwargs]) or not connection.asks_twice(label):
+        if not self._is_name or _holds_object([args, kwargs]) or not connection.asks_twice(label):
             return from_box(connection, self._ask_call(args, kwargs, **options), label)
         reply = untrusted.table(self._ask_call(args, kwargs, twice=True, **options))
         if changed := untrusted.rows(reply.get("changed"))[:3]:
@@ -367,13 +367,13 @@ def from_box(connection: BoxConnection, value: Any, label: str) -> Any:
     return value
 
 
-def _holds_handle(value: Any) -> bool:
-    """Return whether arguments mention an object in the box, which a call may rightly change."""
-    if isinstance(value, Caller):
+def _holds_object(value: Any) -> bool:
+    """Return whether arguments mention an object that a call may rightly change: one in the box, or a generator."""
+    if isinstance(value, Caller) or (isinstance(value, Code) and value.make is not None):
         return True
     if isinstance(value, dict):
-        return any(map(_holds_handle, value.values()))
-    return isinstance(value, list | tuple | set | frozenset) and any(map(_holds_handle, value))
+        return any(map(_holds_object, value.values()))
+    return isinstance(value, list | tuple | set | frozenset) and any(map(_holds_object, value))
 
 
 def _holds_ref(value: Any) -> bool:

@@ -2,6 +2,8 @@
 
 import ast
 
+from rows import Rows
+
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.proposal import WIDTH, written_call
 from viva.authoring.solved.proposals import of_function
@@ -205,6 +207,72 @@ def test_functions_are_passed_as_the_notebook_passes_them() -> None:
     defined = "\n".join(of_function("bisect", found).definitions)
     assert defined == "EPS = 1e-06\ndef cubic(x):\n    power = x ** 3\n    return power - x - EPS\nimport numpy as np"
     assert of_function("newton", found).definitions == ["import numpy as np"]
+
+
+OBJECTS = """\
+import datetime, io, random
+from collections import Counter, deque
+import numpy as np
+import scipy.sparse
+
+def sample(p, rng):
+    return int(rng.choice(len(p), p=p))
+
+def pick(items, generator):
+    return generator.choice(items)
+
+def most(counter):
+    return counter.most_common(1)[0][1] if counter else 0
+
+def rotate(queue, steps):
+    queue.rotate(steps)
+    return list(queue)
+
+def total(numbers):
+    return sum(n for n in numbers if n > 1)
+
+def days_until(first, last):
+    return (last - first).days
+
+def read(stream):
+    return [line.strip() for line in stream]
+
+def row_sums(matrix):
+    return np.asarray(matrix.sum(axis=1)).ravel()
+
+sample([0.5, 0.5], np.random.default_rng(0))
+pick([1, 2], random.Random(4))
+most(Counter("hello"))
+most(Counter(["a", "b", "a"]))
+rotate(deque([1, 2, 3]), 1)
+rotate(deque([4, 2, 3, 5]), 2)
+total(range(5))
+total(range(2, 9, 3))
+days_until(datetime.date(2024, 1, 1), datetime.date(2024, 3, 1))
+read(io.StringIO("a\\n b\\n"))
+row_sums(scipy.sparse.csr_matrix(np.array([[1.0, 0, 2], [0, 0, -3]])))
+"""
+OF_OBJECTS = {
+    "sample": "distributions(), built(np.random.default_rng, integers(0, 99))",
+    "pick": "built(random.Random, integers(0, 99))",
+    "most": "built(Counter, sequences(",
+    "rotate": 'observed(student.rotate, "value", "arguments")',
+    "total": "built(range, integers(0, ",
+    "days_until": 'days("2024-01-01", "2024-12-31").map(datetime.datetime.date)',
+    "read": 'built(io.StringIO, lines("a", " b"))',
+    "row_sums": 'built(scipy.sparse.csr_matrix, arrays("n", "m"))',
+}
+
+
+def test_objects_of_libraries_are_made_for_each_call() -> None:
+    found = recorded(OBJECTS, *OF_OBJECTS)
+    with Rows() as row:
+        for name, part in OF_OBJECTS.items():
+            with row(name):
+                proposal = of_function(name, found)
+                assert part in "\n".join(proposal.body), [proposal.body, proposal.why_not]
+                draws = [text for text in proposal.warnings if "draws in another order" in text]
+                assert bool(draws) == (name in ("sample", "pick"))
 
 
 def test_no_function_carries_the_solution_into_a_test() -> None:

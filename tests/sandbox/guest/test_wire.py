@@ -455,11 +455,11 @@ def test_a_limit_that_has_passed_is_no_answer() -> None:
 
 def test_a_function_crosses_towards_the_box_only() -> None:
     encoder = Encoder()
-    text = encoder.message({"f": [wire.Function("lambda x: x + n", "n = 1")]})
+    text = encoder.message({"f": [wire.Code("lambda x: x + n", "n = 1")]})
     with pytest.raises(wire.WireError, match="never leaves the box"):
         Decoder([]).value(text)
     sent = Decoder([], found=lambda sent: sent).value(text)
-    assert sent == {"f": [wire.Function("lambda x: x + n", "n = 1")]}
+    assert sent == {"f": [wire.Code("lambda x: x + n", "n = 1")]}
     for content in ([b"x", ""], ["x"], "x", ["x", "", ""]):
         with pytest.raises(wire.WireError):
             Decoder([], found=lambda sent: sent).value(msgpack.packb({"f": content}))

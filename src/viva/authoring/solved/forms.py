@@ -91,6 +91,11 @@ class Forms:
     """Statements that define what functions of the notebook use: imports, constants, other functions."""
 
     @property
+    def names(self) -> list[str]:
+        """Return the names of the arguments."""
+        return [name for name, _, _ in self.arguments]
+
+    @property
     def slots(self) -> list[Slot]:
         """Return the slots that can be widened."""
         return [part for _, _, form in self.arguments for part in form if isinstance(part, Slot)]

@@ -12,7 +12,7 @@ import numpy as np
 from viva.authoring.solved.forms import Forms
 from viva.authoring.solved.recorded_run import Recorded
 from viva.grading.functions import NoCode, as_argument
-from viva.sandbox.guest.transport.wire import Function
+from viva.sandbox.guest.transport.wire import Code
 
 _SHORT: Final = {"numpy": "np", "torch.nn.functional": "F"}
 """Names by which modules are usually imported."""
@@ -52,10 +52,8 @@ def written_function(value: Any, recorded: Recorded) -> tuple[str, list[str]]:
     return text, [text for text in statements if _constant(text)[0] not in numbers]
 
 
-def _of_library(sent: Function) -> tuple[str, list[str]]:
+def _of_library(sent: Code) -> tuple[str, list[str]]:
     module, _, name = sent.expression.rpartition(".")
-    if module == "builtins":
-        return name, []
     short = _SHORT.get(module, module)
     return f"{short}.{name}", [f"import {module}{'' if short == module else f' as {short}'}"]
 

@@ -18,6 +18,7 @@ from viva.authoring.solved.function_code import (
     passes_known_functions,
     written_function,
 )
+from viva.authoring.solved.object_forms import form_of_days, form_of_objects
 from viva.authoring.solved.recorded_run import Recorded
 from viva.compare.frames import plain_or_none
 from viva.compare.normalize import plain
@@ -175,6 +176,8 @@ class _Reader:
             return _either([self.form([v for v in values if type(v) is kind], per_call=False) for kind in kinds])
         if isinstance(first, np.ndarray) or is_tensor(first):
             return self._array(values, per_call=per_call)
+        if (objects := form_of_objects(values, self._forms, self.form)) is not None:
+            return objects
         if (row := library_type(type(first))) is not None and row.module == "pandas" and row.name != "Index":
             return self._frame([row.plain(v) for v in values], per_call=per_call)
         if isinstance(first, datetime.datetime):
@@ -319,10 +322,9 @@ class _Reader:
         return self.form(items, per_call=False)
 
     def _days(self, values: Sequence[datetime.datetime]) -> Form:
-        first, last = (f"{day:%Y-%m-%d}" for day in (min(values), max(values)))
         if any(f"{value:%H:%M:%S.%f}" != "00:00:00.000000" or value.tzinfo is not None for value in values):
             raise Undrawable(f"`{self._name}` (times of the day)")
-        return [f"days({code(first)}, {code(last)})"]
+        return [form_of_days(min(values), max(values))]
 
     def _integers(self, values: Sequence[int], *, alone: bool = False) -> Form:
         """Return how to draw integers; `alone` means that they are not elements of a list or an array."""

@@ -9,6 +9,7 @@ from typing import Final
 from viva.authoring.solved.described_calls import described_calls
 from viva.authoring.solved.forms import Forms, code, source_code
 from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.object_forms import is_random
 from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
 from viva.authoring.solved.solution_code import constants_in, doctest_failures, raised_in, summary_of, texts_in
@@ -39,6 +40,10 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     if not answers.enough:
         return _of_seen_calls(proposal, function, calls, _too_few(answers))
     proposal.definitions += forms.definitions
+    if drawing := [n for n in forms.names if any(is_random(call.arguments.get(n)) for call in calls)]:
+        proposal.warnings.append(
+            f"`{name}` draws from its argument `{drawing[0]}`: a right answer that draws in another order loses points."
+        )
     if answers.differs and answers.plain:
         proposal.fixtures.append("rng")
         proposal.hidden = True

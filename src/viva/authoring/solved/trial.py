@@ -20,9 +20,10 @@ from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
 from viva.grading.functions import compiled
+from viva.proxies.key import with_objects
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import KEEP
-from viva.sandbox.guest.transport.wire import Function
+from viva.sandbox.guest.transport.wire import Code
 
 DRAWN: Final = 40
 LONGEST_CALL_S: Final = 2.0
@@ -36,6 +37,7 @@ _MOST_REFUSED: Final = 0.5
 OWN: Final = frozenset(
     {
         "arrays",
+        "built",
         "days",
         "distributions",
         "frames",
@@ -198,7 +200,7 @@ def _asked(
     """Call twice with the same arguments and note what happens; return False if it took too long."""
     results = []
     for number in (2 * found.drawn, 2 * found.drawn + 1):  # two seeds may give the same result of few
-        given = copy.deepcopy(arguments)
+        given = with_objects(copy.deepcopy(arguments))
         positional = [value for value, (_, keyword) in zip(given, names, strict=True) if not keyword]
         by_name = {name: value for value, (name, keyword) in zip(given, names, strict=True) if keyword}
         seeded(number)
@@ -217,7 +219,7 @@ def _asked(
             return True
         found.prints |= bool(printed.getvalue())
         found.returns |= value is not None
-        after, before = _with_code_of_functions(given), _with_code_of_functions(arguments)
+        after, before = _comparable(given), _comparable(with_objects(copy.deepcopy(arguments)))
         found.changes |= difference(after, before, Context.of(0, 0, ())) is not None
         results.append(value)
     if all(map(is_plain, results)):
@@ -229,15 +231,14 @@ def _asked(
     return True
 
 
-def _with_code_of_functions(value: Any) -> Any:
-    """Return a value that can be compared: functions are replaced by their code."""
-    if type(value) is Function:
-        return value.expression
+def _comparable(value: Any) -> Any:
+    """Return arguments without what cannot be compared: functions, and objects without a plain form."""
     if type(value) in (list, tuple):
-        return [_with_code_of_functions(item) for item in value]
+        return [_comparable(item) for item in value]
     if type(value) is dict:
-        return {key: _with_code_of_functions(item) for key, item in value.items()}
-    return value
+        return {key: _comparable(item) for key, item in value.items()}
+    value = plain_of(value)
+    return value if type(value) is not Code and is_plain(value) else None
 
 
 def evaluated(text: str, definitions: Sequence[str] = ()) -> Any:

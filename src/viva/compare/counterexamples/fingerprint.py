@@ -15,7 +15,7 @@ import numpy as np
 from viva.compare.normalize import Array
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import VALUE_TYPES, itself
-from viva.sandbox.guest.transport.wire import Frame, Function
+from viva.sandbox.guest.transport.wire import Code, Frame
 
 _VALUES: Final = {
     **{row.kind: row.told_by for row in VALUE_TYPES if row.recorded},
@@ -89,7 +89,7 @@ class _Walk:
             return self._array(np.asarray(value))
         if (row := library_type(type(value))) is not None and row.module == "pandas":
             return self.of(row.plain(value))
-        if isinstance(value, Function):
+        if isinstance(value, Code):
             return value.expression, value.statements
         if isinstance(value, Frame):
             return self.of(value.parts())

@@ -12,7 +12,7 @@ import numpy as np
 
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import AS_EQUAL, KEEP, STAND_INS, VALUE_TYPES, type_of
-from viva.sandbox.guest.transport.wire import Frame, Function, WireError, dump, load
+from viva.sandbox.guest.transport.wire import Code, Frame, WireError, dump, load
 
 _TAG: Final = "\0viva"
 """The first item of a tuple that represents a value without a form on the wire."""
@@ -183,7 +183,7 @@ def _canonical_object(value: Any) -> Iterable[bytes]:
     kind = type(value)
     if kind is Frame:
         yield from _canonical(value.parts())
-    elif kind is Function:
+    elif kind is Code:
         yield from _canonical((value.expression, value.statements))
     elif kind in _PARTS:
         yield from _canonical(_PARTS[kind](value))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from viva.model.seeds import Seeds
-from viva.proxies.key import Key, KeyFunction, copied
+from viva.proxies.key import Key, KeyFunction, copied, has_plain_form
 from viva.proxies.proxies import Call
 from viva.replay.key_recording.key_recording import Answer, KeyRecording
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
@@ -57,7 +57,10 @@ class _RecordingFunction(KeyFunction):
         asked = copied(args, kwargs)
         did = super().call(*args, **kwargs)
         raised = None if did.raised is None else (did.raised.type_name, did.raised.message)
-        after = (did.args_after, dict(did.kwargs_after))
+        after = (
+            tuple(v if has_plain_form(given) else None for v, given in zip(did.args_after, args, strict=True)),
+            {name: v if has_plain_form(kwargs[name]) else None for name, v in did.kwargs_after.items()},
+        )
         _record_answer(
             self._key_recording, f"call {self.__name__}", *asked, Answer(did.value, after, raised, did.printed)
         )

@@ -9,12 +9,12 @@ import numpy as np
 
 from .frames import Frame, unpacked
 from .value_types import CONTAINERS, VALUE_TYPES
-from .wire_values import CAPS, DTYPE, Caps, Function, Ref, Tensor, WireError, listed
+from .wire_values import CAPS, DTYPE, Caps, Code, Ref, Tensor, WireError, listed
 
 if TYPE_CHECKING:
     from .wire_values import Array, Bytes, Dtype
 
-Replaced = Union[Ref, Tensor, Frame, Function]
+Replaced = Union[Ref, Tensor, Frame, Code]
 _unpackb = msgpack.unpackb
 _frombuffer, _empty, _uint8, _dtype_of = np.frombuffer, np.empty, np.uint8, np.dtype
 _CODE_POINTS = {order: np.dtype(f"{order}u4") for order in "<>="}
@@ -43,7 +43,7 @@ class Decoder:
             buffers: the bytes of the arrays, as writable uint8 arrays; each array of the result uses the memory of
                 one buffer.
             caps: the limits of the message.
-            found: called with each Ref, Tensor, Frame and Function; its result takes their place (the box notes them,
+            found: called with each Ref, Tensor, Frame and Code; its result takes their place (the box notes them,
                 and makes objects of them later). Without it tensors and functions are refused, because none ever
                 leaves the box.
         """
@@ -126,7 +126,7 @@ class Decoder:
     def _function(self, content: object) -> object:
         if self._found is None:
             raise WireError("a function, which never leaves the box")
-        return self._found(Function(*listed(content, str, str)))
+        return self._found(Code(*listed(content, str, str)))
 
     def _frame(self, content: object) -> object:
         frame = unpacked(content)

@@ -21,7 +21,7 @@ import numpy as np
 from .frames import Frame
 from .library_types import library_type
 from .value_types import CONTAINERS, KEEP, VALUE_TYPES, sent_int, type_of
-from .wire_values import CAPS, DTYPE, Function, Ref, Tensor, TooLarge, too_large
+from .wire_values import CAPS, DTYPE, Code, Ref, Tensor, TooLarge, too_large
 
 if TYPE_CHECKING:
     from .wire_values import Array, Dtype
@@ -90,8 +90,8 @@ class Encoder:
         if plain is not KEEP:
             return plain
         raise TypeError(
-            f"a value of type {type(value).__name__} cannot be sent to the box; "
-            "send numbers, texts, dates, lists, dicts, arrays, tensors, data frames or what `functions` draws"
+            f"a value of type {type(value).__name__} cannot be sent to the box; send numbers, texts, dates, lists, "
+            "dicts, arrays, tensors and data frames, or draw the value by `functions` or `built`"
         )
 
     def _count(self, items: int, depth: int) -> None:
@@ -199,7 +199,7 @@ class Encoder:
     def _tensor(self, value: Tensor, depth: int) -> object:
         return {"T": [value.dtype, *self._array_parts(value.array)]}
 
-    def _function(self, value: Function, depth: int) -> object:
+    def _function(self, value: Code, depth: int) -> object:
         self._count(2, 0)
         return {"f": [value.expression, value.statements]}
 
@@ -255,7 +255,7 @@ _WRITERS: Dict[type, Writer] = {
     Ref: Encoder._ref,
     Frame: Encoder._frame,
     Tensor: Encoder._tensor,
-    Function: Encoder._function,
+    Code: Encoder._function,
 }
 _LEAVES = frozenset(_AS_IS | (_WRITERS.keys() - CONTAINERS - {Frame}))
 _NUMBER_SCALARS = frozenset(np.dtype(code).type for code in "?bhilqBHILQefdFD")

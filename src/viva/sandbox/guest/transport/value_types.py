@@ -341,7 +341,12 @@ STAND_INS: Tuple[StandIn, ...] = (
         parts=lambda value: (value.start, value.stop, value.step),
         made=range,
     ),
-    StandIn(collections.deque, plain=lambda value: list(collections.deque.__iter__(value))),
+    StandIn(
+        collections.deque,
+        plain=lambda value: list(collections.deque.__iter__(value)),
+        parts=lambda value: (list(value), value.maxlen),
+        made=collections.deque,
+    ),
     StandIn(array.array, plain=lambda value: array.array.tolist(value)),
     StandIn(types.SimpleNamespace, plain=lambda value: dict(object.__getattribute__(value, "__dict__"))),
     StandIn(collections.UserString, plain=lambda value: value.data),

@@ -18,14 +18,26 @@ import numpy as np
 from .decoding import Decoder, Replaced
 from .encoding import Deep, Encode, Encoder, Part
 from .frames import Frame
-from .wire_values import CAPS, Caps, Function, Ref, Tensor, TooLarge, WireError
+from .wire_values import CAPS, Caps, Code, Ref, Tensor, TooLarge, WireError
 
 if TYPE_CHECKING:
     from .wire_values import Bytes
 
 __all__ = [
-    "CAPS", "Caps", "Deep", "Frame", "Function", "Ref", "Tensor", "TooLarge", "WireError", "dump", "load", "receive",
-    "send", "transmit",
+    "CAPS",
+    "Caps",
+    "Code",
+    "Deep",
+    "Frame",
+    "Ref",
+    "Tensor",
+    "TooLarge",
+    "WireError",
+    "dump",
+    "load",
+    "receive",
+    "send",
+    "transmit",
 ]  # fmt: skip
 
 _MAGIC = 0x56495641
@@ -44,7 +56,7 @@ def send(sock: socket.socket, value: object, encode: Optional[Encode] = None) ->
     Args:
         sock: a connected stream socket; its timeout applies to each part.
         value: of a type in VALUE_TYPES, or a list, tuple, dict, set, frozenset, numpy array or scalar, Ref, Frame,
-            Tensor or Function; of exactly these types, nested as deep as the caps allow.
+            Tensor or Code; of exactly these types, nested as deep as the caps allow.
         encode: see Encoder; without it torch tensors are sent as Tensor, data frames as Frame, and whatever else
             has no plain form raises TypeError.
 

@@ -101,20 +101,30 @@ class Tensor:
         return f"Tensor({self.array!r}, {self.dtype!r})"
 
 
-class Function:
-    """A function that arrives in the box as one. Where the examiner made it, it can be called as well."""
+class Code:
+    """A value that arrives in the box as what its code gives: a function, or an object made for one call.
+
+    Where the examiner made it, a function can be called as well, and `here` makes an object.
+    """
 
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, expression: str, statements: str = "", function: Optional[Callable[..., Any]] = None) -> None:
-        """Take the function's code.
+    def __init__(
+        self,
+        expression: str,
+        statements: str = "",
+        function: Optional[Callable[..., Any]] = None,
+        make: Optional[Callable[[], object]] = None,
+    ) -> None:
+        """Take the code.
 
         Args:
-            expression: Python that gives the function: a lambda, or a name.
+            expression: Python that gives the value: a lambda, a name, or a call that makes an object.
             statements: Python that comes before it: imports, and what else the expression uses.
             function: the function itself; None in the box, which makes its own.
+            make: makes the object; None for a function.
         """
-        self.expression, self.statements = expression, statements
+        self.expression, self.statements, self.make = expression, statements, make
         if function is not None:
             self.__wrapped__ = function  # where `inspect.signature` looks
             self.__name__ = getattr(function, "__name__", "function")
@@ -124,13 +134,17 @@ class Function:
         return self.__wrapped__(*args, **kwargs)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Function and (self.expression, self.statements) == (other.expression, other.statements)
+        return type(other) is Code and (self.expression, self.statements) == (other.expression, other.statements)
 
     def __hash__(self) -> int:
         return hash((self.expression, self.statements))
 
-    def __deepcopy__(self, memo: object) -> "Function":
+    def __deepcopy__(self, memo: object) -> "Code":
         return self
+
+    def here(self) -> object:
+        """Return the function, or a new object, in the examiner's process."""
+        return self if self.make is None else self.make()
 
     def __repr__(self) -> str:
         return self.expression

@@ -9,7 +9,7 @@ from typing import Any, Dict, Iterable, TypeVar
 
 from ..loading import sources
 from ..transport.frames import Frame
-from ..transport.wire import Function, Ref, Tensor
+from ..transport.wire import Code, Ref, Tensor
 
 T = TypeVar("T")
 _LONGEST_TEXT = 200
@@ -52,7 +52,7 @@ class References:
             self._objects.pop(number, None)
 
     def mention(self, value: T) -> T:
-        """Note a Ref, Tensor, Frame or Function of a request, and return it; the decoder calls this."""
+        """Note a Ref, Tensor, Frame or Code of a request, and return it; the decoder calls this."""
         self.mentioned = True
         return value
 
@@ -68,7 +68,7 @@ class References:
             return _torch_tensor(value)
         if kind is Frame:
             return value.to_pandas()
-        if kind is Function:
+        if kind is Code:
             return _made(value)
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind([self._resolved(item) for item in value])
@@ -83,7 +83,7 @@ def _torch_tensor(sent: Tensor) -> object:
     return torch.from_numpy(sent.array).to(getattr(torch, sent.dtype))
 
 
-def _made(sent: Function) -> object:
+def _made(sent: Code) -> object:
     names: Dict[str, Any] = {"__name__": "viva_argument"}
     exec(compile(sent.statements, "<argument>", "exec"), names)  # the examiner's own code
     return eval(compile(sent.expression, "<argument>", "eval"), names)  # noqa: S307  # as above

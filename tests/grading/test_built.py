@@ -1,0 +1,81 @@
+"""Objects as arguments: what crosses to the sandbox is the code that makes them, and each call gets a new one."""
+
+import collections
+import io
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from rows import Rows
+
+from viva.compare.counterexamples.examples import drawn_once
+from viva.compare.show import show
+from viva.grading import strategies
+from viva.grading.functions import NoCode
+from viva.proxies.key import KeyFunction
+from viva.sandbox.guest.values.references import References
+
+
+def in_a_box(value: Any) -> Any:
+    refs = References()
+    return refs.arguments(refs.mention(value))
+
+
+MADE = {
+    "collections.deque([1, 2], maxlen=3)": (strategies.built(collections.deque, st.just([1, 2]), maxlen=st.just(3))),
+    "collections.Counter('abca')": strategies.built(collections.Counter, st.just("abca")),
+    "range(2, 9)": strategies.built(range, st.just(2), st.just(9)),
+    "io.StringIO('a\\nb')": strategies.built(io.StringIO, st.just("a\nb")),
+    "collections.deque([collections.deque([], maxlen=1), (2,), {3: 'x'}])": strategies.built(
+        collections.deque,
+        st.tuples(
+            strategies.built(collections.deque, st.just([]), maxlen=st.just(1)), st.just((2,)), st.just({3: "x"})
+        ).map(list),
+    ),
+    "numpy.flip(np.array([1.5, 2.0]))": strategies.built(np.flip, st.just(np.array([1.5, 2.0]))),
+    "numpy.flip(np.array([1, 2], dtype='uint8'))": strategies.built(np.flip, st.just(np.array([1, 2], np.uint8))),
+}
+
+
+def test_an_object_is_the_same_on_both_sides() -> None:
+    with Rows() as row:
+        for shown, strategy in MADE.items():
+            with row(shown):
+                [[drawn]] = drawn_once([strategy], 1)
+                assert show(drawn).replace("_io.", "io.") == shown
+                there, here = in_a_box(drawn), drawn.here()
+                assert type(there) is type(here)
+                if isinstance(here, io.StringIO):
+                    there, here = there.getvalue(), here.getvalue()
+                assert (there == here) if not isinstance(here, np.ndarray) else (there.tobytes() == here.tobytes())
+
+
+def test_every_call_gets_a_new_object() -> None:
+    [[generator]] = drawn_once([strategies.built(np.random.default_rng, st.just(7))], 1)
+    [[nested]] = drawn_once([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)
+    draw = KeyFunction(lambda rng: rng.random(), "draw")
+    assert draw(generator) == draw(generator) == in_a_box(generator).random()
+    take = KeyFunction(lambda queue: queue[0].popleft(), "take")
+    assert take(nested) == take(nested) == 5
+
+
+def strategies_deque() -> Any:
+    [[inner]] = drawn_once([strategies.built(collections.deque, st.just([5, 6]))], 1)
+    return inner
+
+
+def test_what_the_maker_refuses_is_not_drawn() -> None:
+    steps = strategies.built(range, st.just(0), st.just(4), st.integers(-1, 1))
+    assert {repr(made) for [made] in drawn_once([steps], 30)} == {"range(0, 4, -1)", "range(0, 4, 1)"}
+
+
+def test_what_cannot_be_made_is_refused() -> None:
+    class Own:
+        pass
+
+    with pytest.raises(NoCode, match="Own"):
+        strategies.built(Own)
+    with pytest.raises(NoCode, match="of type Random cannot be written"):
+        drawn_once([strategies.built(collections.deque, st.just([random.Random(1)]))], 1)
