@@ -10,7 +10,7 @@ import math
 from collections import deque
 
 import numpy as np
-from hypothesis.strategies import integers
+from hypothesis.strategies import integers, none, recursive
 from viva.grading import agree, agree_on, observed
 from viva.grading.strategies import built, functions, matching, numbers, sequences
 
@@ -43,6 +43,12 @@ def test_turned(student, key):
         observed(student.turn, "value", "arguments"), observed(key.turn, "value", "arguments"),
         built(deque, sequences(integers(0, 9), (0, 5))), built(np.random.default_rng, integers(0, 9)),
     )
+
+def test_depth(student, key):
+    agree_on(
+        student.depth, key.depth,
+        recursive(none(), lambda inner: built(key.Node, integers(0, 9), inner, inner), max_leaves=6),
+    )
 """
 KEY = """
 def newton(f, derivative, x):
@@ -62,8 +68,15 @@ def drawn(rng, n):
 def turn(queue, rng):
     queue.rotate(int(rng.integers(1, 3)))
     return len(queue)
+
+class Node:
+    def __init__(self, value, left=None, right=None):
+        self.value, self.left, self.right = value, left, right
+
+def depth(node):
+    return 0 if node is None else 1 + max(depth(node.left), depth(node.right))
 """
-ALL = ("test_root", "test_mapped", "test_changed", "test_drawn", "test_turned")
+ALL = ("test_root", "test_mapped", "test_changed", "test_drawn", "test_turned", "test_depth")
 WRONG = {
     "test_root": [
         ("x - f(x) / derivative(x)", "x - f(x) / (4 * derivative(x))"),
@@ -76,6 +89,10 @@ WRONG = {
     "test_changed": [("values[:] = map(f, values)", "values[0] = f(values[0])")],
     "test_drawn": [("rng.random()", "0.5"), ("range(n)", "range(n + 1)")],
     "test_turned": [("integers(1, 3)", "integers(2, 4)"), ("queue.rotate", "type(queue)(queue).rotate")],
+    "test_depth": [
+        ("depth(node.right)", "depth(node.left)"),
+        ("self.left, self.right = value, left, right", "self.left, self.right = value, None, None"),
+    ],
 }
 
 
@@ -100,6 +117,17 @@ def test_wrong_programs_lose_the_test_and_are_told_the_function(examined: Examin
             assert statuses(score) == {**dict.fromkeys(ALL, "passed"), name: "failed"}, new
     said = examined.entry(KEY.replace("range(20)", "range(1)"), "test_root").message
     assert "newton(lambda x: x ** 2 - 2, lambda x: 2 * x, 1) gave 1.5, expected 1.41421" in said
+
+
+def test_an_object_is_of_the_submissions_own_class(examined: Examined) -> None:
+    own = KEY.replace("return 0 if", "assert node is None or type(node) is Node\n    return 0 if")
+    renamed = own.replace("self.value, self.left", "self.number, self.left")
+    for program in (own, renamed):
+        assert statuses(examined.score(program)) == dict.fromkeys(ALL, "passed")
+    without = examined.entry(KEY.replace("class Node:", "class Other:"), "test_depth")
+    assert without.status == "failed" or "Node" in without.message, without.message
+    wrong = examined.entry(KEY.replace("depth(node.right)", "depth(node.left)"), "test_depth")
+    assert "depth(Node(0, None, Node(0, None, None))) gave 1, expected 2" in wrong.message
 
 
 def test_a_function_that_comes_back_is_no_answer(examined: Examined) -> None:

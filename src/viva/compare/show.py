@@ -1,6 +1,7 @@
 """Short, honest texts for values in messages: at most a line, not wrong by rounding, safe for every value."""
 
 import math
+import re
 from fractions import Fraction
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from viva.sandbox.guest.transport.value_types import type_of
 from viva.sandbox.guest.transport.wire import Code, Frame
 
 CAP: Final = 70
+_OWN_CLASS: Final = re.compile(r"\bstudent\.(?=\w+\()")
+"""Comes before a class of the submission, in the code that makes an object of it."""
 _NEAR: Final = 1e4
 _NUMPY_NUMBERS: Final = ((np.bool_, bool), (np.integer, int), (np.floating, float), (np.complexfloating, complex))
 
@@ -85,7 +88,7 @@ def _text(value: object, cap: int, depth: int) -> str:
     if isinstance(value, Frame):
         return _frame(value, cap, depth)
     if isinstance(value, Code):
-        return value.expression
+        return value.expression if value.make is None else _OWN_CLASS.sub("", value.expression)
     if isinstance(value, np.ndarray):
         return _array(value, cap, depth)
     if isinstance(value, list | tuple | set | frozenset | dict):

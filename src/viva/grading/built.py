@@ -1,22 +1,25 @@
-"""Objects of libraries as arguments of a test: they cross to the sandbox as the code that makes them."""
+"""Objects as arguments of a test: they cross to the sandbox as the code that makes them."""
 
 import ast
 import copy
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 
-from viva.grading.functions import NoCode, array_code, is_literal
-from viva.proxies.key import with_objects
+from viva.grading.functions import NoCode, array_code, as_argument, is_literal
+from viva.proxies.key import KeyFunction, OfKey, with_objects
 from viva.sandbox.guest.transport.wire import Code
+
+OWN: Final = "student."
+"""Comes before the name of a class of the submission."""
 
 
 def built_by(maker: Code, arguments: Sequence[object], named: Mapping[str, object]) -> Code:
     """Return the code of an object, which makes a new one for each call.
 
     Args:
-        maker: a class or function of a library.
+        maker: a class or function of a library, or of the submission.
         arguments: what it gets: plain values, arrays, functions, and other such objects.
         named: what it gets by keyword.
 
@@ -34,8 +37,26 @@ def built_by(maker: Code, arguments: Sequence[object], named: Mapping[str, objec
     return Code(f"{maker.expression}({', '.join(texts)})", statements, make=make)
 
 
+def maker_of(maker: Callable[..., object]) -> Code:
+    """Return the code of what makes objects: of a class of the key, the submission's own class of that name.
+
+    Raises:
+        NoCode: it is neither of the key nor of a library.
+    """
+    if isinstance(maker, OfKey):
+        function = maker.function if isinstance(maker, KeyFunction) else _not_at_hand
+        return Code(f"{OWN}{maker.__name__}", "", function)
+    return as_argument(maker)
+
+
+def _not_at_hand(*_args: object, **_named: object) -> None:
+    """Stand for the key's class where only its record is: there, no object is needed."""
+
+
 def can_be_made(sent: Code) -> bool:
-    """Return whether the maker takes what it gets."""
+    """Return whether the maker takes what it gets. A class of the submission may refuse it, in its own way."""
+    if OWN in sent.expression:
+        return True
     try:
         sent.here()
     except Exception:

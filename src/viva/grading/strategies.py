@@ -334,22 +334,24 @@ def functions(*choices: Callable[..., object]) -> "SearchStrategy[Code]":
 def built(
     maker: Callable[..., object], *arguments: "SearchStrategy[Any]", **named: "SearchStrategy[Any]"
 ) -> "SearchStrategy[Code]":
-    """Draw an object that a library makes: `built(collections.Counter, texts("a b"))`. Each call gets a new one.
+    """Draw an object: `built(collections.Counter, texts("a b"))` or `built(key.Point, integers(), integers())`.
+
+    Each call gets a new one.
 
     Args:
-        maker: a class or function of a library, which makes the object. It runs in the sandbox. What it refuses is not
-            drawn.
+        maker: what makes the object, in the sandbox: a class or function of a library, whose refusals are not drawn,
+            or `key.Class`, for which the submission's own class of that name makes it.
         arguments: how to draw what it gets: plain values, arrays, functions and other such objects.
         named: how to draw what it gets by keyword.
 
     Raises:
-        ValueError: the maker is not of a library.
+        ValueError: the maker is neither of a library nor of the key.
     """
     from hypothesis import strategies as st
 
-    from viva.grading.built import built_by, can_be_made
+    from viva.grading.built import built_by, can_be_made, maker_of
 
-    sent = as_argument(maker)
+    sent = maker_of(maker)
     given = st.tuples(st.tuples(*arguments), st.fixed_dictionaries(named))
     return given.map(lambda each: built_by(sent, *each)).filter(can_be_made)
 

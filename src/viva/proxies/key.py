@@ -50,7 +50,11 @@ class Key:
 _STAND_INS: Final = tuple(row.kind for row in STAND_INS)
 
 
-class KeyFunction:
+class OfKey:
+    """A function or class of a key, or of its record."""
+
+
+class KeyFunction(OfKey):
     """A function of the key, called with copies; it offers the same ways to call as the student's."""
 
     def __init__(self, function: Callable[..., object], name: str) -> None:
@@ -79,6 +83,11 @@ class KeyFunction:
         except Exception as error:
             raised = StudentRaised(type(error).__name__, str(error))
         return Call(value, args, kwargs, printed.getvalue(), raised, 0.0)
+
+    @property
+    def function(self) -> Callable[..., object]:
+        """Return the function itself, which takes no copies and is not recorded."""
+        return self._function
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._function, name)

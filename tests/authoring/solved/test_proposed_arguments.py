@@ -313,3 +313,88 @@ def run(network, x):
 run(Network(), 1.0), run(Network(), 2.0)
 """
     assert "`network` (of type Network)" in of_function("run", recorded(source, "run")).why_not
+
+
+OWN_CLASSES = """\
+import dataclasses, enum
+from collections import namedtuple
+import numpy as np
+
+Point = namedtuple("Point", "x y")
+
+@dataclasses.dataclass
+class Node:
+    value: int
+    left: "Node" = None
+    right: "Node" = None
+
+class Link:
+    def __init__(self, value, following=None, name="link"):
+        self.value, self.following = value, following
+
+class Tree:
+    def __init__(self, label, children=()):
+        self.label, self.children = label, list(children)
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+class Layer:
+    def __init__(self, weights):
+        self.weights = weights
+
+class Sealed:
+    def __init__(self, words):
+        self._index = set(words)
+
+def east(p):
+    return p.x + 1
+
+def depth(node):
+    return 0 if node is None else 1 + max(depth(node.left), depth(node.right))
+
+def last(link):
+    while link.following is not None:
+        link = link.following
+    return link.value
+
+def leaves(tree):
+    return [tree.label] if not tree.children else [leaf for child in tree.children for leaf in leaves(child)]
+
+def named(colour):
+    return colour.name.lower()
+
+def widths(layers):
+    return [layer.weights.shape[1] for layer in layers]
+
+def known(sealed, word):
+    return word in sealed._index
+
+east(Point(1, 2))
+east(Point(0, 7))
+depth(Node(1, Node(2), Node(3, Node(4))))
+last(Link(1, Link(2, Link(3))))
+leaves(Tree("S", [Tree("NP", [Tree("dogs")]), Tree("VP")]))
+named(Colour.RED)
+widths([Layer(np.ones((2, 2))), Layer(np.ones((2, 3)))])
+known(Sealed(["a"]), "a")
+"""
+OF_OWN_CLASSES = {
+    "east": "built(key.Point, integers(0, 3), integers(0, 14))",
+    "depth": "recursive(none(), lambda inner: built(key.Node, integers(0, 8), inner, inner), max_leaves=6)",
+    "last": "recursive(none(), lambda inner: built(key.Link, integers(0, 6), inner), max_leaves=6).filter(bool)",
+    "leaves": "sequences(inner, (0, 3))",
+    "named": "built(key.Colour, sampled_from([1, 2]))",
+    "widths": "sequences(built(key.Layer, arrays(",
+}
+
+
+def test_objects_of_the_notebooks_classes_are_made_by_the_classes() -> None:
+    found = recorded(OWN_CLASSES, *OF_OWN_CLASSES, "known")
+    with Rows() as row:
+        for name, part in OF_OWN_CLASSES.items():
+            with row(name):
+                proposal = of_function(name, found)
+                assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
+    assert "`sealed` (of type Sealed)" in of_function("known", found).why_not

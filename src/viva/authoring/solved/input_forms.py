@@ -19,6 +19,7 @@ from viva.authoring.solved.function_code import (
     written_function,
 )
 from viva.authoring.solved.object_forms import form_of_days, form_of_objects
+from viva.authoring.solved.own_object_forms import form_of_own_objects
 from viva.authoring.solved.recorded_run import Recorded
 from viva.compare.frames import plain_or_none
 from viva.compare.normalize import plain
@@ -176,7 +177,7 @@ class _Reader:
             return _either([self.form([v for v in values if type(v) is kind], per_call=False) for kind in kinds])
         if isinstance(first, np.ndarray) or is_tensor(first):
             return self._array(values, per_call=per_call)
-        if (objects := form_of_objects(values, self._forms, self.form)) is not None:
+        if (objects := self._objects(values)) is not None:
             return objects
         if (row := library_type(type(first))) is not None and row.module == "pandas" and row.name != "Index":
             return self._frame([row.plain(v) for v in values], per_call=per_call)
@@ -192,17 +193,28 @@ class _Reader:
         if isinstance(first, set | frozenset):
             elements = self.form([item for v in values for item in sorted(v, key=repr)], per_call=False)
             return ["sets(", *elements, f", max_size={_most(values) + 2})"]
-        if isinstance(first, dict) and first and self._has_fixed_keys(values):
+        if isinstance(first, dict) and any(values):
+            return self._dict(values, per_call=per_call)
+        raise Undrawable(f"`{self._name}` (of type {type(first).__name__})")
+
+    def _dict(self, values: Sequence[dict[Any, Any]], *, per_call: bool) -> Form:
+        first = values[0]
+        if first and self._has_fixed_keys(values):
             self._forms.texts |= first.keys()  # another argument may choose among them
             named = [[f"{code(key)}: ", *self.form([v[key] for v in values], per_call=per_call)] for key in first]
             return ["fixed_dictionaries({", *_joined(named), "})"]
-        if isinstance(first, dict) and any(values):
-            keys = self.form([key for v in values for key in v], per_call=False)
-            items = self.form([item for v in values for item in v.values()], per_call=False)
-            low = min(len(v) for v in values)
-            least = Slot([f", min_size={low}", ""]) if low else ""
-            return ["dictionaries(", *keys, ", ", *items, least, f", max_size={_most(values) + 2})"]
-        raise Undrawable(f"`{self._name}` (of type {type(first).__name__})")
+        keys = self.form([key for v in values for key in v], per_call=False)
+        items = self.form([item for v in values for item in v.values()], per_call=False)
+        low = min(len(v) for v in values)
+        least = Slot([f", min_size={low}", ""]) if low else ""
+        return ["dictionaries(", *keys, ", ", *items, least, f", max_size={_most(values) + 2})"]
+
+    def _objects(self, values: Sequence[Any]) -> Form | None:
+        """Return how to draw objects of a class of a library or of the notebook; None if viva cannot make them."""
+        kind = type(values[0])
+        if kind.__module__ == "__main__" and self._recorded.namespace.get(kind.__name__) is kind:
+            return form_of_own_objects(values, self.form)
+        return form_of_objects(values, self._forms, self.form)
 
     def _has_fixed_keys(self, values: Sequence[dict[Any, Any]]) -> bool:
         """Return whether dictionaries are records, such as weights.

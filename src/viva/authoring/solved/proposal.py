@@ -63,11 +63,17 @@ def _filled(parts: Sequence[str], indent: int) -> list[str]:
 
 
 def _items(call: str) -> tuple[str, list[str], str] | None:
-    """Return a call in three parts, if its first argument is a dictionary: up to `{`, the items, and from `}` on."""
+    """Return a call in three parts: up to `(`, its arguments, and `)`; None for anything else.
+
+    If its first argument is a dictionary, the parts are what comes before its items, the items, and what comes after.
+    """
     node = ast.parse(call, mode="eval").body
-    first = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if not isinstance(first, ast.Dict):
+    if not isinstance(node, ast.Call) or not node.args:
         return None
+    first = node.args[0]
+    if not isinstance(first, ast.Dict):
+        given = [ast.get_source_segment(call, each) or "" for each in (*node.args, *node.keywords)]
+        return f"{ast.get_source_segment(call, node.func)}(", given, ")"
     pairs = zip(first.keys, first.values, strict=True)
     items = [
         f"{ast.get_source_segment(call, key)}: {ast.get_source_segment(call, value)}" for key, value in pairs if key

@@ -20,7 +20,7 @@ from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
 from viva.grading.functions import compiled
-from viva.proxies.key import with_objects
+from viva.proxies.key import KeyFunction, with_objects
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import KEEP
 from viva.sandbox.guest.transport.wire import Code
@@ -64,6 +64,7 @@ OTHERS: Final = frozenset(
         "just",
         "none",
         "one_of",
+        "recursive",
         "sampled_from",
         "sets",
         "tuples",
@@ -177,7 +178,8 @@ def tried(function: Callable[..., object], forms: Forms, own: frozenset[str] = f
     """Return what the solution does with arguments that are drawn as the forms say."""
     found = Answers()
     try:
-        drawn = drawn_once([evaluated(text, forms.definitions) for text in forms.written()], DRAWN)
+        key = Solution(getattr(inspect.unwrap(function), "__globals__", {}))
+        drawn = drawn_once([evaluated(text, forms.definitions, key) for text in forms.written()], DRAWN)
     except Exception:
         return found  # such forms draw nothing
     names = [(name, keyword) for name, keyword, _ in forms.arguments]
@@ -241,16 +243,28 @@ def _comparable(value: Any) -> Any:
     return value if type(value) is not Code and is_plain(value) else None
 
 
-def evaluated(text: str, definitions: Sequence[str] = ()) -> Any:
+class Solution:
+    """What a solution defines, as a test finds it: `key.Class`."""
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+
+    def __getattr__(self, name: str) -> KeyFunction:
+        return KeyFunction(self._namespace[name], name)
+
+
+def evaluated(text: str, definitions: Sequence[str] = (), key: Solution | None = None) -> Any:
     """Return the strategy that a form writes.
 
     Args:
         text: the strategy as code.
         definitions: statements that define what it uses besides strategies.
+        key: the solution, for objects of its classes.
     """
     import hypothesis.strategies as st
 
     names = {name: getattr(strategies, name) for name in OWN} | {name: getattr(st, name) for name in OTHERS}
+    names["key"] = key
     needed = "\n".join(definitions)
     exec(compiled(needed, f"<definitions {hash(needed)}>"), names)  # noqa: S102  # of the author's own notebook
     return eval(compiled(text, f"<strategy {hash(text)}>", "eval"), names)  # noqa: S307  # written by this package

@@ -10,12 +10,13 @@ import numpy as np
 from viva.authoring.solved.forms import is_tensor, source_code
 from viva.authoring.solved.proposal import WIDTH
 from viva.authoring.solved.recorded_run import seeded
-from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, evaluated, is_finite, plain_of, within
+from viva.authoring.solved.trial import LONGEST_CALL_S, Solution, TooSlow, evaluated, is_finite, plain_of, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawing_from, drawn_once
 from viva.compare.show import show
 from viva.model.child_process import answer, read_request
+from viva.proxies.key import with_objects
 
 DRAWN: Final = 2_000
 _FIRST: Final = 200
@@ -37,7 +38,7 @@ def main() -> None:
     for survivor in request["survivors"]:
         for name in survivor["names"]:
             if name not in drawn:
-                drawn[name] = _drawn(request["strategies"][name], request["definitions"])
+                drawn[name] = _drawn(request["strategies"][name], request["definitions"], request["key"])
             separated = separated_by(request["key"], survivor["code"], name, drawn[name])
             if separated is not None:
                 found[survivor["id"]] = separated
@@ -75,9 +76,9 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
     return {"name": name, "shown": f"{name}({shown})", "arguments": ", ".join(written) if is_code else ""}
 
 
-def _drawn(strategies: Sequence[str], definitions: Sequence[str]) -> list[tuple[object, ...]]:
+def _drawn(strategies: Sequence[str], definitions: Sequence[str], key: str) -> list[tuple[object, ...]]:
     with drawing_from(1):
-        return drawn_once([evaluated(text, definitions) for text in strategies], DRAWN)
+        return drawn_once([evaluated(text, definitions, Solution(_namespace(key))) for text in strategies], DRAWN)
 
 
 def _multiplied(value: Any) -> Any:
@@ -119,7 +120,7 @@ def _differ(
 
 
 def _answer(function: Callable[..., Any], arguments: tuple[object, ...]) -> object:
-    given = copy.deepcopy(arguments)
+    given = with_objects(copy.deepcopy(arguments))
     seeded(0)
     with within(LONGEST_CALL_S), np.errstate(all="ignore"):
         return plain_of(function(*given))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from viva.model.errors import StudentRaised
+from viva.proxies.key import OfKey
 from viva.proxies.proxies import Call, to_box
 from viva.replay.key_recording.key_recording import NOT_RECORDED, Answer, NotRecorded, Record
 from viva.replay.key_recording.recorded_values import Unrecordable, digest
@@ -59,7 +60,7 @@ class _RecordedAnswers:
         return answer
 
 
-class ReplayedFunction:
+class ReplayedFunction(OfKey):
     """A function of the key, from the record, with the same ways to call it."""
 
     def __init__(self, name: str, answers: _RecordedAnswers) -> None:

@@ -9,7 +9,7 @@ from typing import Dict, FrozenSet, Iterable, List, Optional
 
 from . import sources
 
-INSIDE = "inside"
+STUDENT, INSIDE = "student", "inside"
 _MOST_FUNCTIONS = 200
 """The most functions that one reply names; others are found by name."""
 _MISSING = object()

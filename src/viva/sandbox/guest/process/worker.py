@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, 
 
 from ..loading import archives, selfcheck_module, sources, workdir_files
 from ..loading.modules import Loading
-from ..loading.namespaces import Missing, Namespaces
+from ..loading.namespaces import STUDENT, Missing, Namespaces
 from ..notebook.notebooks import Notebooks
 from ..transport import wire
 from ..values.plain_data import PlainData
@@ -115,11 +115,11 @@ class Worker:
             replacements: operations that a live kernel implements differently.
             snapshots: copies of this process; None where it cannot be copied.
         """
-        self.refs = References()
         self._snapshots = Snapshots() if snapshots is None else snapshots
         self._suite: Optional[UnittestRunner] = None
         self._cells: Optional[CellByCell] = None
         self._namespaces = Namespaces() if namespaces is None else namespaces
+        self.refs = References(functools.partial(self._namespaces.find, STUDENT))
         self._plain = PlainData(self.refs.keep)
         loading = Loading(self._namespaces)
         notebooks = Notebooks(self._namespaces, loading)

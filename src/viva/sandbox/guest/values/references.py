@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import types
-from typing import Any, Dict, Iterable, TypeVar
+from typing import Any, Callable, Dict, Iterable, TypeVar
 
 from ..loading import sources
 from ..transport.frames import Frame
@@ -23,7 +23,13 @@ class NoSuchObject(LookupError):
 class References:
     """Keeps objects alive, and inserts them where the examiner's requests name them."""
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[str], object] = str) -> None:
+        """Begin without objects.
+
+        Args:
+            find: returns what the submission defines under a name, for code that makes objects of its classes.
+        """
+        self._find = find
         self._objects: Dict[int, Any] = {}
         self._last = 0
         self.mentioned = False
@@ -69,7 +75,7 @@ class References:
         if kind is Frame:
             return value.to_pandas()
         if kind is Code:
-            return _made(value)
+            return _made(value, self._find)
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind([self._resolved(item) for item in value])
         if kind is dict:
@@ -83,8 +89,18 @@ def _torch_tensor(sent: Tensor) -> object:
     return torch.from_numpy(sent.array).to(getattr(torch, sent.dtype))
 
 
-def _made(sent: Code) -> object:
-    names: Dict[str, Any] = {"__name__": "viva_argument"}
+class _Submission:
+    """What the submission defines, as attributes."""
+
+    def __init__(self, find: Callable[[str], object]) -> None:
+        self._find = find
+
+    def __getattr__(self, name: str) -> object:
+        return self._find(name)
+
+
+def _made(sent: Code, find: Callable[[str], object]) -> object:
+    names: Dict[str, Any] = {"__name__": "viva_argument", "student": _Submission(find)}
     exec(compile(sent.statements, "<argument>", "exec"), names)  # the examiner's own code
     return eval(compile(sent.expression, "<argument>", "eval"), names)  # noqa: S307  # as above
 
