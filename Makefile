@@ -97,11 +97,10 @@ long: $(VENV)/.installed-dev
 	$(PYTEST) -m 'long and not nightly and not training'
 
 # Hypothesis searches at random here, and prints how to repeat what it finds. Two processes: most of these tests keep
-# more than one core busy by themselves. The file that takes longest comes first.
+# more than one core busy by themselves.
 nightly: $(VENV)/.installed-dev
 	@rm -rf .verified
-	VIVA_HYPOTHESIS=random $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'nightly or training' \
-		tests/sandbox/host/test_machine_long.py tests
+	VIVA_HYPOTHESIS=random $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'nightly or training'
 
 # Takes about an hour on two cores: the example submissions with their tests that train, the same again and again.
 training: $(VENV)/.installed-dev

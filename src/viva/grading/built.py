@@ -50,7 +50,7 @@ def maker_of(maker: Callable[..., object]) -> Code:
 
 
 def _not_at_hand(*_args: object, **_named: object) -> None:
-    """Stand for the key's class where only its record is: there, no object is needed."""
+    """Take the place of the key's class where only its record is: there, no object is needed."""
 
 
 def can_be_made(sent: Code) -> bool:
