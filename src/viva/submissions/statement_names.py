@@ -52,6 +52,15 @@ def _statements(source: str) -> list[ast.stmt]:
     return tree.body if isinstance(tree, ast.Module) else []
 
 
+def attributes_read(source: str, name: str) -> frozenset[str]:
+    """Return the attributes that source code reads from a variable, such as `softmax` of `student.softmax(x)`."""
+    return frozenset(
+        node.attr
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+    )
+
+
 def used_names(source: str) -> frozenset[str]:
     """Return the module's names that source code reads, also in functions that it defines."""
     return _used(symtable.symtable(source, "code", "exec"))

@@ -4,7 +4,6 @@ An author edits at most four files: the notebook, tests.py, assignment.yaml and 
 the starter, the folder of the tests and the accepted submission from these files, whenever one of them has changed.
 """
 
-import ast
 import hashlib
 import shutil
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from viva.config import Assignment, Course
 from viva.config.assignment import SOURCES, TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
+from viva.submissions.statement_names import attributes_read
 
 MADE: Final = ".made"
 """In the folder of the graders: from what its files were made."""
@@ -65,7 +65,7 @@ def make(course: Course, assignment: Assignment) -> None:
     questions = questions_of(cells)
     names = [name for question in questions for name in question.names]
     classes = [name for question in questions for name in question.classes]
-    used = _names_of_key((assignment.folder / TESTS).read_text("utf-8"))
+    used = attributes_read((assignment.folder / TESTS).read_text("utf-8"), "key")  # such as classes that are given
     key = key_source(cells, frozenset(names) | used, source=source.name, classes=classes)
     starter = starter_from(assignment) or {}
     _replace(assignment.starter, starter)
@@ -76,15 +76,6 @@ def make(course: Course, assignment: Assignment) -> None:
     module = "".join(letter if letter.isalnum() else "_" for letter in assignment.name)
     write_atomically(assignment.graders / f"test_{module}.py", (assignment.folder / TESTS).read_bytes())
     write_atomically(assignment.graders / MADE, digest.encode())
-
-
-def _names_of_key(tests: str) -> frozenset[str]:
-    """Return the names that tests read from the key, such as classes that students are given."""
-    return frozenset(
-        node.attr
-        for node in ast.walk(ast.parse(tests))
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "key"
-    )
 
 
 def make_large(course: Course, name: str) -> None:

@@ -3,12 +3,12 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from viva.config import Assignment
 from viva.config.assignment import TESTS
 from viva.submissions import open_submission
+from viva.submissions.statement_names import attributes_read
 from viva.verify.mutants.submission_code import Piece, pieces_of
 
 _SHOWN: Final = re.compile(r"`(?:[^`\n]*?[^`\n\w.])??([A-Za-z_]\w*)\(|^\s*(?:def|class) (\w+)", re.MULTILINE)
@@ -28,20 +28,10 @@ def roots_of(assignment: Assignment) -> list[str]:
     if handout.is_file():  # it writes formulas such as p(x | a) in the same way
         shown = {called or defined for called, defined in _SHOWN.findall(handout.read_text("utf-8"))}
         names |= shown & offered
-    if (assignment.folder / TESTS).is_file():  # of a solved notebook, the starter also defines what is given
-        names = (names & offered) - _graded_by_hand(assignment.folder / TESTS)
+    tests = assignment.folder / TESTS
+    if tests.is_file():  # of a solved notebook, the starter also defines what is given
+        names &= offered & attributes_read(tests.read_text("utf-8"), "student")
     return sorted((names or offered) - {ANSWERS})
-
-
-def _graded_by_hand(tests: Path) -> set[str]:
-    """Return the names whose code goes to a person: `needs_review(submission.code("f"))`."""
-    return {
-        argument.value
-        for node in ast.walk(ast.parse(tests.read_bytes()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "submission.code"
-        for argument in node.args
-        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
-    }
 
 
 def _of_key(assignment: Assignment) -> set[str]:
