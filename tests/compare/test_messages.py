@@ -21,6 +21,7 @@ RETURN = " Is a `return` missing? (Printing a value does not return it.)"
 MESSAGES = [
     (None, 3, f"Your answer is None; expected the number 3.{RETURN}"),
     (None, [1, 2], f"Your answer is None; expected [1, 2].{RETURN}"),
+    ({"next": None}, {"next": 1}, "At ['next'] your answer is None; expected the number 1."),
     (None, "a", f"Your answer is None; expected the text 'a'.{RETURN}"),
     ("0.5", 0.5, "Your answer is the text '0.5'; expected the number 0.5. Return the number itself, not its text."),
     ([5], 5, "Your answer is a list of 1 item; expected the number 5."),

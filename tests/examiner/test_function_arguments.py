@@ -49,6 +49,12 @@ def test_depth(student, key):
         student.depth, key.depth,
         recursive(none(), lambda inner: built(key.Node, integers(0, 9), inner, inner), max_leaves=6),
     )
+
+def test_mirrored(student, key):
+    agree_on(
+        student.mirrored.attributes("value", "left", "right"), key.mirrored.attributes("value", "left", "right"),
+        recursive(none(), lambda inner: built(key.Node, integers(0, 9), inner, inner), max_leaves=6),
+    )
 """
 KEY = """
 def newton(f, derivative, x):
@@ -75,8 +81,11 @@ class Node:
 
 def depth(node):
     return 0 if node is None else 1 + max(depth(node.left), depth(node.right))
+
+def mirrored(node):
+    return None if node is None else Node(node.value, mirrored(node.right), mirrored(node.left))
 """
-ALL = ("test_root", "test_mapped", "test_changed", "test_drawn", "test_turned", "test_depth")
+ALL = ("test_root", "test_mapped", "test_changed", "test_drawn", "test_turned", "test_depth", "test_mirrored")
 WRONG = {
     "test_root": [
         ("x - f(x) / derivative(x)", "x - f(x) / (4 * derivative(x))"),
@@ -91,7 +100,12 @@ WRONG = {
     "test_turned": [("integers(1, 3)", "integers(2, 4)"), ("queue.rotate", "type(queue)(queue).rotate")],
     "test_depth": [
         ("depth(node.right)", "depth(node.left)"),
-        ("self.left, self.right = value, left, right", "self.left, self.right = value, None, None"),
+        ("depth(node.left), depth(node.right)", "depth(node.left), 0"),
+    ],
+    "test_mirrored": [
+        ("mirrored(node.right), mirrored(node.left))", "mirrored(node.left), mirrored(node.right))"),
+        ("Node(node.value, m", "Node(0, m"),
+        ("return None if node is None else Node", "if node: node.left = node\n    return node\n    Node"),
     ],
 }
 
@@ -121,8 +135,10 @@ def test_wrong_programs_lose_the_test_and_are_told_the_function(examined: Examin
 
 def test_an_object_is_of_the_submissions_own_class(examined: Examined) -> None:
     own = KEY.replace("return 0 if", "assert node is None or type(node) is Node\n    return 0 if")
-    renamed = own.replace("self.value, self.left", "self.number, self.left")
-    for program in (own, renamed):
+    for program in (
+        own,
+        own.replace("self.value, self.left", "self.number = self.value = value; self.value, self.left"),
+    ):
         assert statuses(examined.score(program)) == dict.fromkeys(ALL, "passed")
     without = examined.entry(KEY.replace("class Node:", "class Other:"), "test_depth")
     assert without.status == "failed" or "Node" in without.message, without.message

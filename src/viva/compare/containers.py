@@ -1,6 +1,7 @@
 """Walks through the expected value and chooses the comparison for each part."""
 
 from collections.abc import Iterable, Sized
+from dataclasses import replace
 from typing import Any, Final
 
 from viva.compare import masks
@@ -152,7 +153,8 @@ def _compare_dicts(
         return Difference(f"has {_keys(extra)}, which is not expected.", "", actual, expected)
     for key, wanted in expected.items():
         if (found := compare(actual[key], wanted, context, convention, depth + 1)) is not None:
-            return found.below(f"[{show(key)}]")
+            # The answer has been returned: a None in it tells of no missing `return`.
+            return replace(found.below(f"[{show(key)}]"), advice="" if found.actual is None else found.advice)
     return None
 
 

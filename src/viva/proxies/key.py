@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from viva.model.errors import CourseError, StudentRaised
-from viva.proxies.proxies import Call, Caller, to_box
+from viva.proxies.proxies import Call, Caller, as_dicts, to_box
 from viva.sandbox.guest.transport.value_types import STAND_INS
 from viva.sandbox.guest.transport.wire import Code, Frame
 
@@ -84,6 +84,14 @@ class KeyFunction(OfKey):
             raised = StudentRaised(type(error).__name__, str(error))
         return Call(value, args, kwargs, printed.getvalue(), raised, 0.0)
 
+    def attributes(self, *names: str) -> "KeyFunction":
+        """Return a function that reads these attributes of the objects that come back: see `as_dicts`."""
+
+        def call(*args: object, **kwargs: object) -> object:
+            return as_dicts(self._function(*args, **kwargs), names)
+
+        return self._of(call, f"{self.__name__}.attributes({', '.join(names)})")
+
     @property
     def function(self) -> Callable[..., object]:
         """Return the function itself, which takes no copies and is not recorded."""
@@ -91,7 +99,10 @@ class KeyFunction(OfKey):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._function, name)
-        return KeyFunction(value, f"{self.__name__}.{name}") if callable(value) else value
+        return self._of(value, f"{self.__name__}.{name}") if callable(value) else value
+
+    def _of(self, function: Callable[..., object], name: str) -> "KeyFunction":
+        return KeyFunction(function, name)
 
 
 def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:

@@ -4,9 +4,10 @@ A test cannot compare them, count them or compute with them by accident: it woul
 process. Values cross the connection only through calls, `.value()` and item or attribute access, as plain data.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from functools import partial
+from typing import Any, Final, NoReturn, Protocol
 
 import numpy as np
 
@@ -64,6 +65,10 @@ class Call:
     wall_s: float
 
 
+MOST_OBJECTS: Final = 200
+"""The most objects of one answer that are read."""
+
+
 class Caller:
     """The base class of `Remote` and `Handle`: the ways to call."""
 
@@ -110,6 +115,15 @@ class Caller:
         if reply.get("raised"):
             raise StudentRaised.from_wire(untrusted.table(reply["raised"]))
         return from_box(connection, reply.get("value"), label)
+
+    def attributes(self, *names: str) -> Callable[..., Any]:
+        """Return a function that calls, and reads these attributes of the objects that come back: see `as_dicts`."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return as_dicts(self(*args, **kwargs), names)
+
+        call.__name__ = self._label
+        return call
 
     def keep(self, *args: object, **kwargs: object) -> "Handle":
         """Call and keep the result in the box, whatever it is."""
@@ -365,6 +379,31 @@ def from_box(connection: BoxConnection, value: Any, label: str) -> Any:
     if kind is dict:
         return {k: from_box(connection, v, label) for k, v in value.items()} if _holds_ref(value) else value
     return value
+
+
+def as_dicts(value: Any, names: Sequence[str]) -> Any:
+    """Return a value in which each object is a dict of some of its attributes, and so are the objects in these.
+
+    Args:
+        value: what a function has returned.
+        names: the attributes. In the key's answers, whatever has all of them is such an object.
+
+    Raises:
+        StudentRaised: an object in the box lacks an attribute.
+    """
+    left = iter(range(MOST_OBJECTS))
+
+    def read(value: Any) -> Any:
+        if type(value) in (list, tuple):
+            return type(value)(map(read, value))
+        if isinstance(value, Handle) or (not isinstance(value, dict) and all(hasattr(value, name) for name in names)):
+            if next(left, None) is None:
+                return f"more than {MOST_OBJECTS} objects"  # a list that ends in itself, for example
+            get = value.__getattr__ if isinstance(value, Handle) else partial(getattr, value)
+            return {name: read(get(name)) for name in names}
+        return value
+
+    return read(value)
 
 
 def _holds_object(value: Any) -> bool:

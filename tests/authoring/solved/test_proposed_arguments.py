@@ -371,6 +371,13 @@ def widths(layers):
 def known(sealed, word):
     return word in sealed._index
 
+def reverse(link):
+    before = None
+    while link is not None:
+        before, link = Link(link.value, before), link.following
+    return before
+
+reverse(Link(1, Link(2)))
 east(Point(1, 2))
 east(Point(0, 7))
 depth(Node(1, Node(2), Node(3, Node(4))))
@@ -386,6 +393,7 @@ OF_OWN_CLASSES = {
     "last": "recursive(none(), lambda inner: built(key.Link, integers(0, 6), inner), max_leaves=6).filter(bool)",
     "leaves": "sequences(inner, (0, 3))",
     "named": "built(key.Colour, sampled_from([1, 2]))",
+    "reverse": 'student.reverse.attributes("value", "following"), key.reverse.attributes(',
     "widths": "sequences(built(key.Layer, arrays(",
 }
 

@@ -26,7 +26,7 @@ def form_of_own_objects(values: Sequence[Any], form_of: FormOf) -> Form | None:
     if issubclass(kind, enum.Enum):
         members = [member.value for member in kind]
         return [f"built(key.{kind.__name__}, sampled_from({code(members)}))"] if is_literal(repr(members)) else None
-    names = _parameters(kind, values)
+    names = parameters(kind, values)
     if names is None:
         return None
     everything = list(_with_inner(values, kind, names))
@@ -48,7 +48,7 @@ def _made(kind: type, parts: Iterable[Form]) -> Form:
     return [f"built(key.{kind.__name__}", *(piece for part in parts for piece in (", ", *part)), ")"]
 
 
-def _parameters(kind: type, values: Sequence[Any]) -> list[str] | None:
+def parameters(kind: type, values: Sequence[Any]) -> list[str] | None:
     """Return the parameters of a class that its objects keep under the same names."""
     if issubclass(kind, tuple):
         return [*getattr(kind, "_fields", ())] or None

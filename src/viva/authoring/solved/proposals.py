@@ -121,13 +121,19 @@ def _write(proposal: Proposal, forms: Forms, answers: Answers, errors: str) -> N
         given = ", ".join(n for n, _, _ in forms.arguments)
         passed = ", ".join(f"{n}={n}" if keyword else n for n, keyword, _ in forms.arguments)
         student, key = (f"lambda {given}: {side}.{name}({passed})" for side in ("student", "key"))
+    if answers.attributes and (keywords or not forms.arguments):
+        proposal.why_not = "it returns an object, and takes no arguments or some by keyword"
+        return
     if not forms.arguments:
         proposal.body = [f"    agree(student.{name}(), key.{name}())"]
         proposal.imports.add("agree")
         return
     what = [w for w, seen in (("value", answers.returns), ("printed", answers.prints and not answers.returns),
                               ("arguments", answers.changes)) if seen]  # fmt: skip
-    if what != ["value"]:
+    if answers.attributes:
+        read = ", ".join(map(code, answers.attributes))
+        student, key = f"student.{name}.attributes({read})", f"key.{name}.attributes({read})"
+    elif what != ["value"]:
         if keywords:
             proposal.why_not = "it has arguments by keyword, and does not return its result"
             return

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.authoring.solved.forms import Forms
+from viva.authoring.solved.own_object_forms import parameters
 from viva.authoring.solved.recorded_run import seeded
 from viva.compare.agree import difference
 from viva.compare.context import Context
@@ -21,6 +22,7 @@ from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
 from viva.grading.functions import compiled
 from viva.proxies.key import KeyFunction, with_objects
+from viva.proxies.proxies import as_dicts
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import KEEP
 from viva.sandbox.guest.transport.wire import Code
@@ -97,6 +99,8 @@ class Answers:
     plain: bool = True
     """Whether all results have a plain form."""
     values: list[object] = field(default_factory=list)
+    attributes: tuple[str, ...] = ()
+    """What a test reads of the objects of the notebook's own classes that it returns."""
 
     @property
     def share(self) -> float:
@@ -210,6 +214,8 @@ def _asked(
         try:
             with within(LONGEST_CALL_S), contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
                 value = plain_of(function(*positional, **by_name))
+                found.attributes = found.attributes or _attributes(value)
+                value = as_dicts(value, found.attributes) if found.attributes else value
         except TooSlow:
             return False
         except Exception as error:
@@ -231,6 +237,15 @@ def _asked(
     found.values.append(results[0])
     found.answered += 1
     return True
+
+
+def _attributes(value: object) -> tuple[str, ...]:
+    """Return the names of what an object of the notebook's own classes holds; also of the first one in a list."""
+    for each in value if isinstance(value, list | tuple) else [value]:
+        kind = type(each)
+        if kind.__module__ == "__main__" and kind.__class__ is type and not is_plain(each):
+            return tuple(parameters(kind, [each]) or ())
+    return ()
 
 
 def _comparable(value: Any) -> Any:

@@ -69,9 +69,12 @@ class _RecordingFunction(KeyFunction):
     def __getattr__(self, name: str) -> Any:
         found = super().__getattr__(name)
         if isinstance(found, KeyFunction):
-            return _RecordingFunction(found._function, found.__name__, self._key_recording)
+            return found
         _record_answer(self._key_recording, f"{self.__name__}.{name}", (), {}, Answer(found))
         return found
+
+    def _of(self, function: Callable[..., object], name: str) -> KeyFunction:
+        return _RecordingFunction(function, name, self._key_recording)
 
 
 class _RecordingTable(Mapping[object, object]):

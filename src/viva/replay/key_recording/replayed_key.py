@@ -85,6 +85,10 @@ class ReplayedFunction(OfKey):
         """Return the values that the key gave, in the order of the questions."""
         return [self(*question) for question in questions]
 
+    def attributes(self, *names: str) -> "ReplayedFunction":
+        """Return a function that reads these attributes of the objects that come back."""
+        return ReplayedFunction(f"{self.__name__}.attributes({', '.join(names)})", self._answers)
+
     def call(self, *args: object, **kwargs: object) -> Call:
         """Return everything the call did."""
         answer = copy.deepcopy(self._answers.asked(f"call {self.__name__}", args, kwargs))
