@@ -127,3 +127,60 @@ def test_a_test_of_the_author_that_the_solution_fails_is_said_at_once(tmp_path: 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "! a right answer lost points: test_total failed: Your answer is 3; expected 4." in ran.stdout
     assert ran.stdout.count("test_total failed") == 1
+
+
+OBJECTS = """
+from collections import deque
+import numpy as np
+
+class Link:
+    def __init__(self, value, following=None):
+        if value < 0:
+            raise ValueError("negative")
+        self.value, self.following = value, following
+
+# ## 1. Reverse (2 points)
+def reverse(link):
+    ### BEGIN SOLUTION
+    before = None
+    while link:
+        before, link = Link(link.value, before), link.following
+    return before
+    ### END SOLUTION
+
+# ## 2. Turn (2 points)
+def turn(queue, rng):
+    ### BEGIN SOLUTION
+    queue.rotate(int(rng.integers(0, 4)))
+    ### END SOLUTION
+
+reverse(Link(1, Link(2, Link(-0))))
+turn(deque([1, 2, 3]), np.random.default_rng(0))
+"""
+
+
+@pytest.mark.long
+def test_what_students_get_answers_for_objects_without_the_key(tmp_path: Path) -> None:
+    """Objects are arguments, results, and changed in place; a class that refuses some values is not asked for them."""
+    (tmp_path / "solved.py").write_text(OBJECTS)
+    ran = typed(
+        "viva init nlp && cd nlp\nviva new lists --from ../solved.py --no-mutants\n"
+        "viva verify lists --no-mutants\nviva release lists --to ../out",
+        tmp_path,
+    )
+    assert ran.returncode == 0 and "has no test" not in ran.stdout, ran.stdout + ran.stderr
+    tests = tmp_path / "nlp/assignments/lists/tests.py"
+    assert "built(key.Link, integers(0," in tests.read_text("utf-8")
+    tests.write_text(tests.read_text("utf-8").replace("built(key.Link, integers(0,", "built(key.Link, integers(-2,"))
+    ran = typed("cd nlp\nviva verify lists --no-mutants\nviva release lists --to ../again", tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    right = (tmp_path / "nlp/fixtures/lists/submissions/accepted/source/solved.py").read_text("utf-8")
+    wrong = right.replace("before, link = Link(link.value, before)", "before, link = Link(link.value)")
+    assert wrong != right
+    for folder in ("out", "again"):
+        for name, program, status in [("right.py", right, 0), ("wrong.py", wrong, 3)]:
+            (tmp_path / name).write_text(program)
+            checked = typed(f"cd {folder}\nviva check ../{name} --strict", tmp_path)
+            assert checked.returncode == status, checked.stdout + checked.stderr
+            assert ("1 of 1 points" in checked.stdout) == (status == 0), checked.stdout
+            assert "could not" not in checked.stdout and "grader" not in checked.stdout, checked.stdout

@@ -50,6 +50,10 @@ class Key:
 _STAND_INS: Final = tuple(row.kind for row in STAND_INS)
 
 
+class NotMade(Exception):
+    """A class refuses what an object was to be made from; such arguments are not asked."""
+
+
 class OfKey:
     """A function or class of a key, or of its record."""
 
@@ -122,10 +126,17 @@ def _copy(value: object) -> object:
 
 
 def with_objects(value: Any) -> Any:
-    """Return arguments with new objects in the place of the code that makes them."""
+    """Return arguments with new objects in the place of the code that makes them.
+
+    Raises:
+        NotMade: a class refuses what an object is made from.
+    """
     kind = type(value)
     if kind is Code:
-        return value.here()
+        try:
+            return value.here()
+        except Exception as error:
+            raise NotMade(str(error)) from error
     if kind is list or kind is tuple:
         return kind(map(with_objects, value))
     return {key: with_objects(item) for key, item in value.items()} if kind is dict else value

@@ -93,14 +93,15 @@ def taken_over(source: str, folder: Path) -> tuple[Path, Made]:
 def test_methods_whose_results_cannot_be_compared_are_left_out(tmp_path: Path) -> None:
     root, made = taken_over(CLASSES, tmp_path)
     assert made.proposals["Vector"].warnings == [
-        "`Vector.dot` is not tested: viva cannot draw its argument `other` (of type Vector).",
-        "`Vector.doubled` is not tested: it returns an object of type Vector, which a test cannot compare.",
+        "`Vector.doubled` is not tested: it returns an object of a class of the notebook, "
+        "which a test of a class cannot compare.",
         "`Vector.shuffled` is not tested: it gives two results for the same arguments.",
         "`Vector.norm` is not tested: it only raises NotImplementedError.",
     ]
     assert made.proposals["Base"].why_not == "`norm` is not tested: it only raises NotImplementedError"
     tests = (made.folder / "tests.py").read_text("utf-8")
-    assert 'just("total")' in tests and tests.count("just(") == 1
+    assert 'just("total")' in tests and tests.count("just(") == 2
+    assert 'tuples(just("dot"), built(key.Vector, ' in " ".join(tests.split())
     assert take_back_failing_tests(load_course(root), made, best_tier(), b"secret") == []
 
 

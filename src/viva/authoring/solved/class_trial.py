@@ -69,6 +69,8 @@ def untestable(cls: type, made: Forms, methods: Mapping[str, Forms]) -> dict[str
 
 def _why_untestable(cls: type, made: Forms, method: str, forms: Forms) -> str:
     answers = tried(*_asking(cls, made, method, forms))
+    if answers.attributes:
+        return "it returns an object of a class of the notebook, which a test of a class cannot compare"
     if not answers.plain:
         kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
         return f"it returns an object of type {kind}, which a test cannot compare"
@@ -86,4 +88,5 @@ def _asking(cls: type, made: Forms, method: str, forms: Forms) -> tuple[Callable
     def ask(*given: object) -> object:
         return getattr(cls(*given[:count]), method)(*given[count:])
 
-    return ask, Forms([*made.arguments, *forms.arguments], needed=[*made.needed, *forms.needed])
+    arguments, needed = [*made.arguments, *forms.arguments], [*made.needed, *forms.needed]
+    return ask, Forms(arguments, namespace=made.namespace, needed=needed)

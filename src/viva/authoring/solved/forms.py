@@ -87,6 +87,8 @@ class Forms:
     """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
     required: int = 0
     """How many arguments must be given."""
+    namespace: Mapping[str, Any] = field(default_factory=dict)
+    """What the notebook defines: tests find its classes in the key."""
     needed: list[str] = field(default_factory=list)
     """Statements that define what functions of the notebook use: imports, constants, other functions."""
 

@@ -69,7 +69,7 @@ def forms_of(
     Raises:
         Undrawable: an argument has a type that cannot be drawn.
     """
-    forms = Forms(texts=texts, constants=constants, refuses=refuses)
+    forms = Forms(texts=texts, constants=constants, refuses=refuses, namespace=recorded.namespace)
     calls = [call for call in calls if passes_known_functions(call, recorded)] or calls
     parameters = list(inspect.signature(function).parameters.values())
     passed = {name for call in calls for name in call.arguments}

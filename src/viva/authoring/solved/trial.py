@@ -21,7 +21,7 @@ from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
 from viva.grading.functions import compiled
-from viva.proxies.key import KeyFunction, with_objects
+from viva.proxies.key import KeyFunction, NotMade, with_objects
 from viva.proxies.proxies import as_dicts
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import KEEP
@@ -182,7 +182,7 @@ def tried(function: Callable[..., object], forms: Forms, own: frozenset[str] = f
     """Return what the solution does with arguments that are drawn as the forms say."""
     found = Answers()
     try:
-        key = Solution(getattr(inspect.unwrap(function), "__globals__", {}))
+        key = Solution(forms.namespace)
         drawn = drawn_once([evaluated(text, forms.definitions, key) for text in forms.written()], DRAWN)
     except Exception:
         return found  # such forms draw nothing
@@ -206,18 +206,21 @@ def _asked(
     """Call twice with the same arguments and note what happens; return False if it took too long."""
     results = []
     for number in (2 * found.drawn, 2 * found.drawn + 1):  # two seeds may give the same result of few
-        given = with_objects(copy.deepcopy(arguments))
-        positional = [value for value, (_, keyword) in zip(given, names, strict=True) if not keyword]
-        by_name = {name: value for value, (name, keyword) in zip(given, names, strict=True) if keyword}
         seeded(number)
         printed = io.StringIO()
         try:
+            given = with_objects(copy.deepcopy(arguments))
+            positional = [value for value, (_, keyword) in zip(given, names, strict=True) if not keyword]
+            by_name = {name: value for value, (name, keyword) in zip(given, names, strict=True) if keyword}
             with within(LONGEST_CALL_S), contextlib.redirect_stdout(printed), np.errstate(all="ignore"):
                 value = plain_of(function(*positional, **by_name))
                 found.attributes = found.attributes or _attributes(value)
                 value = as_dicts(value, found.attributes) if found.attributes else value
         except TooSlow:
             return False
+        except NotMade:
+            found.drawn -= 1
+            return True
         except Exception as error:
             shown = ", ".join(" ".join(repr(argument).split())[:60] for argument in arguments)
             found.raised.setdefault(type(error).__name__, (str(error)[:200], shown))

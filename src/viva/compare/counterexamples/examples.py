@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, final
 
 from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
 from viva.model.errors import BoxError, GraderError, StudentRaised
+from viva.proxies.key import NotMade
 
 if TYPE_CHECKING:
     from hypothesis import settings
@@ -119,12 +120,14 @@ def ask_key(key: Callable[..., object], arguments: tuple[object, ...], errors: E
 
     Raises:
         GraderError: the key raised, which is the author's fault.
-        NotAsked: the key raised, and such arguments are left out.
+        NotAsked: the key raised, and such arguments are left out; or an argument could not be made.
     """
     try:
         return key(*arguments)
     except (BoxError, GraderError):
         raise
+    except NotMade as error:
+        raise NotAsked from error
     except Exception as error:
         if errors == "skip" or (errors == "fault" and _SEED.get()):  # the author has seen none of these arguments
             raise NotAsked from error

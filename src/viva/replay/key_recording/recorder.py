@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from viva.model.seeds import Seeds
-from viva.proxies.key import Key, KeyFunction, copied, has_plain_form
+from viva.proxies.key import Key, KeyFunction, NotMade, copied, has_plain_form
 from viva.proxies.proxies import Call
 from viva.replay.key_recording.key_recording import Answer, KeyRecording
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
@@ -55,7 +55,12 @@ class _RecordingFunction(KeyFunction):
 
     def call(self, *args: object, **kwargs: object) -> Call:
         asked = copied(args, kwargs)
-        did = super().call(*args, **kwargs)
+        try:
+            did = super().call(*args, **kwargs)
+        except NotMade as error:
+            answer = Answer(raised=(NotMade.__name__, str(error)))
+            _record_answer(self._key_recording, f"call {self.__name__}", *asked, answer)
+            raise
         raised = None if did.raised is None else (did.raised.type_name, did.raised.message)
         after = (
             tuple(v if has_plain_form(given) else None for v, given in zip(did.args_after, args, strict=True)),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from viva.model.errors import StudentRaised
-from viva.proxies.key import OfKey
+from viva.proxies.key import NotMade, OfKey
 from viva.proxies.proxies import Call, to_box
 from viva.replay.key_recording.key_recording import NOT_RECORDED, Answer, NotRecorded, Record
 from viva.replay.key_recording.recorded_values import Unrecordable, digest
@@ -75,7 +75,7 @@ class ReplayedFunction(OfKey):
         """
         answer = self._answers.asked(self.__name__, args, kwargs)
         if answer.raised is not None:
-            kind = getattr(builtins, answer.raised[0], Exception)
+            kind = NotMade if answer.raised[0] == NotMade.__name__ else getattr(builtins, answer.raised[0], Exception)
             raise kind(answer.raised[1])
         return copy.deepcopy(answer.value)
 
@@ -92,6 +92,8 @@ class ReplayedFunction(OfKey):
     def call(self, *args: object, **kwargs: object) -> Call:
         """Return everything the call did."""
         answer = copy.deepcopy(self._answers.asked(f"call {self.__name__}", args, kwargs))
+        if answer.raised is not None and answer.raised[0] == NotMade.__name__:
+            raise NotMade(answer.raised[1])
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
         args_after, kwargs_after = answer.after or (args, kwargs)
         return Call(answer.value, args_after, kwargs_after, answer.printed, raised, 0.0)
