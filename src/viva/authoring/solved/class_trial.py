@@ -70,7 +70,7 @@ def untestable(cls: type, made: Forms, methods: Mapping[str, Forms]) -> dict[str
 def _why_untestable(cls: type, made: Forms, method: str, forms: Forms) -> str:
     answers = tried(*_asking(cls, made, method, forms))
     if answers.attributes:
-        return "it returns an object of a class of the notebook, which a test of a class cannot compare"
+        return "it returns an object of a class of the notebook"
     if not answers.plain:
         kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
         return f"it returns an object of type {kind}, which a test cannot compare"
