@@ -49,7 +49,7 @@ def as_argument(function: Callable[..., object], refused: Collection[str] = ()) 
     module, name = _place(function)
     if module == "builtins":
         return Code(name, "", function)
-    if not (getattr(sys.modules[module], "__file__", None) or _INSTALLED[0]).startswith(_INSTALLED):
+    if not _is_installed(module):
         raise NoCode(f"{name} cannot be sent to the sandbox: it is a class of the test file, and not of a library.")
     return Code(f"{module}.{name}", f"import {module}", function)
 
@@ -88,8 +88,13 @@ def array_code(array: np.ndarray[Any, Any]) -> str:
 
 def _is_of_library(function: types.FunctionType) -> bool:
     """Return whether a function can be imported from an installed package, in the sandbox too."""
-    file = getattr(sys.modules.get(function.__module__), "__file__", None) or ""
-    return file.startswith(_INSTALLED) and _is_at(function.__module__, function.__name__, function)
+    return _is_installed(function.__module__) and _is_at(function.__module__, function.__name__, function)
+
+
+def _is_installed(module: str) -> bool:
+    """Return whether a module is Python's own or belongs to an installed package."""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    return module in sys.builtin_module_names or file.startswith(_INSTALLED)
 
 
 def _is_at(module: str, name: str, value: object) -> bool:

@@ -350,10 +350,12 @@ def built(
     from hypothesis import strategies as st
 
     from viva.grading.built import built_by, can_be_made, maker_of
+    from viva.proxies.key import OfKey
 
     sent = maker_of(maker)
     given = st.tuples(st.tuples(*arguments), st.fixed_dictionaries(named))
-    return given.map(lambda each: built_by(sent, *each)).filter(can_be_made)
+    drawn = given.map(lambda each: built_by(sent, *each))
+    return drawn if isinstance(maker, OfKey) else drawn.filter(can_be_made)
 
 
 def matching(*choices: T) -> "SearchStrategy[T]":

@@ -88,7 +88,7 @@ class Forms:
     required: int = 0
     """How many arguments must be given."""
     namespace: Mapping[str, Any] = field(default_factory=dict)
-    """What the notebook defines: tests find its classes in the key."""
+    """The names that the notebook defines; the key has its classes."""
     needed: list[str] = field(default_factory=list)
     """Statements that define what functions of the notebook use: imports, constants, other functions."""
 

@@ -29,7 +29,7 @@ class _Kind:
     """One class of a library."""
 
     maker: str
-    """What makes an object, as a test writes it."""
+    """The class that makes an object, as a test names it."""
     needed: str
     """The import that the test needs."""
     parts: Callable[[Any], object]
@@ -41,11 +41,12 @@ _OF_STANDARD_LIBRARY: Final[dict[type, _Kind]] = {
     collections.deque: _Kind("deque", "from collections import deque", list),
     io.StringIO: _Kind("io.StringIO", "import io", lambda value: value.getvalue()),
 }
-_RANDOM: Final[dict[type, _Kind]] = {
-    np.random.Generator: _Kind("np.random.default_rng", "import numpy as np", lambda _: 0),
-    np.random.RandomState: _Kind("np.random.RandomState", "import numpy as np", lambda _: 0),
-    random.Random: _Kind("random.Random", "import random", lambda _: 0),
+_RANDOM: Final = {
+    np.random.Generator: ("np.random.default_rng", "import numpy as np"),
+    np.random.RandomState: ("np.random.RandomState", "import numpy as np"),
+    random.Random: ("random.Random", "import random"),
 }
+"""By class, what makes a generator of random numbers from a seed, and the import that it needs."""
 
 
 def form_of_objects(values: Sequence[Any], forms: Forms, form_of: FormOf) -> Form | None:
@@ -63,9 +64,9 @@ def form_of_objects(values: Sequence[Any], forms: Forms, form_of: FormOf) -> For
         forms.needed.append("import datetime")
         return [form_of_days(min(values), max(values)), ".map(datetime.datetime.date)"]
     if kind in _RANDOM:
-        row = _RANDOM[kind]
-        forms.needed.append(row.needed)
-        return [f"built({row.maker}, {_SEEDS})"]
+        maker, needed = _RANDOM[kind]
+        forms.needed.append(needed)
+        return [f"built({maker}, {_SEEDS})"]
     found = _OF_STANDARD_LIBRARY.get(kind) or _sparse(kind)
     if found is None:
         return None

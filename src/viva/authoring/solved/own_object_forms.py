@@ -38,7 +38,7 @@ def form_of_own_objects(values: Sequence[Any], form_of: FormOf) -> Form | None:
     inner = _made(kind, drawn.values())
     if any(link == [_INNER] for link in links.values()):
         least: Form = ["none()"]
-        whole: Form = [Slot([".filter(bool)", ""])]  # the smallest of them is no object
+        whole: Form = [Slot([".filter(bool)", ""])]  # the smallest example is None
     else:
         least, whole = _made(kind, [["just([])"] if name in links else drawn[name] for name in drawn]), []
     return ["recursive(", *least, f", lambda {_INNER}: ", *inner, f", max_leaves={_MOST_LEAVES})", *whole]

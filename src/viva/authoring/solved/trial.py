@@ -100,7 +100,7 @@ class Answers:
     """Whether all results have a plain form."""
     values: list[object] = field(default_factory=list)
     attributes: tuple[str, ...] = ()
-    """What a test reads of the objects of the notebook's own classes that it returns."""
+    """The attributes by which a test compares the objects that it returns, if their class is the notebook's."""
 
     @property
     def share(self) -> float:
@@ -262,7 +262,7 @@ def _comparable(value: Any) -> Any:
 
 
 class Solution:
-    """What a solution defines, as a test finds it: `key.Class`."""
+    """Offers the names of a solution as the `key` of a test does: `key.Class`."""
 
     def __init__(self, namespace: Mapping[str, Any]) -> None:
         self._namespace = namespace

@@ -77,8 +77,9 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
 
 
 def _drawn(strategies: Sequence[str], definitions: Sequence[str], key: str) -> list[tuple[object, ...]]:
+    solution = Solution(_namespace(key))
     with drawing_from(1):
-        return drawn_once([evaluated(text, definitions, Solution(_namespace(key))) for text in strategies], DRAWN)
+        return drawn_once([evaluated(text, definitions, solution) for text in strategies], DRAWN)
 
 
 def _multiplied(value: Any) -> Any:

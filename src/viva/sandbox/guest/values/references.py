@@ -90,7 +90,7 @@ def _torch_tensor(sent: Tensor) -> object:
 
 
 class _Submission:
-    """What the submission defines, as attributes."""
+    """Offers the names of the submission as attributes."""
 
     def __init__(self, find: Callable[[str], object]) -> None:
         self._find = find
