@@ -52,6 +52,32 @@ def test_an_object_is_the_same_on_both_sides() -> None:
                 assert (there == here) if not isinstance(here, np.ndarray) else (there.tobytes() == here.tobytes())
 
 
+def test_a_network_has_the_same_weights_on_both_sides() -> None:
+    torch = pytest.importorskip("torch")
+    layer = strategies.built(torch.nn.Linear, st.just(2), st.just(3))
+    for strategy in (strategies.networks(lambda: torch.nn.Linear(2, 3)), strategies.networks(layer)):
+        [[drawn]] = drawn_once([strategy], 1)
+        assert show(drawn).endswith("Linear(2, 3) after torch.manual_seed(0)")
+        torch.manual_seed(5)
+        before = torch.random.get_rng_state()
+        there, here = in_a_box(drawn), drawn.here()
+        assert torch.equal(there.weight, here.weight) and torch.equal(there.bias, here.bias)
+        assert torch.equal(torch.random.get_rng_state(), before)  # what draws afterwards is not the same in each call
+        assert here is not drawn.here()
+    weights = {repr(drawn.here().weight.tolist()) for [drawn] in drawn_once([strategy], 20)}
+    assert len(weights) > 10
+
+
+def test_tensors_keep_their_type() -> None:
+    torch = pytest.importorskip("torch")
+    for tensor in (torch.tensor([[0.1, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, dtype=torch.int64),
+                   torch.ones(2, dtype=torch.float64)):  # fmt: skip
+        data = strategies.built(torch.utils.data.TensorDataset, st.just(tensor))
+        [[drawn]] = drawn_once([data], 1)
+        [there], [here] = in_a_box(drawn).tensors, drawn.here().tensors
+        assert torch.equal(there, tensor) and torch.equal(here, tensor) and there.dtype == here.dtype == tensor.dtype
+
+
 def test_every_call_gets_a_new_object() -> None:
     [[generator]] = drawn_once([strategies.built(np.random.default_rng, st.just(7))], 1)
     [[nested]] = drawn_once([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)

@@ -52,6 +52,11 @@ def plain(value: object) -> object:
     return _plain_object(value)
 
 
+def is_tensor(value: object) -> bool:
+    """Return whether a value is a tensor of torch; torch is not imported."""
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
+
+
 def as_array(value: object) -> Array | None:
     """Return a list, tuple or array of numbers as one array; None for what is not rectangular or holds other values."""
     if isinstance(value, np.ndarray):
@@ -154,7 +159,7 @@ def _plain_collection(value: object) -> object:
 
 def _plain_of_library(value: Any) -> object:
     kind = type(value)
-    if kind.__module__.partition(".")[0] == "torch" and hasattr(kind, "detach"):
+    if is_tensor(value):
         tensor = value.detach().cpu()
         if str(tensor.dtype) == "torch.bfloat16":
             tensor = tensor.float()

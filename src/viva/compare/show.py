@@ -1,13 +1,12 @@
 """Short, honest texts for values in messages: at most a line, not wrong by rounding, safe for every value."""
 
 import math
-import re
 from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
 
-from viva.compare.normalize import Array, Opaque
+from viva.compare.normalize import Array, Opaque, is_tensor, plain
 from viva.model.counting import counted
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import number as number  # the examiner's other modules find it here
@@ -15,8 +14,6 @@ from viva.sandbox.guest.transport.value_types import type_of
 from viva.sandbox.guest.transport.wire import Code, Frame
 
 CAP: Final = 70
-_OWN_CLASS: Final = re.compile(r"\bstudent\.(?=\w+\()")
-"""Comes before a class of the submission, in the code that makes an object of it."""
 _NEAR: Final = 1e4
 _NUMPY_NUMBERS: Final = ((np.bool_, bool), (np.integer, int), (np.floating, float), (np.complexfloating, complex))
 
@@ -88,7 +85,7 @@ def _text(value: object, cap: int, depth: int) -> str:
     if isinstance(value, Frame):
         return _frame(value, cap, depth)
     if isinstance(value, Code):
-        return value.expression if value.make is None else _OWN_CLASS.sub("", value.expression)
+        return value.shown
     if isinstance(value, np.ndarray):
         return _array(value, cap, depth)
     if isinstance(value, list | tuple | set | frozenset | dict):
@@ -97,10 +94,12 @@ def _text(value: object, cap: int, depth: int) -> str:
 
 
 def _as_python(value: object) -> object:
-    """Return a numpy scalar as Python's number, and an object of pandas as a frame; any other value as it is."""
+    """Return a numpy scalar, a tensor or an object of pandas as what has a text; any other value as it is."""
     for kind, python in _NUMPY_NUMBERS:
         if isinstance(value, kind):
             return python(value)
+    if is_tensor(value):
+        return plain(value)
     row = library_type(type(value))
     return value if row is None or row.module != "pandas" else row.plain(value)
 

@@ -3,16 +3,37 @@
 import ast
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from viva.grading.functions import NoCode, array_code, as_argument, is_literal
+from viva.compare.normalize import is_tensor
+from viva.grading.functions import NoCode, array_code, as_argument, is_literal, tensor_code
 from viva.proxies.key import KeyFunction, NotMade, OfKey, with_objects
 from viva.sandbox.guest.transport.wire import Code
 
-OWN: Final = "student."
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+_OWN: Final = "student."
 """Comes before the name of a class of the submission."""
+_SEEDED: Final = """\
+import torch
+
+def seeded(seed, make):
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return make()"""
+
+
+def objects_of(
+    maker: Code, arguments: Sequence["SearchStrategy[Any]"], named: Mapping[str, "SearchStrategy[Any]"]
+) -> "SearchStrategy[Code]":
+    """Draw objects, also such as their maker refuses; see `strategies.built`."""
+    from hypothesis import strategies as st
+
+    given = st.tuples(st.tuples(*arguments), st.fixed_dictionaries(dict(named)))
+    return given.map(lambda each: built_by(maker, *each))
 
 
 def built_by(maker: Code, arguments: Sequence[object], named: Mapping[str, object]) -> Code:
@@ -20,21 +41,52 @@ def built_by(maker: Code, arguments: Sequence[object], named: Mapping[str, objec
 
     Args:
         maker: a class or function of a library, or of the submission.
-        arguments: what it gets: plain values, arrays, functions, and other such objects.
+        arguments: what it gets: plain values, arrays, tensors, functions, and other such objects.
         named: what it gets by keyword.
 
     Raises:
         NoCode: an argument cannot be written as code.
     """
-    given = [_written(value) for value in arguments]
-    by_name = {name: _written(value) for name, value in named.items()}
-    texts = [*(each.expression for each in given), *(f"{name}={each.expression}" for name, each in by_name.items())]
-    statements = _once(each.statements for each in (maker, *given, *by_name.values()))
+    given = [("", _written(value)) for value in arguments]
+    given += [(f"{name}=", _written(value)) for name, value in named.items()]
 
     def make() -> object:
         return maker(*with_objects(copy.deepcopy(list(arguments))), **with_objects(copy.deepcopy(dict(named))))
 
-    return Code(f"{maker.expression}({', '.join(texts)})", statements, make=make)
+    return Code(
+        f"{maker.expression}({', '.join(before + each.expression for before, each in given)})",
+        _once(each.statements for each in (maker, *(each for _, each in given))),
+        make=make,
+        shown=f"{maker.shown}({', '.join(before + each.shown for before, each in given)})",
+    )
+
+
+def network_by(maker: Code, seed: int) -> Code:
+    """Return the code of a network of torch whose first weights follow from a seed.
+
+    Args:
+        maker: a function without arguments that makes it, or the code of one.
+        seed: for torch's generator, which draws afterwards as if no network had been made.
+    """
+    if maker.make is not None:
+        text, shown = f"lambda: {maker.expression}", maker.shown
+    else:
+        text = maker.expression
+        shown = text.removeprefix("lambda: ") if text.startswith("lambda: ") else f"{text}()"
+
+    def make() -> object:
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            return maker() if maker.make is None else maker.make()
+
+    return Code(
+        f"seeded({seed}, {text})",
+        _once([_SEEDED, maker.statements]),
+        make=make,
+        shown=f"{shown} after torch.manual_seed({seed})",
+    )
 
 
 def maker_of(maker: Callable[..., object]) -> Code:
@@ -45,7 +97,7 @@ def maker_of(maker: Callable[..., object]) -> Code:
     """
     if isinstance(maker, OfKey):
         function = maker.function if isinstance(maker, KeyFunction) else _not_at_hand
-        return Code(f"{OWN}{maker.__name__}", "", function)
+        return Code(f"{_OWN}{maker.__name__}", "", function, shown=maker.__name__)
     return as_argument(maker)
 
 
@@ -70,18 +122,27 @@ def _written(value: Any) -> Code:
         return value
     if isinstance(value, np.ndarray):
         return Code(array_code(value), "import numpy as np")
+    if is_tensor(value):
+        return Code(tensor_code(value), "import torch")
     if type(value) in (list, tuple):
-        items = [_written(item) for item in value]
-        inner = ", ".join(item.expression for item in items)
-        text = f"[{inner}]" if type(value) is list else f"({inner}{',' * (len(items) == 1)})"
-        return Code(text, _once(item.statements for item in items))
+        inner = _joined([_written(item) for item in value])
+        return _within("[", inner, "]") if type(value) is list else _within("(", inner, f"{',' * (len(value) == 1)})")
     if type(value) is dict:
-        pairs = [(_written(key), _written(item)) for key, item in value.items()]
-        text = ", ".join(f"{key.expression}: {item.expression}" for key, item in pairs)
-        return Code(f"{{{text}}}", _once(each.statements for pair in pairs for each in pair))
+        pairs = [_joined([_written(key), _written(item)], ": ") for key, item in value.items()]
+        return _within("{", _joined(pairs), "}")
     if is_literal(repr(value)):
         return Code(repr(value))
     raise NoCode(f"an object of type {type(value).__name__} cannot be written as code.")
+
+
+def _joined(codes: Sequence[Code], between: str = ", ") -> Code:
+    text = between.join(each.expression for each in codes)
+    shown = between.join(each.shown for each in codes)
+    return Code(text, _once(each.statements for each in codes), shown=shown)
+
+
+def _within(before: str, inner: Code, after: str) -> Code:
+    return Code(f"{before}{inner.expression}{after}", inner.statements, shown=f"{before}{inner.shown}{after}")
 
 
 def _once(statements: Iterable[str]) -> str:

@@ -86,6 +86,14 @@ def array_code(array: np.ndarray[Any, Any]) -> str:
     return f"np.array({array.tolist()!r}{dtype})"
 
 
+def tensor_code(tensor: Any) -> str:
+    """Return a tensor of torch as code, with its type where the numbers do not show it."""
+    import torch
+
+    dtype = "" if torch.tensor(tensor.tolist()).dtype == tensor.dtype else f", dtype={tensor.dtype}"
+    return f"torch.tensor({tensor.tolist()!r}{dtype})"
+
+
 def _is_of_library(function: types.FunctionType) -> bool:
     """Return whether a function can be imported from an installed package, in the sandbox too."""
     return _is_installed(function.__module__) and _is_at(function.__module__, function.__name__, function)
@@ -102,11 +110,13 @@ def _is_at(module: str, name: str, value: object) -> bool:
 
 
 def _place(function: Any) -> tuple[str, str]:
-    """Return the module and the name of a function of a library."""
+    """Return the module and the name of a function of a library; the outermost package that offers it."""
     name = getattr(function, "__name__", "")
     for module in (getattr(function, "__module__", None) or "builtins", *_LIBRARIES):
         if name.isidentifier() and _is_at(module, name, function):
-            return module, name
+            parts = module.split(".")
+            outer = (".".join(parts[:count]) for count in range(1, len(parts)))
+            return next((package for package in outer if _is_at(package, name, function)), module), name
     name = name or f"an object of type {type(function).__name__}"
     raise NoCode(f"{name} cannot be sent to the sandbox: it is neither a function of the test nor of a library.")
 

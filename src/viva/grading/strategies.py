@@ -347,15 +347,32 @@ def built(
     Raises:
         ValueError: the maker is neither of a library nor of the key.
     """
-    from hypothesis import strategies as st
-
-    from viva.grading.built import built_by, can_be_made, maker_of
+    from viva.grading.built import can_be_made, maker_of, objects_of
     from viva.proxies.key import OfKey
 
-    sent = maker_of(maker)
-    given = st.tuples(st.tuples(*arguments), st.fixed_dictionaries(named))
-    drawn = given.map(lambda each: built_by(sent, *each))
+    drawn = objects_of(maker_of(maker), arguments, named)
     return drawn if isinstance(maker, OfKey) else drawn.filter(can_be_made)
+
+
+def networks(*choices: "Callable[[], object] | SearchStrategy[Code]") -> "SearchStrategy[Code]":
+    """Draw a network of torch with random weights: `networks(lambda: nn.Sequential(nn.Linear(2, 8), nn.ReLU()))`.
+
+    Each call gets a new one. In one example, the student's and the key's have the same weights.
+
+    Args:
+        choices: what makes a network, or how to draw it: `built(key.Net, integers(1, 5))`. One is taken, as `functions`
+            explains.
+
+    Raises:
+        ValueError: there is none, or one cannot be sent to the sandbox.
+    """
+    from hypothesis import strategies as st
+
+    from viva.grading.built import network_by
+
+    drawn = [each if isinstance(each, st.SearchStrategy) else st.just(as_argument(each)) for each in choices]
+    maker = matching(*drawn).flatmap(lambda chosen: chosen)
+    return st.tuples(maker, st.integers(0, 99)).map(lambda each: network_by(*each))
 
 
 def matching(*choices: T) -> "SearchStrategy[T]":

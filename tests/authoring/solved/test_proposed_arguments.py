@@ -1,7 +1,9 @@
 """Arguments are drawn so that the solution gives real answers: ascending, of sizes that fit, or those it was given."""
 
 import ast
+import textwrap
 
+import pytest
 from rows import Rows
 
 from viva.authoring.solved.class_proposal import of_class
@@ -371,6 +373,9 @@ def widths(layers):
 def known(sealed, word):
     return word in sealed._index
 
+def size(sealed):
+    return len(sealed._index)
+
 def reverse(link):
     before = None
     while link is not None:
@@ -386,6 +391,9 @@ leaves(Tree("S", [Tree("NP", [Tree("dogs")]), Tree("VP")]))
 named(Colour.RED)
 widths([Layer(np.ones((2, 2))), Layer(np.ones((2, 3)))])
 known(Sealed(["a"]), "a")
+changed = Sealed(["a"])
+changed._index.add("b")
+size(changed)
 """
 OF_OWN_CLASSES = {
     "east": "built(key.Point, integers(0, 3), integers(0, 14))",
@@ -395,14 +403,130 @@ OF_OWN_CLASSES = {
     "named": "built(key.Colour, sampled_from([1, 2]))",
     "reverse": 'student.reverse.attributes("value", "following"), key.reverse.attributes(',
     "widths": "sequences(built(key.Layer, arrays(",
+    "known": 'built(key.Sealed, sequences(words("a"), ',
 }
 
 
 def test_objects_of_the_notebooks_classes_are_made_by_the_classes() -> None:
-    found = recorded(OWN_CLASSES, *OF_OWN_CLASSES, "known")
+    found = recorded(OWN_CLASSES, *OF_OWN_CLASSES, "size")
     with Rows() as row:
         for name, part in OF_OWN_CLASSES.items():
             with row(name):
                 proposal = of_function(name, found)
                 assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
-    assert "`sealed` (of type Sealed)" in of_function("known", found).why_not
+    assert "`sealed` (of type Sealed)" in of_function("size", found).why_not  # it holds what its class did not get
+
+
+NETWORKS = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Given(nn.Module):
+    def __init__(self, d_in, width=8):
+        super().__init__()
+        self.first, self.second = nn.Linear(d_in, width), nn.Linear(width, 2)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x)))
+
+class Own(Given):
+    pass
+
+def parameters(model):
+    return sum(p.numel() for p in model.parameters())
+
+def accuracy(model, x, y):
+    return (model(x).argmax(1) == y).float().mean().item()
+
+def fit(model, x, y, rate):
+    losses = []
+    for _ in range(3):
+        loss = F.cross_entropy(model(x), y)
+        model.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= rate * p.grad
+        losses.append(loss.item())
+    return losses
+
+def mean_loss(model, loader, loss_of):
+    return sum(loss_of(model(x), y).item() for x, y in loader)
+
+def predict(model, x):
+    return model(x).argmax(1)
+
+def outputs(model, x):
+    return model(x).detach()
+
+def noisy(layer, x):
+    return layer(x).detach()
+
+x, y = torch.randn(12, 2), torch.arange(12) % 2
+network = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))
+parameters(network), parameters(nn.LSTM(3, 4, batch_first=True)), parameters(Given(2))
+accuracy(network, x, y), fit(network, x, y, 0.1)
+mean_loss(network, DataLoader(TensorDataset(x, y), batch_size=4), nn.CrossEntropyLoss())
+predict(Given(2), x), predict(Given(2, width=4), x)
+outputs(Own(2), x)
+noisy(nn.Dropout(0.5), x)
+"""
+OF_NETWORKS = {
+    "parameters": "networks(lambda: nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))) | "
+    "networks(lambda: nn.LSTM(3, 4, batch_first=True)) | networks(built(key.Given, integers(",
+    "accuracy": "tensors('n', 2), tensors('n', elements=integers(",
+    "fit": "networks(lambda: nn.Sequential(",
+    "mean_loss": "built(DataLoader, built(TensorDataset, tensors('n', 2), tensors('n', elements=integers(0, 1))), "
+    "integers(1, 8)), networks(lambda: nn.CrossEntropyLoss())",
+    "predict": "networks(built(key.Given, integers(2, 2), width=integers(1, 16))), tensors(",
+    "outputs": "agree_in_distribution(student.outputs, key.outputs, built(key.Own, ",
+    "noisy": "agree_in_distribution(student.noisy, key.noisy, networks(lambda: nn.Dropout()), ",
+}
+
+
+@pytest.mark.long
+def test_networks_have_the_same_first_weights_on_both_sides() -> None:
+    found = recorded(NETWORKS, *OF_NETWORKS)
+    found.written = frozenset({"Own"})
+    with Rows() as row:
+        for name, part in OF_NETWORKS.items():
+            with row(name):
+                proposal = of_function(name, found)
+                text = ast.unparse(ast.parse(textwrap.dedent("\n".join(proposal.body))))
+                assert part in text, [proposal.body, proposal.why_not]
+
+
+IMAGES = """
+import numpy as np
+from PIL import Image
+
+def grey(image):
+    return np.asarray(image).mean(axis=2)
+
+def flip(image):
+    return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+def darker(pixels):
+    return pixels // 2
+
+picture = Image.fromarray(np.arange(60, dtype=np.uint8).reshape(4, 5, 3))
+grey(picture)
+flip(picture.convert("L"))
+darker(np.asarray(picture))
+"""
+OF_IMAGES = {
+    "grey": 'built(Image.fromarray, arrays("n", "m", 3, elements=integers(0, 255)).map(np.uint8))',
+    "flip": 'built(Image.fromarray, arrays("n", "m", elements=integers(0, 255)).map(np.uint8))',
+    "darker": 'arrays("n", "m", 3, elements=integers(0, 255)).map(np.uint8)',
+}
+
+
+def test_images_are_drawn_in_their_own_type() -> None:
+    found = recorded(IMAGES, *OF_IMAGES)
+    with Rows() as row:
+        for name, part in OF_IMAGES.items():
+            with row(name):
+                proposal = of_function(name, found)
+                assert part in "\n".join(proposal.body), [proposal.body, proposal.why_not]

@@ -103,7 +103,7 @@ from viva.model import Limits
 found = {str(report.tier): [report.available, report.sentence, list(report.advice)] for report in detect_tiers()}
 best = next(report.tier for report in detect_tiers() if report.available)
 with ForkServer.start(best, preload=[]) as fork_server, fork_server.spawn(Limits()) as box:
-    found["box"] = [dict(box.ready_message.layers), list(box.ready_message.missing), bool(box.handle.cgroup)]
+    found["box"] = [dict(box.ready_message.layers), list(box.ready_message.missing), bool(box._resources.cgroup)]
 print(json.dumps([os.uname().release, found]))
 """
 

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from viva.compare.normalize import is_tensor
 from viva.grading.functions import is_literal
 
 _LARGE_AXIS: Final = 8
 _LARGEST_AXIS: Final = 64
 """A longer axis is drawn shorter than the notebook has it: arrays are drawn number by number."""
 _MOST_CHOICES: Final = 8
-_NUMPY: Final = "import numpy as np"
+NUMPY: Final = "import numpy as np"
 _SIZE_NAMES: Final = "nmkdpqrst"
 
 
@@ -111,7 +112,7 @@ class Forms:
     def definitions(self) -> list[str]:
         """Return the statements that define what the forms use."""
         added = any("np." in text for choice in self.choices if choice.with_more for text in choice.more)
-        return list(dict.fromkeys([*self.needed, *([_NUMPY] if added else [])]))
+        return list(dict.fromkeys([*self.needed, *([NUMPY] if added else [])]))
 
     @property
     def choices(self) -> list[ChoiceSlot]:
@@ -166,8 +167,3 @@ def source_code(value: Any) -> str:
     if not is_literal(repr(plain)) or (plain == [] and maker):  # the type of an empty array would be another one
         return ""
     return f"{maker}({plain})" if maker else repr(plain)
-
-
-def is_tensor(value: object) -> bool:
-    """Return whether a value is a tensor of torch; torch is not imported."""
-    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.authoring.solved.forms import Forms
+from viva.authoring.solved.network_code import NEEDED, is_network, network_code
 from viva.authoring.solved.recorded_run import Recorded
 from viva.grading.functions import NoCode, as_argument
 from viva.sandbox.guest.transport.wire import Code
@@ -25,11 +26,14 @@ _USUAL_OF_ARRAYS: Final = ("lambda x: np.sum(x**3 - 2 * x)", "lambda x: np.mean(
 def written_function(value: Any, recorded: Recorded) -> tuple[str, list[str]]:
     """Return a function as code for a test, and the statements that the test file needs for it.
 
-    A lambda, or a function that only returns an expression, becomes a lambda; another one keeps its name.
+    A lambda, or a function that only returns an expression, becomes a lambda; another one keeps its name. Of a network,
+    return a lambda that makes one like it.
 
     Raises:
         NoCode: it needs what students write, or something that a test cannot have.
     """
+    if is_network(value):
+        return f"lambda: {network_code(value)}", [NEEDED]
     if value in recorded.originals.values() or getattr(value, "__wrapped__", None) in recorded.originals.values():
         raise NoCode("it is one that students write")
     sent = as_argument(value, recorded.written)
@@ -102,10 +106,10 @@ def is_function(value: object) -> bool:
 
 
 def passes_known_functions(call: inspect.BoundArguments, recorded: Recorded) -> bool:
-    """Return whether all functions that a call passes can be written in a test."""
+    """Return whether all functions and networks that a call passes can be written in a test."""
     try:
         for value in call.arguments.values():
-            if is_function(value):
+            if is_function(value) or (is_network(value) and type(value).__module__ != "__main__"):
                 written_function(value, recorded)
     except NoCode:
         return False
@@ -114,9 +118,11 @@ def passes_known_functions(call: inspect.BoundArguments, recorded: Recorded) -> 
 
 def offer_more_functions(forms: Forms, calls: Sequence[inspect.BoundArguments]) -> None:
     """Offer usual functions, where the notebook passes few functions and nothing that belongs to them."""
-    if len(forms.choices) != 1 or len(set(forms.choices[0].seen)) > _FEW_FUNCTIONS:
+    if len(forms.choices) != 1:
         return
     [choice] = forms.choices
+    if choice.strategy != "functions" or len(set(choice.seen)) > _FEW_FUNCTIONS:
+        return
     name = next(name for name, _, form in forms.arguments if choice in form)
     passed = [call.arguments[name] for call in calls if name in call.arguments]
     for argument, usual in ((0.5, _USUAL_FUNCTIONS), (np.array([0.5, 1.5]), _USUAL_OF_ARRAYS)):

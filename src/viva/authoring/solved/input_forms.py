@@ -11,18 +11,19 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from viva.authoring.solved.forms import ChoiceSlot, Form, Forms, Part, SizeSlot, Slot, code, is_tensor, source_code
+from viva.authoring.solved.forms import NUMPY, ChoiceSlot, Form, Forms, Part, SizeSlot, Slot, code, source_code
 from viva.authoring.solved.function_code import (
     is_function,
     offer_more_functions,
     passes_known_functions,
     written_function,
 )
+from viva.authoring.solved.network_code import is_network
 from viva.authoring.solved.object_forms import form_of_days, form_of_objects
 from viva.authoring.solved.own_object_forms import form_of_own_objects
 from viva.authoring.solved.recorded_run import Recorded
 from viva.compare.frames import plain_or_none
-from viva.compare.normalize import plain
+from viva.compare.normalize import is_tensor, plain
 from viva.grading.functions import NoCode
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.wire import Frame
@@ -37,6 +38,9 @@ _LARGE: Final = 10
 """Numbers are drawn from a small range as well where they reach so far."""
 _LONG: Final = 4
 """A shorter list may be sorted by chance."""
+_AXES_OF_COLOURS: Final = 3
+_COLOURS: Final = (3, 4)
+"""The sizes of the last axis of images in colour, without and with transparency."""
 _SURE: Final = 6
 """A single array as long as that is not sorted by chance."""
 
@@ -153,22 +157,23 @@ class _Reader:
             return self._floats([float(v) for v in values])  # type: ignore[arg-type]  # real by the check
         if all(isinstance(v, str) for v in values):
             return self._strings([str(v) for v in values])
-        if all(map(is_function, values)):
+        if all(map(is_function, values)) or all(is_network(v) and not self._is_own(type(v)) for v in values):
             return self._functions(values, per_call=per_call)
         return self._containers(values, per_call=per_call)
 
     def _functions(self, values: Sequence[Any], *, per_call: bool) -> Form:
+        kind = "network" if is_network(values[0]) else "function"
         written = []
         for value in values:
             try:
                 text, needed = written_function(value, self._recorded)
             except NoCode as why:
-                raise Undrawable(f"`{self._name}` (a function: {str(why).rstrip('.')})") from None
+                raise Undrawable(f"`{self._name}` (a {kind}: {str(why).rstrip('.')})") from None
             written.append(text)
             self._forms.needed += needed
         if per_call:
-            return [ChoiceSlot(tuple(written))]
-        return [" | ".join(f"functions({text})" for text in dict.fromkeys(written))]  # each is drawn by itself
+            return [ChoiceSlot(tuple(written), f"{kind}s")]
+        return [" | ".join(f"{kind}s({text})" for text in dict.fromkeys(written))]  # each is drawn by itself
 
     def _containers(self, values: Sequence[Any], *, per_call: bool) -> Form:
         first = values[0]
@@ -211,10 +216,13 @@ class _Reader:
 
     def _objects(self, values: Sequence[Any]) -> Form | None:
         """Return how to draw objects of a class of a library or of the notebook; None if viva cannot make them."""
-        kind = type(values[0])
-        if kind.__module__ == "__main__" and self._recorded.namespace.get(kind.__name__) is kind:
-            return form_of_own_objects(values, self.form)
+        if self._is_own(type(values[0])):
+            return form_of_own_objects(values, self.form, self._recorded)
         return form_of_objects(values, self._forms, self.form)
+
+    def _is_own(self, kind: type) -> bool:
+        """Return whether a class is the notebook's."""
+        return kind.__module__ == "__main__" and self._recorded.namespace.get(kind.__name__) is kind
 
     def _has_fixed_keys(self, values: Sequence[dict[Any, Any]]) -> bool:
         """Return whether dictionaries are records, such as weights.
@@ -291,7 +299,13 @@ class _Reader:
         ):
             return ["probability_rows()"]
         elements: Form = []
-        if kinds == {"b"}:
+        after = ""
+        if not tensor and plain[0].dtype == np.uint8:
+            elements, after = [", elements=integers(0, 255)"], ".map(np.uint8)"
+            self._forms.needed.append(NUMPY)
+            if plain[0].ndim == _AXES_OF_COLOURS and all(array.shape[-1] in _COLOURS for array in plain):
+                shape[-1] = str(plain[0].shape[-1])
+        elif kinds == {"b"}:
             elements = [", elements=booleans()"]
         elif kinds == {"U"}:
             elements = [", elements=", *self._strings(flat.tolist())]
@@ -302,7 +316,7 @@ class _Reader:
         if name is None:
             name = "tensors" if tensor else "arrays"
         return [f"{name}(", *itertools.chain.from_iterable((size, ", ") for size in shape[:-1]),
-                shape[-1], *elements, *([Slot([options, ""])] if options else []), ")"]  # fmt: skip
+                shape[-1], *elements, *([Slot([options, ""])] if options else []), f"){after}"]  # fmt: skip
 
     def _frame(self, values: Sequence[Frame], *, per_call: bool) -> Form:
         """Return how to draw data frames or series with the columns of these."""

@@ -1,4 +1,4 @@
-"""How to draw objects of libraries that a function takes: queues, counters, generators of random numbers, dates."""
+"""How to draw objects of libraries that a function takes: queues, counters, generators of random numbers, images."""
 
 import collections
 import datetime
@@ -32,15 +32,21 @@ class _Kind:
     """The class that makes an object, as a test names it."""
     needed: str
     """The import that the test needs."""
-    parts: Callable[[Any], object]
+    parts: Callable[[Any], Sequence[object]]
     """Returns what the maker gets."""
 
 
 _OF_STANDARD_LIBRARY: Final[dict[type, _Kind]] = {
-    collections.Counter: _Kind("Counter", "from collections import Counter", lambda value: list(value.elements())),
-    collections.deque: _Kind("deque", "from collections import deque", list),
-    io.StringIO: _Kind("io.StringIO", "import io", lambda value: value.getvalue()),
+    collections.Counter: _Kind("Counter", "from collections import Counter", lambda value: [list(value.elements())]),
+    collections.deque: _Kind("deque", "from collections import deque", lambda value: [list(value)]),
+    io.StringIO: _Kind("io.StringIO", "import io", lambda value: [value.getvalue()]),
 }
+_OF_TORCH: Final[dict[str, Callable[[Any], Sequence[object]]]] = {
+    "TensorDataset": lambda value: value.tensors,
+    "DataLoader": lambda value: [value.dataset, value.batch_size],
+}
+"""By class of torch.utils.data, what it gets."""
+_MODES_OF_IMAGES: Final = ("L", "RGB", "RGBA")
 _RANDOM: Final = {
     np.random.Generator: ("np.random.default_rng", "import numpy as np"),
     np.random.RandomState: ("np.random.RandomState", "import numpy as np"),
@@ -67,11 +73,12 @@ def form_of_objects(values: Sequence[Any], forms: Forms, form_of: FormOf) -> For
         maker, needed = _RANDOM[kind]
         forms.needed.append(needed)
         return [f"built({maker}, {_SEEDS})"]
-    found = _OF_STANDARD_LIBRARY.get(kind) or _sparse(kind)
+    found = _OF_STANDARD_LIBRARY.get(kind) or _sparse(kind) or _of_torch(kind) or _image(values)
     if found is None:
         return None
     forms.needed.append(found.needed)
-    return [f"built({found.maker}, ", *form_of([found.parts(value) for value in values]), ")"]
+    given = [form_of(column) for column in zip(*map(found.parts, values), strict=True)]
+    return [f"built({found.maker}", *(piece for form in given for piece in (", ", *form)), ")"]
 
 
 def form_of_days(first: datetime.date, last: datetime.date) -> Slot:
@@ -94,7 +101,26 @@ def _ranges(values: Sequence[range], form_of: FormOf) -> Form:
 
 def _sparse(kind: type) -> _Kind | None:
     """Return the row of a class of scipy's sparse matrices or arrays."""
-    sparse = sys.modules.get("scipy.sparse")
-    if sparse is None or getattr(sparse, kind.__name__, None) is not kind:
+    if not _is_in("scipy.sparse", kind):
         return None
-    return _Kind(f"scipy.sparse.{kind.__name__}", "import scipy.sparse", lambda value: value.toarray())
+    return _Kind(f"scipy.sparse.{kind.__name__}", "import scipy.sparse", lambda value: [value.toarray()])
+
+
+def _of_torch(kind: type) -> _Kind | None:
+    """Return the row of a data set or loader of torch."""
+    name = kind.__name__
+    if name not in _OF_TORCH or not _is_in("torch.utils.data", kind):
+        return None
+    return _Kind(name, f"from torch.utils.data import {name}", _OF_TORCH[name])
+
+
+def _image(values: Sequence[Any]) -> _Kind | None:
+    """Return the row of images of PIL, whose classes differ by the format of their files."""
+    module = sys.modules.get("PIL.Image")
+    if module is None or not all(isinstance(v, module.Image) and v.mode in _MODES_OF_IMAGES for v in values):
+        return None
+    return _Kind("Image.fromarray", "from PIL import Image", lambda value: [np.asarray(value)])
+
+
+def _is_in(module: str, kind: type) -> bool:
+    return getattr(sys.modules.get(module), kind.__name__, None) is kind

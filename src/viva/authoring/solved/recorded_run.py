@@ -20,6 +20,7 @@ from viva.submissions.statement_names import statement_names
 from viva.submissions.syntax_trees import Definition
 
 MOST_CALLS: Final = 60
+_MOST_OBJECTS: Final = 5000
 SPECIAL_METHODS: Final = (
     "__len__", "__bool__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "__call__", "__str__",
     "__repr__", "__add__", "__sub__", "__mul__", "__matmul__",
@@ -46,16 +47,35 @@ class Recorded:
     """The functions and classes themselves."""
     written: frozenset[str] = frozenset()
     """The names that students write: functions, classes and values."""
+    made: dict[int, tuple[object, inspect.BoundArguments]] = field(default_factory=dict)
+    """By identity, the objects of the notebook's classes, and what each was made from."""
+
+    def copied(self, call: inspect.BoundArguments) -> inspect.BoundArguments:
+        """Return a copy of the arguments of a call; of the objects in it, too, it is known what they were made from."""
+        memo: dict[int, Any] = {}
+        copied = copy.deepcopy(call, memo)
+        for original in self.made.keys() & memo.keys():
+            self.note(memo[original], self.made[original][1])
+        return copied
+
+    def note(self, made: object, arguments: inspect.BoundArguments) -> None:
+        """Note what an object was made from."""
+        if len(self.made) < _MOST_OBJECTS:
+            self.made.setdefault(id(made), (made, arguments))  # kept alive, so that no other gets its identity
 
 
 class Recorder:
     """Replaces functions by ones that keep the arguments they are called with."""
 
-    def __init__(self, recorded: Recorded) -> None:
-        self._recorded = recorded
+    def __init__(self, recorded: Recorded, names: frozenset[str]) -> None:
+        self._recorded, self._names = recorded, names
 
     def __call__(self, name: str, defined: Any) -> Any:
         """Return what the notebook is to use in place of a function or class."""
+        if isinstance(defined, type):
+            self._note_objects(defined)
+        if name not in self._names:
+            return defined
         self._recorded.originals[name] = defined
         if isinstance(defined, type):
             for method, function in list(vars(defined).items()):
@@ -64,6 +84,22 @@ class Recorder:
                     setattr(defined, method, self._kept(f"{name}.{method}", function))
             return defined
         return self._kept(name, defined) if callable(defined) else defined
+
+    def _note_objects(self, cls: type) -> None:
+        """Note what the objects of a class are made from."""
+        constructor = vars(cls).get("__init__")
+        if not inspect.isfunction(constructor):
+            return
+        recorded = self._recorded
+
+        @functools.wraps(constructor)
+        def noting(made: Any, *args: Any, **kwargs: Any) -> None:
+            with contextlib.suppress(Exception):  # what cannot be copied is not kept
+                call = inspect.signature(constructor).bind(None, *args, **kwargs)
+                recorded.note(made, recorded.copied(call))
+            constructor(made, *args, **kwargs)
+
+        type.__setattr__(cls, "__init__", noting)
 
     def _kept(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         kept = self._recorded.calls.setdefault(name, [])
@@ -74,7 +110,7 @@ class Recorder:
             call = None
             if len(kept) < MOST_CALLS:
                 with contextlib.suppress(Exception):  # what cannot be copied is not kept
-                    call = copy.deepcopy(inspect.signature(function).bind(*args, **kwargs))
+                    call = self._recorded.copied(inspect.signature(function).bind(*args, **kwargs))
                     kept.append(call)
             try:
                 return function(*args, **kwargs)
@@ -94,7 +130,7 @@ def run(cells: Sequence[Cell], names: frozenset[str]) -> Recorded:
         names: the functions and classes whose calls are kept.
     """
     recorded = Recorded({"__name__": "__main__", "display": lambda *_, **__: None})
-    recorded.namespace[_RECORD] = Recorder(recorded)
+    recorded.namespace[_RECORD] = Recorder(recorded, names)
     _without_windows()
     for cell in cells:
         if cell.kind != "code" or not cell.source.strip():
@@ -122,7 +158,7 @@ def _run_cell(cell: Cell, names: frozenset[str], recorded: Recorded) -> None:
     statements: list[ast.stmt] = []
     for node in tree.body:
         statements.append(node)
-        if isinstance(node, Definition) and node.name in names:
+        if isinstance(node, ast.ClassDef) or (isinstance(node, Definition) and node.name in names):
             text = f"{node.name} = {_RECORD}({node.name!r}, {node.name})"
             statements += [ast.copy_location(added, node) for added in ast.parse(text).body]
     is_test = bool(cell.nbgrader and cell.nbgrader.get("grade") and not cell.nbgrader.get("solution"))

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,7 @@ from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
+from viva.grading.built import maker_of, objects_of
 from viva.grading.functions import compiled
 from viva.proxies.key import KeyFunction, NotMade, with_objects
 from viva.proxies.proxies import as_dicts
@@ -46,6 +48,7 @@ OWN: Final = frozenset(
         "functions",
         "lines",
         "matching",
+        "networks",
         "numbers",
         "probability_rows",
         "rows",
@@ -98,6 +101,8 @@ class Answers:
     """Whether it returned something but None."""
     plain: bool = True
     """Whether all results have a plain form."""
+    not_made: int = 0
+    """How many more were drawn that hold an object which its class refuses."""
     values: list[object] = field(default_factory=list)
     attributes: tuple[str, ...] = ()
     """The attributes by which a test compares the objects that it returns, if their class is the notebook's."""
@@ -107,6 +112,11 @@ class Answers:
         """Return the share of the drawn arguments that were answered, or refused where not too many were."""
         decided = self.answered + min(self.refused, _MOST_REFUSED * self.answered)
         return decided / self.drawn if self.drawn else 0.0
+
+    @property
+    def made(self) -> float:
+        """Return the share of all drawn arguments whose objects could be made."""
+        return self.drawn / (self.drawn + self.not_made) if self.drawn else 0.0
 
     @property
     def enough(self) -> bool:
@@ -135,7 +145,8 @@ def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -
             break
         undo = step()
         wider = tried(function, forms, own)
-        if wider.share < found.share * AS_MANY or not wider.raised.keys() <= found.raised.keys() | own:
+        fewer = wider.share < found.share * AS_MANY or wider.made < found.made * AS_MANY
+        if fewer or not wider.raised.keys() <= found.raised.keys() | own:
             undo()
         else:
             found = wider
@@ -155,27 +166,35 @@ def refuses_other_sizes(function: Callable[..., object], forms: Forms, own: froz
 
 def _steps(forms: Forms) -> Iterator[Callable[[], Callable[[], None]]]:
     """Yield ways to widen: each does something and returns how to undo it."""
+    for group in dict.fromkeys(size.group for size in forms.sizes if size.fixed):
+        yield partial(_set, [size for size in forms.sizes if size.group == group], "fixed", value=False)
     for size in forms.sizes:
-        if sum(other.group == size.group for other in forms.sizes) > 1:
-            yield lambda size=size: _set(size, "group", max(each.group for each in forms.sizes) + 1)  # type: ignore[misc]
+        if not size.fixed and sum(other.group == size.group for other in forms.sizes) > 1:
+            yield partial(_set, [size], "group", max(each.group for each in forms.sizes) + 1)
     for size in forms.sizes:
         if size.fixed:
-            yield lambda size=size: _set(size, "fixed", value=False)  # type: ignore[misc]
+            yield partial(_set, [size], "fixed", value=False)
     for size in forms.sizes:
         if size.of_list and sum(other.group == size.group for other in forms.sizes) == 1:
-            yield lambda size=size: _set(size, "free", value=True)  # type: ignore[misc]
+            yield partial(_set, [size], "free", value=True)
     for choice in forms.choices:
         if choice.more:
-            yield lambda choice=choice: _set(choice, "with_more", value=True)  # type: ignore[misc]
+            yield partial(_set, [choice], "with_more", value=True)
     for slot in forms.slots:
         for place in range(1, len(slot.options)):
-            yield lambda slot=slot, place=place: _set(slot, "at", place)  # type: ignore[misc]
+            yield partial(_set, [slot], "at", place)
 
 
-def _set(owner: Any, name: str, value: object) -> Callable[[], None]:
-    before = getattr(owner, name)
-    setattr(owner, name, value)
-    return lambda: setattr(owner, name, before)
+def _set(owners: Sequence[object], name: str, value: object) -> Callable[[], None]:
+    before = [getattr(owner, name) for owner in owners]
+    for owner in owners:
+        setattr(owner, name, value)
+
+    def undo() -> None:
+        for owner, each in zip(owners, before, strict=True):
+            setattr(owner, name, each)
+
+    return undo
 
 
 def tried(function: Callable[..., object], forms: Forms, own: frozenset[str] = frozenset()) -> Answers:
@@ -220,6 +239,7 @@ def _asked(
             return False
         except NotMade:
             found.drawn -= 1
+            found.not_made += 1
             return True
         except Exception as error:
             shown = ", ".join(" ".join(repr(argument).split())[:60] for argument in arguments)
@@ -272,7 +292,7 @@ class Solution:
 
 
 def evaluated(text: str, definitions: Sequence[str] = (), key: Solution | None = None) -> Any:
-    """Return the strategy that a form writes.
+    """Return the strategy that a form writes; it also draws objects that their class refuses.
 
     Args:
         text: the strategy as code.
@@ -282,7 +302,7 @@ def evaluated(text: str, definitions: Sequence[str] = (), key: Solution | None =
     import hypothesis.strategies as st
 
     names = {name: getattr(strategies, name) for name in OWN} | {name: getattr(st, name) for name in OTHERS}
-    names["key"] = key
+    names |= {"key": key, "built": lambda maker, *given, **named: objects_of(maker_of(maker), given, named)}
     needed = "\n".join(definitions)
     exec(compiled(needed, f"<definitions {hash(needed)}>"), names)  # noqa: S102  # of the author's own notebook
     return eval(compiled(text, f"<strategy {hash(text)}>", "eval"), names)  # noqa: S307  # written by this package

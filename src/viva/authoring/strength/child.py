@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from viva.authoring.solved.forms import is_tensor, source_code
+from viva.authoring.solved.forms import source_code
 from viva.authoring.solved.proposal import WIDTH
 from viva.authoring.solved.recorded_run import seeded
 from viva.authoring.solved.trial import LONGEST_CALL_S, Solution, TooSlow, evaluated, is_finite, plain_of, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawing_from, drawn_once
+from viva.compare.normalize import is_tensor
 from viva.compare.show import show
 from viva.model.child_process import answer, read_request
 from viva.proxies.key import with_objects

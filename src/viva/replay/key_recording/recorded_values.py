@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from viva.compare.normalize import is_tensor, plain
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.value_types import AS_EQUAL, KEEP, STAND_INS, VALUE_TYPES, type_of
 from viva.sandbox.guest.transport.wire import Code, Frame, WireError, dump, load
@@ -72,6 +73,8 @@ def _plain(value: Any) -> Any:
         return {_plain(key): _plain(item) for key, item in value.items()}
     if kind is Frame:
         return Frame(*map(_plain, value.parts()))
+    if is_tensor(value):
+        return plain(value)
     if (plainer := _of_library(value)) is not KEEP:
         return _plain(plainer)
     for name, (is_one, parts, _) in _RECORDS.items():
@@ -183,6 +186,8 @@ def _canonical_object(value: Any) -> Iterable[bytes]:
     kind = type(value)
     if kind is Frame:
         yield from _canonical(value.parts())
+    elif is_tensor(value):
+        yield from _canonical((str(value.dtype), plain(value)))
     elif kind is Code:
         yield from _canonical((value.expression, value.statements))
     elif kind in _PARTS:

@@ -115,6 +115,7 @@ class Code:
         statements: str = "",
         function: Optional[Callable[..., Any]] = None,
         make: Optional[Callable[[], object]] = None,
+        shown: str = "",
     ) -> None:
         """Take the code.
 
@@ -123,8 +124,10 @@ class Code:
             statements: Python that comes before it: imports, and what else the expression uses.
             function: the function itself; None in the box, which makes its own.
             make: makes the object; None for a function.
+            shown: the expression as people read it, if that is another one.
         """
         self.expression, self.statements, self.make = expression, statements, make
+        self.shown = shown or expression
         if function is not None:
             self.__wrapped__ = function  # where `inspect.signature` looks
             self.__name__ = getattr(function, "__name__", "function")
@@ -147,4 +150,4 @@ class Code:
         return self if self.make is None else self.make()
 
     def __repr__(self) -> str:
-        return self.expression
+        return self.shown
