@@ -14,7 +14,7 @@ from viva.compare.counterexamples.examples import drawn_once
 from viva.compare.show import show
 from viva.grading import strategies
 from viva.grading.functions import NoCode
-from viva.proxies.key import KeyFunction
+from viva.proxies.key import KeyFunction, has_plain_form
 from viva.sandbox.guest.values.references import References
 
 
@@ -66,6 +66,25 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
         assert here is not drawn.here()
     weights = {repr(drawn.here().weight.tolist()) for [drawn] in drawn_once([strategy], 20)}
     assert len(weights) > 10
+
+
+def test_an_optimizer_changes_the_network_among_the_arguments_before_it() -> None:
+    torch = pytest.importorskip("torch")
+
+    def step(loss: Any, model: Any, optimizer: Any) -> Any:
+        optimizer.zero_grad()
+        loss(model(torch.ones(1, 2)), torch.zeros(1, 3)).backward()
+        optimizer.step()
+        return model.weight.tolist()
+
+    losses = strategies.networks(lambda: torch.nn.MSELoss())
+    networks = strategies.networks(lambda: torch.nn.Linear(2, 3))
+    optimizers = strategies.optimizers(torch.optim.SGD, lr=st.just(0.5))
+    [drawn] = drawn_once([losses, networks, optimizers], 1)
+    assert show(drawn[2]) == "torch.optim.SGD(network.parameters(), lr=0.5)"
+    here = KeyFunction(step, "step")
+    assert here(*drawn) == here(*drawn) == step(*in_a_box(drawn)) != drawn[1].here().weight.tolist()
+    assert not has_plain_form(drawn[2])
 
 
 def test_tensors_keep_their_type() -> None:

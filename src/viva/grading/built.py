@@ -17,13 +17,6 @@ if TYPE_CHECKING:
 
 _OWN: Final = "student."
 """Comes before the name of a class of the submission."""
-_SEEDED: Final = """\
-import torch
-
-def seeded(seed, make):
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        return make()"""
 
 
 def objects_of(
@@ -47,45 +40,17 @@ def built_by(maker: Code, arguments: Sequence[object], named: Mapping[str, objec
     Raises:
         NoCode: an argument cannot be written as code.
     """
-    given = [("", _written(value)) for value in arguments]
-    given += [(f"{name}=", _written(value)) for name, value in named.items()]
+    given = [("", written(value)) for value in arguments]
+    given += [(f"{name}=", written(value)) for name, value in named.items()]
 
-    def make() -> object:
+    def make(_: object) -> object:
         return maker(*with_objects(copy.deepcopy(list(arguments))), **with_objects(copy.deepcopy(dict(named))))
 
     return Code(
         f"{maker.expression}({', '.join(before + each.expression for before, each in given)})",
-        _once(each.statements for each in (maker, *(each for _, each in given))),
+        once(each.statements for each in (maker, *(each for _, each in given))),
         make=make,
         shown=f"{maker.shown}({', '.join(before + each.shown for before, each in given)})",
-    )
-
-
-def network_by(maker: Code, seed: int) -> Code:
-    """Return the code of a network of torch whose first weights follow from a seed.
-
-    Args:
-        maker: a function without arguments that makes it, or the code of one.
-        seed: for torch's generator, which draws afterwards as if no network had been made.
-    """
-    if maker.make is not None:
-        text, shown = f"lambda: {maker.expression}", maker.shown
-    else:
-        text = maker.expression
-        shown = text.removeprefix("lambda: ") if text.startswith("lambda: ") else f"{text}()"
-
-    def make() -> object:
-        import torch
-
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)
-            return maker() if maker.make is None else maker.make()
-
-    return Code(
-        f"seeded({seed}, {text})",
-        _once([_SEEDED, maker.statements]),
-        make=make,
-        shown=f"{shown} after torch.manual_seed({seed})",
     )
 
 
@@ -116,7 +81,7 @@ def can_be_made(sent: Code) -> bool:
     return True
 
 
-def _written(value: Any) -> Code:
+def written(value: Any) -> Code:
     """Return a value as code."""
     if isinstance(value, Code):
         return value
@@ -125,10 +90,10 @@ def _written(value: Any) -> Code:
     if is_tensor(value):
         return Code(tensor_code(value), "import torch")
     if type(value) in (list, tuple):
-        inner = _joined([_written(item) for item in value])
+        inner = _joined([written(item) for item in value])
         return _within("[", inner, "]") if type(value) is list else _within("(", inner, f"{',' * (len(value) == 1)})")
     if type(value) is dict:
-        pairs = [_joined([_written(key), _written(item)], ": ") for key, item in value.items()]
+        pairs = [_joined([written(key), written(item)], ": ") for key, item in value.items()]
         return _within("{", _joined(pairs), "}")
     if is_literal(repr(value)):
         return Code(repr(value))
@@ -138,14 +103,14 @@ def _written(value: Any) -> Code:
 def _joined(codes: Sequence[Code], between: str = ", ") -> Code:
     text = between.join(each.expression for each in codes)
     shown = between.join(each.shown for each in codes)
-    return Code(text, _once(each.statements for each in codes), shown=shown)
+    return Code(text, once(each.statements for each in codes), shown=shown)
 
 
 def _within(before: str, inner: Code, after: str) -> Code:
     return Code(f"{before}{inner.expression}{after}", inner.statements, shown=f"{before}{inner.shown}{after}")
 
 
-def _once(statements: Iterable[str]) -> str:
+def once(statements: Iterable[str]) -> str:
     """Return statements without those that are there already, in their order."""
     nodes = [node for text in statements for node in ast.parse(text).body]
     return "\n".join(dict.fromkeys(map(ast.unparse, nodes)))

@@ -368,11 +368,26 @@ def networks(*choices: "Callable[[], object] | SearchStrategy[Code]") -> "Search
     """
     from hypothesis import strategies as st
 
-    from viva.grading.built import network_by
+    from viva.grading.built_torch import network_by
 
     drawn = [each if isinstance(each, st.SearchStrategy) else st.just(as_argument(each)) for each in choices]
     maker = matching(*drawn).flatmap(lambda chosen: chosen)
     return st.tuples(maker, st.integers(0, 99)).map(lambda each: network_by(*each))
+
+
+def optimizers(maker: Callable[..., object], **named: "SearchStrategy[Any]") -> "SearchStrategy[Code]":
+    """Draw an optimizer of the first network among the arguments before it: `optimizers(optim.SGD, lr=just(0.1))`.
+
+    Args:
+        maker: a class of torch.optim.
+        named: how to draw what it gets by keyword.
+    """
+    from hypothesis import strategies as st
+
+    from viva.grading.built_torch import optimizer_by
+
+    sent = as_argument(maker)
+    return st.fixed_dictionaries(named).map(lambda each: optimizer_by(sent, each))
 
 
 def matching(*choices: T) -> "SearchStrategy[T]":

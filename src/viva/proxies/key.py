@@ -125,26 +125,36 @@ def _copy(value: object) -> object:
     return value.to_pandas() if type(value) is Frame else copy.deepcopy(to_box(value))
 
 
-def with_objects(value: Any) -> Any:
+def with_objects(value: Any, before: list[object] | None = None) -> Any:
     """Return arguments with new objects in the place of the code that makes them.
+
+    Args:
+        value: the arguments.
+        before: the objects that were made before; new ones are added.
 
     Raises:
         NotMade: a class refuses what an object is made from.
     """
-    kind = type(value)
+    kind, before = type(value), [] if before is None else before
     if kind is Code:
         try:
-            return value.here()
+            before.append(made := value.here(before))
         except Exception as error:
             raise NotMade(str(error)) from error
+        return made
     if kind is list or kind is tuple:
-        return kind(map(with_objects, value))
-    return {key: with_objects(item) for key, item in value.items()} if kind is dict else value
+        return kind(with_objects(item, before) for item in value)
+    return {key: with_objects(item, before) for key, item in value.items()} if kind is dict else value
 
 
 def has_plain_form(argument: object) -> bool:
     """Return whether an argument can be compared after a call: no function, and no generator of random numbers."""
-    return type(argument) is not Code or isinstance(argument.here(), _STAND_INS)
+    if type(argument) is not Code:
+        return True
+    try:
+        return isinstance(argument.here(), _STAND_INS)
+    except Exception:
+        return False  # it is made from another argument
 
 
 def load_key(path: Path, course_root: Path) -> ModuleType:

@@ -455,6 +455,16 @@ def fit(model, x, y, rate):
 def mean_loss(model, loader, loss_of):
     return sum(loss_of(model(x), y).item() for x, y in loader)
 
+def epoch(model, loader, optimizer):
+    total = 0.0
+    for x, y in loader:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+    return total
+
 def predict(model, x):
     return model(x).argmax(1)
 
@@ -469,6 +479,7 @@ network = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))
 parameters(network), parameters(nn.LSTM(3, 4, batch_first=True)), parameters(Given(2))
 accuracy(network, x, y), fit(network, x, y, 0.1)
 mean_loss(network, DataLoader(TensorDataset(x, y), batch_size=4), nn.CrossEntropyLoss())
+epoch(network, DataLoader(TensorDataset(x, y), batch_size=4), torch.optim.Adam(network.parameters(), lr=0.1))
 predict(Given(2), x), predict(Given(2, width=4), x)
 outputs(Own(2), x)
 noisy(nn.Dropout(0.5), x)
@@ -480,6 +491,7 @@ OF_NETWORKS = {
     "fit": "networks(lambda: nn.Sequential(",
     "mean_loss": "built(DataLoader, built(TensorDataset, tensors('n', 2), tensors('n', elements=integers(0, 1))), "
     "integers(1, 8)), networks(lambda: nn.CrossEntropyLoss())",
+    "epoch": "integers(1, 8)), optimizers(torch.optim.Adam, lr=sampled_from([0.1, 0.05, 0.2])))",
     "predict": "networks(built(key.Given, integers(2, 2), width=integers(1, 16))), tensors(",
     "outputs": "agree_in_distribution(student.outputs, key.outputs, built(key.Own, ",
     "noisy": "agree_in_distribution(student.noisy, key.noisy, networks(lambda: nn.Dropout()), ",

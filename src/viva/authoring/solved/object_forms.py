@@ -2,6 +2,7 @@
 
 import collections
 import datetime
+import inspect
 import io
 import random
 import sys
@@ -73,6 +74,8 @@ def form_of_objects(values: Sequence[Any], forms: Forms, form_of: FormOf) -> For
         maker, needed = _RANDOM[kind]
         forms.needed.append(needed)
         return [f"built({maker}, {_SEEDS})"]
+    if _is_in("torch.optim", kind):
+        return _optimizers(values, forms)
     found = _OF_STANDARD_LIBRARY.get(kind) or _sparse(kind) or _of_torch(kind) or _image(values)
     if found is None:
         return None
@@ -112,6 +115,23 @@ def _of_torch(kind: type) -> _Kind | None:
     if name not in _OF_TORCH or not _is_in("torch.utils.data", kind):
         return None
     return _Kind(name, f"from torch.utils.data import {name}", _OF_TORCH[name])
+
+
+def _optimizers(values: Sequence[Any], forms: Forms) -> Form | None:
+    """Return how to draw optimizers like these, and with other rates; None if one has several groups of parameters."""
+    kind = type(values[0])
+    if any(len(value.param_groups) > 1 for value in values):
+        return None
+    forms.needed.append("import torch")
+    usual = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
+    options = []
+    for name in usual.keys() & values[0].defaults.keys():
+        seen = list(dict.fromkeys(value.defaults[name] for value in values))
+        if name == "lr" and isinstance(seen[0], float):
+            seen = list(dict.fromkeys([*seen, seen[0] / 2, 2 * seen[0]]))
+        if seen != [usual[name]]:
+            options.append(f", {name}=sampled_from({code(seen)})" if seen[1:] else f", {name}=just({code(seen[0])})")
+    return [f"optimizers(torch.optim.{kind.__name__}{''.join(sorted(options))})"]
 
 
 def _image(values: Sequence[Any]) -> _Kind | None:

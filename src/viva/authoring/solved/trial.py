@@ -50,6 +50,7 @@ OWN: Final = frozenset(
         "matching",
         "networks",
         "numbers",
+        "optimizers",
         "probability_rows",
         "rows",
         "sequences",

@@ -168,7 +168,7 @@ class Worker:
             alarm.off()
             parts = _dump({"raised": describe(error)})
         alarm.off()
-        self.refs.mentioned = False
+        self.refs.begin_request()
         if _get_recursion_limit() < _LOWEST_RECURSION_LIMIT:
             _set_recursion_limit(_LOWEST_RECURSION_LIMIT)
         return parts

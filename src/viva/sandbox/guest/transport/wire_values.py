@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +114,7 @@ class Code:
         expression: str,
         statements: str = "",
         function: Optional[Callable[..., Any]] = None,
-        make: Optional[Callable[[], object]] = None,
+        make: Optional[Callable[[Sequence[object]], object]] = None,
         shown: str = "",
     ) -> None:
         """Take the code.
@@ -123,7 +123,7 @@ class Code:
             expression: Python that gives the value: a lambda, a name, or a call that makes an object.
             statements: Python that comes before it: imports, and what else the expression uses.
             function: the function itself; None in the box, which makes its own.
-            make: makes the object; None for a function.
+            make: makes the object, and gets those that were made before it for the same call; None for a function.
             shown: the expression as people read it, if that is another one.
         """
         self.expression, self.statements, self.make = expression, statements, make
@@ -145,9 +145,13 @@ class Code:
     def __deepcopy__(self, memo: object) -> "Code":
         return self
 
-    def here(self) -> object:
-        """Return the function, or a new object, in the examiner's process."""
-        return self if self.make is None else self.make()
+    def here(self, before: Sequence[object] = ()) -> object:
+        """Return the function, or a new object, in the examiner's process.
+
+        Args:
+            before: the objects that were made before it for the same call.
+        """
+        return self if self.make is None else self.make(before)
 
     def __repr__(self) -> str:
         return self.shown

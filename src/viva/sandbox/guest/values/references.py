@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import types
-from typing import Any, Callable, Dict, Iterable, TypeVar
+from typing import Any, Callable, Dict, Iterable, List, Sequence, TypeVar
 
 from ..loading import sources
 from ..transport.frames import Frame
@@ -32,8 +32,14 @@ class References:
         self._find = find
         self._objects: Dict[int, Any] = {}
         self._last = 0
+        self.begin_request()
+
+    def begin_request(self) -> None:
+        """Forget what belongs to the request before."""
         self.mentioned = False
         """Whether the current request holds what `arguments` replaces; if not, its arguments are used unchanged."""
+        self._made: List[object] = []
+        """What has been made of code for the current request."""
 
     @property
     def count(self) -> int:
@@ -75,7 +81,8 @@ class References:
         if kind is Frame:
             return value.to_pandas()
         if kind is Code:
-            return _made(value, self._find)
+            self._made.append(made := _made(value, self._find, self._made))
+            return made
         if kind is list or kind is tuple or kind is set or kind is frozenset:
             return kind([self._resolved(item) for item in value])
         if kind is dict:
@@ -99,8 +106,8 @@ class _Submission:
         return self._find(name)
 
 
-def _made(sent: Code, find: Callable[[str], object]) -> object:
-    names: Dict[str, Any] = {"__name__": "viva_argument", "student": _Submission(find)}
+def _made(sent: Code, find: Callable[[str], object], before: Sequence[object]) -> object:
+    names: Dict[str, Any] = {"__name__": "viva_argument", "student": _Submission(find), "before": before}
     exec(compile(sent.statements, "<argument>", "exec"), names)  # the examiner's own code
     return eval(compile(sent.expression, "<argument>", "eval"), names)  # noqa: S307  # as above
 
