@@ -64,6 +64,10 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
         assert torch.equal(there.weight, here.weight) and torch.equal(there.bias, here.bias)
         assert torch.equal(torch.random.get_rng_state(), before)  # what draws afterwards is not the same in each call
         assert here is not drawn.here()
+    [[drawn]] = drawn_once([strategies.networks(layer, dropout=True).filter(lambda each: "Dropout" in repr(each))], 1)
+    there, here = in_a_box(drawn), drawn.here()
+    assert show(drawn).startswith("torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 3))")
+    assert torch.equal(there[1].weight, here[1].weight)
     weights = {repr(drawn.here().weight.tolist()) for [drawn] in drawn_once([strategy], 20)}
     assert len(weights) > 10
 

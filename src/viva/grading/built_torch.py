@@ -18,32 +18,37 @@ import torch
 network = next(each for each in before if isinstance(each, torch.nn.Module) and any(True for _ in each.parameters()))"""
 
 
-def network_by(maker: Code, seed: int) -> Code:
+def network_by(maker: Code, seed: int, *, dropout: bool = False) -> Code:
     """Return the code of a network whose first weights follow from a seed.
 
     Args:
         maker: a function without arguments that makes it, or the code of one.
         seed: for torch's generator, which draws afterwards as if no network had been made.
+        dropout: whether a layer of dropout comes first.
     """
-    text, shown = maker.expression, maker.shown
-    if maker.make is not None:
-        text = f"lambda: {text}"
-    else:
-        shown = text.removeprefix("lambda: ") if text.startswith("lambda: ") else f"{text}()"
+    text, shown = (maker.expression, maker.shown) if maker.make is not None else [_called(maker.expression)] * 2
+    if dropout:
+        text, shown = (f"torch.nn.Sequential(torch.nn.Dropout(), {each})" for each in (text, shown))
 
     def make(_: object) -> object:
         import torch
 
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(seed)
-            return maker() if maker.make is None else maker.here()
+            made: Any = maker() if maker.make is None else maker.here()
+            return torch.nn.Sequential(torch.nn.Dropout(), made) if dropout else made
 
     return Code(
-        f"seeded({seed}, {text})",
+        f"seeded({seed}, lambda: {text})",
         once([_SEEDED, maker.statements]),
         make=make,
         shown=f"{shown} after torch.manual_seed({seed})",
     )
+
+
+def _called(function: str) -> str:
+    """Return a call, without arguments, of a function's code."""
+    return function.removeprefix("lambda: ") if function.startswith("lambda: ") else f"{function}()"
 
 
 def optimizer_by(maker: Code, named: Mapping[str, object]) -> Code:

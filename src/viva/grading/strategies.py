@@ -354,7 +354,7 @@ def built(
     return drawn if isinstance(maker, OfKey) else drawn.filter(can_be_made)
 
 
-def networks(*choices: "Callable[[], object] | SearchStrategy[Code]") -> "SearchStrategy[Code]":
+def networks(*choices: "Callable[[], object] | SearchStrategy[Code]", dropout: bool = False) -> "SearchStrategy[Code]":
     """Draw a network of torch with random weights: `networks(lambda: nn.Sequential(nn.Linear(2, 8), nn.ReLU()))`.
 
     Each call gets a new one. In one example, the student's and the key's have the same weights.
@@ -362,6 +362,7 @@ def networks(*choices: "Callable[[], object] | SearchStrategy[Code]") -> "Search
     Args:
         choices: what makes a network, or how to draw it: `built(key.Net, integers(1, 5))`. One is taken, as `functions`
             explains.
+        dropout: whether half of them begin with a layer of dropout, so that only `eval()` makes answers certain.
 
     Raises:
         ValueError: there is none, or one cannot be sent to the sandbox.
@@ -372,7 +373,8 @@ def networks(*choices: "Callable[[], object] | SearchStrategy[Code]") -> "Search
 
     drawn = [each if isinstance(each, st.SearchStrategy) else st.just(as_argument(each)) for each in choices]
     maker = matching(*drawn).flatmap(lambda chosen: chosen)
-    return st.tuples(maker, st.integers(0, 99)).map(lambda each: network_by(*each))
+    begins = st.booleans() if dropout else st.just(value=False)
+    return st.tuples(maker, st.integers(0, 99), begins).map(lambda each: network_by(each[0], each[1], dropout=each[2]))
 
 
 def optimizers(maker: Callable[..., object], **named: "SearchStrategy[Any]") -> "SearchStrategy[Code]":

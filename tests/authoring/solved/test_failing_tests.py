@@ -80,7 +80,9 @@ def count(text):
     return len(text.split())
     ### END SOLUTION
 
-unique("a b c d e f"), count("a b c"), Pair("a", "bc").longest(), Pair("a", "b").common(Pair("b", "c"))
+other = Pair("b", "c")
+other.words.append("d")
+unique("a b c d e f"), count("a b c"), Pair("a", "bc").longest(), Pair("a", "b").common(other)
 '''
 
 

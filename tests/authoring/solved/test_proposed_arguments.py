@@ -438,6 +438,7 @@ def parameters(model):
     return sum(p.numel() for p in model.parameters())
 
 def accuracy(model, x, y):
+    model.eval()
     return (model(x).argmax(1) == y).float().mean().item()
 
 def fit(model, x, y, rate):
@@ -487,7 +488,7 @@ noisy(nn.Dropout(0.5), x)
 OF_NETWORKS = {
     "parameters": "networks(lambda: nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))) | "
     "networks(lambda: nn.LSTM(3, 4, batch_first=True)) | networks(built(key.Given, integers(",
-    "accuracy": "tensors('n', 2), tensors('n', elements=integers(",
+    "accuracy": "nn.Linear(4, 2)), dropout=True), tensors('n', 2), tensors('n', elements=integers(",
     "fit": "networks(lambda: nn.Sequential(",
     "mean_loss": "built(DataLoader, built(TensorDataset, tensors('n', 2), tensors('n', elements=integers(0, 1))), "
     "integers(1, 8)), networks(lambda: nn.CrossEntropyLoss())",

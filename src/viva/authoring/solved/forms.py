@@ -29,6 +29,8 @@ class Slot:
     options: list[str]
     """From narrow to wide."""
     at: int = 0
+    may_be_random: bool = True
+    """Whether it is widened although the solution then answers at random."""
 
     @property
     def text(self) -> str:
@@ -65,6 +67,7 @@ class ChoiceSlot:
     seen: tuple[str, ...]
     """The code of the value in each call."""
     strategy: str = "functions"
+    """The strategy that gets them; empty if the form writes it."""
     more: tuple[str, ...] = ()
     """Other functions that the solution answers as well."""
     with_more: bool = False
@@ -86,6 +89,8 @@ class Forms:
     """All texts in the solution's code: keys of dictionaries, among others."""
     refuses: bool = False
     """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
+    evaluates: bool = False
+    """Whether the solution calls `eval()`, as of a network."""
     required: int = 0
     """How many arguments must be given."""
     namespace: Mapping[str, Any] = field(default_factory=dict)
@@ -140,7 +145,8 @@ def _written(part: Part, names: Mapping[int, str], columns: Mapping[int, tuple[s
         return part
     if isinstance(part, ChoiceSlot):
         chosen = [*columns[id(part)], *(part.more if part.with_more else ())]
-        return f"{part.strategy}({', '.join(chosen)})"
+        given = ", ".join(chosen)
+        return f"{part.strategy}({given})" if part.strategy else given
     if isinstance(part, Slot):
         return part.text
     if part.free:

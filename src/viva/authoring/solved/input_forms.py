@@ -74,6 +74,8 @@ def forms_of(
         Undrawable: an argument has a type that cannot be drawn.
     """
     forms = Forms(texts=texts, constants=constants, refuses=refuses, namespace=recorded.namespace)
+    compiled = getattr(inspect.unwrap(function), "__code__", None)
+    forms.evaluates = compiled is not None and "eval" in compiled.co_names
     calls = [call for call in calls if passes_known_functions(call, recorded)] or calls
     parameters = list(inspect.signature(function).parameters.values())
     passed = {name for call in calls for name in call.arguments}
@@ -171,9 +173,11 @@ class _Reader:
                 raise Undrawable(f"`{self._name}` (a {kind}: {str(why).rstrip('.')})") from None
             written.append(text)
             self._forms.needed += needed
-        if per_call:
+        if not per_call:
+            return [" | ".join(f"{kind}s({text})" for text in dict.fromkeys(written))]  # each is drawn by itself
+        if kind == "function" or not any(True for value in values for _ in value.parameters()):
             return [ChoiceSlot(tuple(written), f"{kind}s")]
-        return [" | ".join(f"{kind}s({text})" for text in dict.fromkeys(written))]  # each is drawn by itself
+        return self._networks([ChoiceSlot(tuple(written), "")])
 
     def _containers(self, values: Sequence[Any], *, per_call: bool) -> Form:
         first = values[0]
@@ -216,9 +220,17 @@ class _Reader:
 
     def _objects(self, values: Sequence[Any]) -> Form | None:
         """Return how to draw objects of a class of a library or of the notebook; None if viva cannot make them."""
-        if self._is_own(type(values[0])):
-            return form_of_own_objects(values, self.form, self._recorded)
-        return form_of_objects(values, self._forms, self.form)
+        kind = type(values[0])
+        if not self._is_own(kind):
+            return form_of_objects(values, self._forms, self.form)
+        form = form_of_own_objects(values, self.form, self._recorded)
+        is_given = is_network(values[0]) and kind.__name__ not in self._recorded.written
+        return self._networks(form) if form and is_given else form
+
+    def _networks(self, form: Form) -> Form:
+        """Return how to draw networks with the same weights on both sides; some with dropout if `eval()` is called."""
+        dropout = [Slot(["", ", dropout=True"], may_be_random=False)] if self._forms.evaluates else []
+        return ["networks(", *form, *dropout, ")"]
 
     def _is_own(self, kind: type) -> bool:
         """Return whether a class is the notebook's."""

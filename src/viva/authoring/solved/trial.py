@@ -141,13 +141,14 @@ def fitted(function: Callable[..., object], forms: Forms, own: frozenset[str]) -
         found = tried(function, forms, own)
     if not found.enough:
         return found
-    for step in _steps(forms):
+    for step, may_be_random in _steps(forms):
         if time.process_time() > end:
             break
         undo = step()
         wider = tried(function, forms, own)
+        worse = wider.differs and not (found.differs or may_be_random)
         fewer = wider.share < found.share * AS_MANY or wider.made < found.made * AS_MANY
-        if fewer or not wider.raised.keys() <= found.raised.keys() | own:
+        if worse or fewer or not wider.raised.keys() <= found.raised.keys() | own:
             undo()
         else:
             found = wider
@@ -165,25 +166,25 @@ def refuses_other_sizes(function: Callable[..., object], forms: Forms, own: froz
     return bool(found.refused and found.answered) and found.raised.keys() <= own
 
 
-def _steps(forms: Forms) -> Iterator[Callable[[], Callable[[], None]]]:
-    """Yield ways to widen: each does something and returns how to undo it."""
+def _steps(forms: Forms) -> Iterator[tuple[Callable[[], Callable[[], None]], bool]]:
+    """Yield ways to widen, each of which returns how to undo it, and whether the answers may become random."""
     for group in dict.fromkeys(size.group for size in forms.sizes if size.fixed):
-        yield partial(_set, [size for size in forms.sizes if size.group == group], "fixed", value=False)
+        yield partial(_set, [size for size in forms.sizes if size.group == group], "fixed", value=False), True
     for size in forms.sizes:
         if not size.fixed and sum(other.group == size.group for other in forms.sizes) > 1:
-            yield partial(_set, [size], "group", max(each.group for each in forms.sizes) + 1)
+            yield partial(_set, [size], "group", max(each.group for each in forms.sizes) + 1), True
     for size in forms.sizes:
         if size.fixed:
-            yield partial(_set, [size], "fixed", value=False)
+            yield partial(_set, [size], "fixed", value=False), True
     for size in forms.sizes:
         if size.of_list and sum(other.group == size.group for other in forms.sizes) == 1:
-            yield partial(_set, [size], "free", value=True)
+            yield partial(_set, [size], "free", value=True), True
     for choice in forms.choices:
         if choice.more:
-            yield partial(_set, [choice], "with_more", value=True)
+            yield partial(_set, [choice], "with_more", value=True), True
     for slot in forms.slots:
         for place in range(1, len(slot.options)):
-            yield partial(_set, [slot], "at", place)
+            yield partial(_set, [slot], "at", place), slot.may_be_random
 
 
 def _set(owners: Sequence[object], name: str, value: object) -> Callable[[], None]:
