@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from rows import Rows
 
-from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.input_forms import forms_of
 from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.scalar_forms import Undrawable
 from viva.authoring.solved.trial import evaluated, fitted
 
 Calls = list[tuple[Any, ...]]

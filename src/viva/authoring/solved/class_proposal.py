@@ -6,9 +6,10 @@ from typing import Any
 
 from viva.authoring.solved.class_trial import errors_of_constructor, fit_constructor, untestable
 from viva.authoring.solved.forms import Forms, code
-from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.input_forms import forms_of
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
+from viva.authoring.solved.scalar_forms import Undrawable
 from viva.authoring.solved.solution_code import constants_in, texts_in
 
 

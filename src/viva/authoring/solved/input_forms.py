@@ -22,20 +22,23 @@ from viva.authoring.solved.network_code import is_network
 from viva.authoring.solved.object_forms import form_of_days, form_of_objects
 from viva.authoring.solved.own_object_forms import form_of_own_objects
 from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.scalar_forms import (
+    LARGE,
+    LARGEST,
+    MOST_CHOICES,
+    Undrawable,
+    floats_form,
+    integers_form,
+    strings_form,
+)
 from viva.compare.frames import plain_or_none
 from viva.compare.normalize import is_tensor, plain
 from viva.grading.functions import NoCode
 from viva.sandbox.guest.transport.library_types import library_type
 from viva.sandbox.guest.transport.wire import Frame
 
-MOST_CHOICES: Final = 4
-_LARGEST: Final = 50
-_SAMPLES: Final = 3
-_LINES: Final = 5
 _MOST_GROUPS: Final = 8
 """Texts of a column that repeat are the names of groups if there are no more of them."""
-_LARGE: Final = 10
-"""Numbers are drawn from a small range as well where they reach so far."""
 _LONG: Final = 4
 """A shorter list may be sorted by chance."""
 _AXES_OF_COLOURS: Final = 3
@@ -43,10 +46,6 @@ _COLOURS: Final = (3, 4)
 """The sizes of the last axis of images in colour, without and with transparency."""
 _SURE: Final = 6
 """A single array as long as that is not sorted by chance."""
-
-
-class Undrawable(Exception):
-    """A value that viva cannot draw; the text says what it is."""
 
 
 def forms_of(
@@ -119,9 +118,9 @@ def _of_default(default: object, forms: Forms) -> Form:
         return ["booleans()"]
     if isinstance(default, str) and default in forms.texts and len(forms.texts) <= MOST_CHOICES:
         return [Slot([f"just({code(default)})", f"sampled_from({code(sorted(forms.texts))})"])]
-    if isinstance(default, int) and 0 < default <= _LARGEST:
+    if isinstance(default, int) and 0 < default <= LARGEST:
         return [Slot([f"just({default})", f"integers(1, {default + 2})"])]
-    if isinstance(default, float) and 0.01 <= abs(default) <= _LARGEST:
+    if isinstance(default, float) and 0.01 <= abs(default) <= LARGEST:
         return [Slot([f"just({default})", f"sampled_from([{default}, {default / 2:g}, {default * 2:g}])"])]
     return [_LEFT_OUT]
 
@@ -154,11 +153,11 @@ class _Reader:
         if all(isinstance(v, bool | np.bool_) for v in values):
             return ["booleans()"]
         if all(isinstance(v, numbers.Integral) for v in values):
-            return self._integers([int(v) for v in values], alone=per_call)  # type: ignore[call-overload]  # integral by the check
+            return integers_form([int(v) for v in values], self._forms, alone=per_call)  # type: ignore[call-overload]  # integral by the check
         if all(isinstance(v, numbers.Real) for v in values):
-            return self._floats([float(v) for v in values])  # type: ignore[arg-type]  # real by the check
+            return floats_form([float(v) for v in values], self._name)  # type: ignore[arg-type]  # real by the check
         if all(isinstance(v, str) for v in values):
-            return self._strings([str(v) for v in values])
+            return strings_form([str(v) for v in values], self._forms, self._name)
         if all(map(is_function, values)) or all(is_network(v) and not self._is_own(type(v)) for v in values):
             return self._functions(values, per_call=per_call)
         return self._containers(values, per_call=per_call)
@@ -320,11 +319,11 @@ class _Reader:
         elif kinds == {"b"}:
             elements = [", elements=booleans()"]
         elif kinds == {"U"}:
-            elements = [", elements=", *self._strings(flat.tolist())]
+            elements = [", elements=", *strings_form(flat.tolist(), self._forms, self._name)]
         elif kinds <= set("iu"):
-            elements = [", elements=", *self._integers([int(v) for v in flat] or [0, 3])]
-        elif flat.size and (float(flat.min()) >= 0 or float(np.abs(flat).max()) > _LARGE):
-            elements = [", elements=", *self._floats([float(v) for v in flat])]
+            elements = [", elements=", *integers_form([int(v) for v in flat] or [0, 3], self._forms)]
+        elif flat.size and (float(flat.min()) >= 0 or float(np.abs(flat).max()) > LARGE):
+            elements = [", elements=", *floats_form([float(v) for v in flat], self._name)]
         if name is None:
             name = "tensors" if tensor else "arrays"
         return [f"{name}(", *itertools.chain.from_iterable((size, ", ") for size in shape[:-1]),
@@ -363,55 +362,6 @@ class _Reader:
         if any(f"{value:%H:%M:%S.%f}" != "00:00:00.000000" or value.tzinfo is not None for value in values):
             raise Undrawable(f"`{self._name}` (times of the day)")
         return [form_of_days(min(values), max(values))]
-
-    def _integers(self, values: Sequence[int], *, alone: bool = False) -> Form:
-        """Return how to draw integers; `alone` means that they are not elements of a list or an array."""
-        low, high = min(values), max(values)
-        if high > 10 * _LARGEST:
-            return [Slot([f"integers({low}, {high})"])]
-        wide = max(high + 2, min(2 * high, _LARGEST))
-        options = [f"integers({low}, {high})", f"integers({low}, {wide})"]
-        if low >= 1:
-            options += [f"integers(1, {wide})", f"integers(0, {wide})"]
-        if alone and low >= 0 and self._forms.refuses:
-            options.append(f"integers(-2, {wide})")
-        return [Slot(list(dict.fromkeys(options)))]
-
-    def _floats(self, values: Sequence[float]) -> Form:
-        finite = [value for value in values if math.isfinite(value)]
-        if len(finite) < len(values):
-            raise Undrawable(f"`{self._name}` (numbers that are not finite)")
-        low, high = min(finite), max(finite)
-        if low >= 0 and high <= 1:
-            inner = "numbers(0.1, 0.9)" if low > 0 and high < 1 else "numbers(0, 1)"
-            return [Slot([inner, "numbers(0, 1)"] if low > 0 else [inner])]
-        if low >= 0:
-            top = math.ceil(max(high, 3))
-            if top > _LARGE:
-                return [f"numbers(0, 3) | numbers(0, {top})"]
-            return [Slot([f"numbers({'0.5' if low > 0 else 0}, {top})", f"numbers(0, {top})"])]
-        bound = math.ceil(max(high, -low, 3))
-        small = "numbers() | " if bound > _LARGE else ""
-        return [f"{small}numbers({-bound}, {bound})"]
-
-    def _strings(self, values: Sequence[str]) -> Form:
-        different = sorted(set(values))
-        named = [value for value in different if value in self._forms.texts]
-        if named and len(named) == len(different):
-            choices = sorted(self._forms.texts) if len(self._forms.texts) <= MOST_CHOICES else different
-            return [Slot([f"sampled_from({code(different)})", f"sampled_from({code(choices)})"])]
-        samples = ", ".join(map(code, sorted(different, key=len)[-_SAMPLES:]))
-        if any("\n" in value.strip() for value in different):
-            seen = dict.fromkeys(line for value in different for line in value.splitlines())
-            return [f"lines({', '.join(map(code, list(seen)[:_LINES]))})"]
-        if any(" " in value for value in different):
-            low = 0 if "" in different else 1
-            options = [f"texts({samples}, low={low})"] if low else [f"texts({samples})"]
-            return [Slot([*options, *([f"texts({samples})"] if low else [])])]
-        if not any(different):
-            raise Undrawable(f"`{self._name}` (an empty text)")
-        shown = ", ".join(map(code, [v for v in sorted(different, key=len) if v][-_SAMPLES:]))
-        return [f"words({shown})"]
 
 
 def _order_of(values: Sequence[list[Any]]) -> str:

@@ -8,10 +8,11 @@ from typing import Final
 
 from viva.authoring.solved.described_calls import described_calls
 from viva.authoring.solved.forms import Forms, code, source_code
-from viva.authoring.solved.input_forms import Undrawable, forms_of
+from viva.authoring.solved.input_forms import forms_of
 from viva.authoring.solved.object_forms import is_random
 from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
+from viva.authoring.solved.scalar_forms import Undrawable
 from viva.authoring.solved.solution_code import constants_in, doctest_failures, raised_in, summary_of, texts_in
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
