@@ -57,7 +57,8 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
     layer = strategies.built(torch.nn.Linear, st.just(2), st.just(3))
     for strategy in (strategies.networks(lambda: torch.nn.Linear(2, 3)), strategies.networks(layer)):
         [[drawn]] = drawn_once([strategy], 1)
-        assert show(drawn).endswith("Linear(2, 3) after torch.manual_seed(0)")
+        assert show(drawn) in ("torch.nn.Linear(2, 3) after torch.manual_seed(0)",
+                               "torch.nn.Linear(2, 3) with random weights (seed 0)")  # fmt: skip
         torch.manual_seed(5)
         before = torch.random.get_rng_state()
         there, here = in_a_box(drawn), drawn.here()
@@ -70,6 +71,29 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
     assert torch.equal(there[1].weight, here[1].weight)
     weights = {repr(drawn.here().weight.tolist()) for [drawn] in drawn_once([strategy], 20)}
     assert len(weights) > 10
+
+
+def test_the_order_in_which_a_class_makes_its_layers_does_not_matter() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Net(torch.nn.Module):  # type: ignore[misc,name-defined]  # torch is not imported for the types
+        def __init__(self, *names: str) -> None:
+            super().__init__()
+            for name in names:
+                embedding = torch.nn.Embedding(4, 2, padding_idx=0)
+                setattr(self, name, embedding if name == "words" else torch.nn.Linear(2, 2))
+            self.norm, self.scale = torch.nn.LayerNorm(2), torch.nn.PReLU()
+            self.last = torch.nn.Linear(2, 1)
+
+    def weights(*names: str) -> Any:
+        maker = KeyFunction(Net, "Net")
+        [[drawn]] = drawn_once([strategies.networks(strategies.built(maker, *map(st.just, names)))], 1)
+        return {name: weight.tolist() for name, weight in drawn.here().named_parameters()}
+
+    one, two = weights("a", "b", "words"), weights("words", "b", "a")
+    assert one == two and one["a.weight"] != one["b.weight"] and one["norm.weight"] == [1, 1]
+    assert one["scale.weight"] == [0.25]
+    assert one["words.weight"][0] == [0, 0] and 0 not in one["words.weight"][1]
 
 
 def test_an_optimizer_changes_the_network_among_the_arguments_before_it() -> None:

@@ -1,18 +1,33 @@
 """Networks and optimizers of torch as arguments of a test: the code that makes them, in the sandbox and here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from viva.grading.built import once, written
 from viva.sandbox.guest.transport.wire import Code
 
-_SEEDED: Final = """\
+_HELPERS: Final = """\
 import torch
+import zlib
 
 def seeded(seed, make):
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        return make()"""
+        return make()
+
+def filled(seed, network):
+    for name, weights in network.named_parameters():
+        values = weights.unique()
+        if len(values) > 1 or (weights.numel() == 1 and values.item() not in (0, 0.25, 1)):
+            torch.default_generator.manual_seed(zlib.crc32(f"{seed} {name}".encode()))
+            most = weights.shape[-1] ** -0.5
+            drawn = torch.empty_like(weights).uniform_(-most, most)
+            with torch.no_grad():
+                weights.copy_(torch.where(weights == 0, 0, drawn))
+    return network"""
+"""Run here and in the sandbox. `filled` draws weights that depend on their names and sizes, and not on the order in
+which the layers are made; what is constant stays so, and what is 0, as the embedding of padding."""
 _NETWORK: Final = """\
 import torch
 network = next(each for each in before if isinstance(each, torch.nn.Module) and any(True for _ in each.parameters()))"""
@@ -26,24 +41,35 @@ def network_by(maker: Code, seed: int, *, dropout: bool = False) -> Code:
         seed: for torch's generator, which draws afterwards as if no network had been made.
         dropout: whether a layer of dropout comes first.
     """
-    text, shown = (maker.expression, maker.shown) if maker.make is not None else [_called(maker.expression)] * 2
+    if maker.make is not None:  # of a class that the submission has as well, perhaps with its layers in another order
+        text, shown = f"filled({seed}, {maker.expression})", maker.shown
+        after = f"with random weights (seed {seed})"
+    else:
+        text = shown = _called(maker.expression)
+        after = f"after torch.manual_seed({seed})"
     if dropout:
         text, shown = (f"torch.nn.Sequential(torch.nn.Dropout(), {each})" for each in (text, shown))
 
-    def make(_: object) -> object:
+    def network() -> object:
         import torch
 
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)
-            made: Any = maker() if maker.make is None else maker.here()
-            return torch.nn.Sequential(torch.nn.Dropout(), made) if dropout else made
+        made: Any = maker() if maker.make is None else _helper("filled")(seed, maker.here())
+        return torch.nn.Sequential(torch.nn.Dropout(), made) if dropout else made
 
     return Code(
         f"seeded({seed}, lambda: {text})",
-        once([_SEEDED, maker.statements]),
-        make=make,
-        shown=f"{shown} after torch.manual_seed({seed})",
+        once([_HELPERS, maker.statements]),
+        make=lambda _: _helper("seeded")(seed, network),
+        shown=f"{shown} {after}",
     )
+
+
+@lru_cache
+def _helper(name: str) -> Callable[..., object]:
+    names: dict[str, Any] = {}
+    exec(_HELPERS, names)  # noqa: S102  # above
+    helper: Callable[..., object] = names[name]
+    return helper
 
 
 def _called(function: str) -> str:
