@@ -5,7 +5,7 @@ trial (solved/trial.py) widens a slot as long as the solution still answers.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -30,7 +30,7 @@ class Slot:
     """From narrow to wide."""
     at: int = 0
     may_be_random: bool = True
-    """Whether it is widened although the solution then answers at random."""
+    """Whether it may be widened if the answers are random then."""
 
     @property
     def text(self) -> str:
@@ -90,7 +90,7 @@ class Forms:
     refuses: bool = False
     """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
     evaluates: bool = False
-    """Whether the solution calls `eval()`, as of a network."""
+    """Whether the solution calls a method `eval`, which networks have."""
     required: int = 0
     """How many arguments must be given."""
     namespace: Mapping[str, Any] = field(default_factory=dict)
@@ -155,6 +155,11 @@ def _written(part: Part, names: Mapping[int, str], columns: Mapping[int, tuple[s
         return f'"{names.get(part.group, "n")}"'
     low, high = part.ends
     return str(low) if low == high else f"({low}, {high})"
+
+
+def built_form(maker: str, parts: Iterable[Form]) -> Form:
+    """Return how to draw an object from what its maker gets."""
+    return [f"built({maker}", *(piece for part in parts for piece in (", ", *part)), ")"]
 
 
 def code(value: object) -> str:

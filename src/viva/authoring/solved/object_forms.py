@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from viva.authoring.solved.forms import Form, Forms, Slot, code
+from viva.authoring.solved.forms import Form, Forms, Slot, built_form, code
 
 _SEEDS: Final = "integers(0, 99)"
 
@@ -80,8 +80,7 @@ def form_of_objects(values: Sequence[Any], forms: Forms, form_of: FormOf) -> For
     if found is None:
         return None
     forms.needed.append(found.needed)
-    given = [form_of(column) for column in zip(*map(found.parts, values), strict=True)]
-    return [f"built({found.maker}", *(piece for form in given for piece in (", ", *form)), ")"]
+    return built_form(found.maker, [form_of(column) for column in zip(*map(found.parts, values), strict=True)])
 
 
 def form_of_days(first: datetime.date, last: datetime.date) -> Slot:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from viva.authoring.solved.forms import Form, Slot, code
+from viva.authoring.solved.forms import Form, Slot, built_form, code
 from viva.authoring.solved.network_code import is_network
 from viva.authoring.solved.object_forms import FormOf
 from viva.authoring.solved.recorded_run import Recorded
@@ -66,11 +66,10 @@ def _as_they_were_made(values: Sequence[Any], form_of: FormOf, recorded: Recorde
         form = form_of([call.arguments.get(each.name, each.default) for call in calls], per_call=False)
         by_name = each.kind is each.KEYWORD_ONLY or each.default is not each.empty
         parts.append([f"{each.name}=" if by_name else "", *form])
-    if not is_network(values[0]):
-        return _made(kind, parts)
-    for slot in (piece for part in parts for piece in part if isinstance(piece, Slot)):
-        without = [text for text in slot.options if not text.startswith("integers(0,")]
-        slot.options = without or slot.options  # a layer of size 0 computes nothing
+    if is_network(values[0]):
+        for slot in (piece for part in parts for piece in part if isinstance(piece, Slot)):
+            without = [text for text in slot.options if not text.startswith("integers(0,")]
+            slot.options = without or slot.options  # a layer of size 0 computes nothing
     return _made(kind, parts)
 
 
@@ -90,7 +89,7 @@ def _state(value: Any) -> str:
 
 
 def _made(kind: type, parts: Iterable[Form]) -> Form:
-    return [f"built(key.{kind.__name__}", *(piece for part in parts for piece in (", ", *part)), ")"]
+    return built_form(f"key.{kind.__name__}", parts)
 
 
 def parameters(kind: type, values: Sequence[Any]) -> list[str] | None:

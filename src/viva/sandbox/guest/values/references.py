@@ -39,7 +39,7 @@ class References:
         self.mentioned = False
         """Whether the current request holds what `arguments` replaces; if not, its arguments are used unchanged."""
         self._made: List[object] = []
-        """What has been made of code for the current request."""
+        """The objects made from code for the current request."""
 
     @property
     def count(self) -> int:
