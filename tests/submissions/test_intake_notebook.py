@@ -86,10 +86,10 @@ def in_language(language: str, *cells: Any) -> Notebook:
     return read_notebook(notebook(*cells, metadata={"kernelspec": {"name": "k", "language": language}}))
 
 
-def test_a_notebook_in_another_language_says_so_once_and_none_of_it_runs() -> None:
-    read = in_language(
-        "julia", cell(source="function f(x)\n x + 1\nend"), cell("markdown", "Why?"), cell(source="f(1)")
-    )
+@pytest.mark.parametrize("output", ["", "x" * notebook_cells.LARGE], ids=["small", "large"])
+def test_a_notebook_in_another_language_says_so_once_and_none_of_it_runs(output: str) -> None:
+    function = cell(source="function f(x)\n x + 1\nend", outputs=[output])
+    read = in_language("julia", function, cell("markdown", "Why?"), cell(source="f(1)"))
     assert read.code == () and [c.source for c in read.prose] == ["Why?"]
     assert read.notes == ("The notebook is in julia, not in Python: none of its code was run.",)
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from viva.model.submission import ARCHIVES, Submission
 from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
+from viva.submissions.syntax_trees import MOST_CHARACTERS_HERE
 
 _SLOW: Final = (
     "numpy",
@@ -81,6 +82,8 @@ def names_torch_dynamo(source: str) -> bool:
 
 def _imports_only(source: str, known: Collection[str]) -> bool:
     source = NOT_PYTHON.sub("", source)
+    if len(source) > MOST_CHARACTERS_HERE:
+        return False
     ast.parse(source)
     return not _IMPORTS_BY_NAME.search(source) and all(name.partition(".")[0] in known for name in imported(source))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from viva.submissions.notebook_prose import MAX_CHARACTERS
-from viva.submissions.syntax_trees import Definition, syntax_trees
+from viva.submissions.syntax_trees import Definition, syntax_trees, with_trees
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where a line ends for Python's parser; `str.splitlines` knows more ends."""
@@ -19,14 +19,18 @@ def code_of(names: Sequence[str], texts: Mapping[str, Sequence[str]]) -> str:
         names: functions, classes and variables. Of several definitions in one file, the last one counts.
         texts: the code of each file, in one or several parts, by path.
     """
-    trees = iter(syntax_trees([text for parts in texts.values() for text in parts]))
-    found: dict[str, str] = {}
-    for path, parts in texts.items():
-        defined: dict[str, str] = {}
-        for text, tree in zip(parts, trees, strict=False):  # the trees of the other files are left
-            defined |= dict(_definitions(text, tree))
-        if code := "\n\n\n".join(dict.fromkeys(defined[name] for name in names if name in defined)):
-            found[path] = code
+    paths = [path for path, parts in texts.items() for _ in parts]
+    every = [text for parts in texts.values() for text in parts]
+    return with_trees(_code_of, every, paths, [*names], returns=str, unreadable="")
+
+
+def _code_of(texts: Sequence[str], paths: Sequence[str], names: Sequence[str]) -> str:
+    """Do the same; each text has the path of its file."""
+    defined: dict[str, dict[str, str]] = {}
+    for path, text, tree in zip(paths, texts, syntax_trees(texts), strict=True):
+        defined.setdefault(path, {}).update(_definitions(text, tree))
+    asked = {path: [code[name] for name in names if name in code] for path, code in defined.items()}
+    found = {path: "\n\n\n".join(dict.fromkeys(parts)) for path, parts in asked.items() if parts}
     if len(found) == 1:
         return fenced(*found.values())
     return fenced("\n\n\n".join(f"# {path}\n{code}" for path, code in found.items())) if found else ""

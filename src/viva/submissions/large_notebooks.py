@@ -1,4 +1,4 @@
-"""Reads the cells of a large notebook without its outputs, which can hold millions of values that are not graded."""
+"""Reads a large notebook without its outputs, which can hold millions of values that are not graded."""
 
 import json
 import threading
@@ -9,6 +9,9 @@ import msgspec
 MOST_BYTES: Final = 32 << 20
 """The most bytes that are read, as JSON: at most six for each character."""
 MOST_VALUES: Final = 1_000_000
+MOST_METADATA: Final = 200_000
+"""Values and brackets of all metadata, in which a tool writes a few for each cell."""
+_LONGEST_LANGUAGE: Final = 100
 _NOTHING: Final = msgspec.Raw(b"")
 
 
@@ -45,16 +48,29 @@ class _Cell(msgspec.Struct):
             raise TooManyCells
 
 
+class _Named(msgspec.Struct):
+    """What a notebook says about its kernel or its language."""
+
+    name: msgspec.Raw = _NOTHING
+    language: msgspec.Raw = _NOTHING
+
+
+class _Metadata(msgspec.Struct):
+    kernelspec: _Named = msgspec.field(default_factory=_Named)
+    language_info: _Named = msgspec.field(default_factory=_Named)
+
+
 class _Notebook(msgspec.Struct):
     cells: list[_Cell]
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 _DECODER: Final = msgspec.json.Decoder(_Notebook)
 _FIELDS: Final = _Cell.__struct_fields__
 
 
-def cells_alone(text: str, most_cells: int) -> list[object] | None:
-    """Return the cells without outputs and attachments; None for a notebook of another form, or a damaged one.
+def without_outputs(text: str, most_cells: int) -> dict[str, object] | None:
+    """Return the notebook's language and cells, without outputs; None for another form, or a damaged one.
 
     Raises:
         TooManyCells: there are more than `most_cells`.
@@ -70,4 +86,17 @@ def cells_alone(text: str, most_cells: int) -> list[object] | None:
     parts = [part for cell in cells for part in cell.values()]
     if sum(map(len, parts)) > MOST_BYTES or sum(part.count(b",") for part in parts) > MOST_VALUES:
         raise TooLarge
-    return [{name: json.loads(part) for name, part in cell.items() if part} for cell in cells]
+    if sum(cell["metadata"].count(mark) for cell in cells for mark in (b",", b"[", b"{")) > MOST_METADATA:
+        raise TooLarge
+    said = notebook.metadata
+    return {
+        "cells": [{name: json.loads(part) for name, part in cell.items() if part} for cell in cells],
+        "metadata": {
+            "kernelspec": {"language": _short(said.kernelspec.language)},
+            "language_info": {"name": _short(said.language_info.name)},
+        },
+    }
+
+
+def _short(part: msgspec.Raw) -> object:
+    return json.loads(bytes(part)) if 0 < len(bytes(part)) < _LONGEST_LANGUAGE else None

@@ -4,14 +4,14 @@ Saved outputs and ids are ignored, so they may be missing, doubled or of any typ
 tests that other tools have written into them.
 """
 
-import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viva.submissions.decode_text import decode, without_surrogates
+from viva.submissions.syntax_trees import all_are_python, with_trees
 
 MAX_BYTES: Final = 64 << 20
 MAX_CONTAINERS: Final = 500_000
@@ -19,10 +19,13 @@ MAX_CONTAINERS: Final = 500_000
 MAX_VALUES: Final = 1_000_000
 LARGE: Final = 1 << 20
 """Bytes from which on a notebook's outputs are skipped, not read: they may hold any number of values."""
+MOST_BYTES_HERE: Final = 8 << 20
+MOST_VALUES_HERE: Final = 200_000
+"""A larger notebook, or one with more commas and brackets, is read in another process."""
 MAX_CELLS: Final = 10_000
 MAX_SOURCE: Final = 8 << 20
 """Characters in all cells together."""
-_LONGEST_NUMBER: Final = 400
+_LONGEST_NUMBER: Final = 18
 _OTHER_LANGUAGES: Final = frozenset(
     ("r", "julia", "octave", "matlab", "scala", "java", "javascript", "typescript", "kotlin", "c", "c++", "c#", "f#",
      "rust", "go", "ruby", "perl", "lua", "haskell", "ocaml", "sql", "bash", "powershell", "stata", "sas")
@@ -74,10 +77,27 @@ class Notebook:
 
 
 def read_notebook(data: bytes) -> Notebook:
-    """Read the bytes of an .ipynb file of format 3 or 4.
+    """Read the bytes of an .ipynb file of format 3 or 4; with limits, if that could take much.
 
     Raises:
         NotebookError: and nothing else, whatever the bytes are.
+    """
+    if len(data) <= MOST_BYTES_HERE and sum(map(data.count, (b",", b"[", b"{"))) <= MOST_VALUES_HERE:
+        return read_here(data)
+    # Its libraries are not needed for others.
+    from viva.submissions.reading_child import Unreadable, read_apart
+
+    try:
+        return read_apart(read_here, data, returns=Notebook, raises=NotebookError)
+    except Unreadable as error:
+        raise NotebookError(f"{error}: clear its outputs first") from None
+
+
+def read_here(data: bytes) -> Notebook:
+    """Read a notebook in this process.
+
+    Raises:
+        NotebookError: and nothing else, as long as there is memory.
     """
     parsed = _parse(data)
     found = list(_cells(parsed))
@@ -102,7 +122,7 @@ def read_notebook(data: bytes) -> Notebook:
         else ()
     )
     language = _other_language(parsed)
-    if language and not all(_is_python(cell.source) for cell in cells if cell.number):
+    if language and not _are_python([cell.source for cell in cells if cell.number]):
         cells = [replace(cell, number=0, kind="raw" if cell.number else cell.kind) for cell in cells]
         notes = (*notes, f"The notebook is in {language}, not in Python: none of its code was run.")
     return Notebook(tuple(cells), notes)
@@ -115,13 +135,9 @@ def _other_language(notebook: Mapping[str, object]) -> str:
     return named if isinstance(named, str) and named.lower() in _OTHER_LANGUAGES else ""
 
 
-def _is_python(source: str) -> bool:
-    """Return whether a cell is Python: many a notebook says so of itself wrongly."""
-    try:
-        ast.parse(NOT_PYTHON.sub("", source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+def _are_python(texts: Sequence[str]) -> bool:
+    """Return whether all cells are Python: many a notebook says so of itself wrongly."""
+    return with_trees(all_are_python, [NOT_PYTHON.sub("", text) for text in texts], returns=bool, unreadable=False)
 
 
 def _mapping(value: object) -> Mapping[str, object]:
@@ -135,8 +151,8 @@ def _parse(data: bytes) -> Mapping[str, object]:
         raise NotebookError(f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs first")
     text = decode(data)
     try:
-        if len(data) > LARGE and (cells := _cells_alone(text)) is not None:
-            return {"cells": cells}
+        if len(data) > LARGE and (read := _without_outputs(text)) is not None:
+            return read
         if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
             raise NotebookError(_TOO_MANY)
         notebook = json.loads(text, parse_int=_whole)
@@ -149,12 +165,12 @@ def _parse(data: bytes) -> Mapping[str, object]:
     return notebook
 
 
-def _cells_alone(text: str) -> list[object] | None:
+def _without_outputs(text: str) -> Mapping[str, object] | None:
     # Its library is not needed for others.
-    from viva.submissions.large_notebooks import TooLarge, TooManyCells, cells_alone
+    from viva.submissions.large_notebooks import TooLarge, TooManyCells, without_outputs
 
     try:
-        return cells_alone(text, MAX_CELLS)
+        return without_outputs(text, MAX_CELLS)
     except TooManyCells:
         raise NotebookError(_TOO_MANY_CELLS) from None
     except TooLarge:

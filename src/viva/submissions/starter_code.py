@@ -4,8 +4,9 @@ Two pieces of code are the same if their syntax trees are: line ends, comments a
 """
 
 import ast
-from collections.abc import Iterable
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 from viva.submissions.decode_text import decode
 from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
 from viva.submissions.parameters import Parameters, parameters_in
-from viva.submissions.syntax_trees import Definition, syntax_trees
+from viva.submissions.syntax_trees import Definition, syntax_trees, with_trees
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""
@@ -47,22 +48,22 @@ class StarterCode:
         paths = [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []
         data = [path.read_bytes() for path in paths]
         self._bytes = frozenset(data)
-        trees = [_trees(path.name, content) for path, content in zip(paths, data, strict=True)]
-        self._files = frozenset(_dump(parts) for parts in trees if parts)
+        read = [_read(path.name, content) for path, content in zip(paths, data, strict=True)]
+        self._files = frozenset(code.whole for code in read if code.whole)
         self._definitions = frozenset(
-            (name, text) for parts in trees for name, texts in _definitions(parts).items() for text in texts
+            (name, part) for code in read for name, parts in code.definitions.items() for part in parts
         )
         self.names = frozenset(name for name, _ in self._definitions)
         """Its functions and classes."""
-        self.parameters = parameters_in(part for parts in trees for part in parts)
+        self.parameters = {name: found for code in read for name, found in code.parameters.items()}
         """What its functions and methods take."""
 
     def compare(self, path: str, data: bytes) -> Compared:
         """Compare a file with the starter: as a whole, and each function and class of it."""
-        parts = _trees(path, data) if len(data) <= MOST_BYTES else []
-        whole = data in self._bytes or (bool(parts) and _dump(parts) in self._files)
-        found = _definitions(parts)
-        unchanged = {name for name, texts in found.items() if all((name, text) in self._definitions for text in texts)}
+        code = _read(path, data) if len(data) <= MOST_BYTES else _Code()
+        whole = data in self._bytes or code.whole in self._files
+        found = code.definitions
+        unchanged = {name for name, parts in found.items() if all((name, part) in self._definitions for part in parts)}
         own = found.keys() - unchanged
         answers = own & self.names if self._files else own
         return Compared(whole, frozenset(unchanged), frozenset(own), frozenset(answers))
@@ -70,42 +71,57 @@ class StarterCode:
 
 def defined_names(path: str, data: bytes) -> frozenset[str]:
     """Return the names of the functions and classes that a module or notebook defines at its top level."""
-    return frozenset(_definitions(_trees(path, data)))
+    return frozenset(_read(path, data).definitions)
 
 
-def parameters_of(path: str, data: bytes) -> dict[str, Parameters]:
+def parameters_of(path: str, data: bytes) -> Mapping[str, Parameters]:
     """Return the parameters of the functions and methods that a module or notebook defines; none if it is too large."""
-    return parameters_in(_trees(path, data)) if len(data) <= MOST_BYTES else {}
+    return _read(path, data).parameters if len(data) <= MOST_BYTES else {}
 
 
-def _trees(path: str, data: bytes) -> list[ast.Module | str]:
-    """Return the code of a file in parts: a module is one, each cell of a notebook is one; text if it is not Python."""
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """What is compared of a file's code; syntax trees are hashed."""
+
+    whole: str = ""
+    """Empty if the file holds no code."""
+    definitions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The top-level functions and classes by name; a name that was defined twice has two."""
+    parameters: Mapping[str, Parameters] = field(default_factory=dict)
+
+
+def _read(path: str, data: bytes) -> _Code:
+    """Read the code of a file: a module is one part, each cell of a notebook is one."""
     if path.endswith(".ipynb"):
         try:
             texts = [NOT_PYTHON.sub("", cell.source) for cell in read_notebook(data).code]
         except NotebookError:
-            return []
+            return _Code()
     elif path.endswith(".py"):
         texts = [decode(data)]
     else:
-        return []
-    return syntax_trees(texts)
+        return _Code()
+    return with_trees(_read_code, texts, returns=_Code, unreadable=_Code())
+
+
+def _read_code(texts: Sequence[str]) -> _Code:
+    parts = syntax_trees(texts)
+    definitions: dict[str, list[str]] = {}
+    for part in parts:
+        for node in part.body if isinstance(part, ast.Module) else ():
+            if isinstance(node, Definition):
+                definitions.setdefault(node.name, []).append(_hash(_text_of(node)))
+    return _Code(_hash(_dump(parts)) if parts else "", definitions, parameters_in(parts))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _dump(parts: Iterable[ast.Module | str]) -> str:
     """Return one text for the code of a file; cells without a statement do not count."""
     texts = [part.strip() if isinstance(part, str) else "\n".join(map(_text_of, part.body)) for part in parts]
     return "\n".join(text for text in texts if text)
-
-
-def _definitions(parts: Iterable[ast.Module | str]) -> dict[str, list[str]]:
-    """Return the top-level functions and classes by name; a name that was defined twice has two."""
-    found: dict[str, list[str]] = {}
-    for part in parts:
-        for node in part.body if isinstance(part, ast.Module) else ():
-            if isinstance(node, Definition):
-                found.setdefault(node.name, []).append(_text_of(node))
-    return found
 
 
 def _text_of(node: ast.AST) -> str:

@@ -57,7 +57,8 @@ class CellLoader(Loader):
             if path.endswith(".py"):
                 self.notebooks[path] = Notebook((Cell(1, 1, "code", data.decode("utf-8-sig", "replace")),))
                 return
-            self.notebooks[path] = read_notebook(data)
+            with self.reading():
+                self.notebooks[path] = read_notebook(data)
         except (NotebookError, StudentRaised) as error:
             report.problems.append(LoadProblem(path, str(error)))
             return

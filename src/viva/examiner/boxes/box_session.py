@@ -381,9 +381,9 @@ class BoxSession:
     def counted_s(self) -> float:
         """Return the time of all boxes of the submission, as limits count it (sandbox/guest/process/counted_time.py).
 
-        What the examiner does meanwhile, and waiting for a box, does not count.
+        Reading its files counts as well; what else the examiner does meanwhile, and waiting for a box, does not.
         """
-        return self._ended_s + (self._box.counted_s if self._box is not None else 0.0)
+        return self._loader.read_s + self._ended_s + (self._box.counted_s if self._box is not None else 0.0)
 
     @property
     def submission_left_s(self) -> float:

@@ -2,8 +2,9 @@
 
 import errno
 import math
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import PurePosixPath
@@ -98,6 +99,8 @@ class Loader:
         self._several = False
         """Whether there is more than one file of code; only then does it matter what is still the starter."""
         self._compared: dict[str, Compared] = {}
+        self.read_s = 0.0
+        """Processor seconds that reading its files outside of the box took: they count as the submission's."""
         self.begun = LoadReport()
         """The report of the latest load: what was read before any code ran counts even if the box has ended."""
         self.on_gpu = False
@@ -185,8 +188,18 @@ class Loader:
         if path not in self._compared:
             known = self._several and path in self._code
             starter = starter_of(self._assignment.starter)
-            self._compared[path] = starter.compare(path, self._code[path]) if known else Compared()
+            with self.reading():
+                self._compared[path] = starter.compare(path, self._code[path]) if known else Compared()
         return self._compared[path]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Count what is done in this context as the submission's time."""
+        began_s = sum(os.times()[:4])  # of the processes as well in which files are read
+        try:
+            yield
+        finally:
+            self.read_s += sum(os.times()[:4]) - began_s
 
     def _unpacked_code(self, ask: Ask, report: LoadReport) -> dict[str, bytes]:
         """Read the code that came out of archives; none of it has run yet."""
@@ -282,7 +295,8 @@ class Loader:
         """Read a notebook as data; none of the student's code has run yet."""
         try:
             given = data[path] if path in data else read_file(ask, self._assignment.limits.call_s, path)
-            notebook = read_notebook(given)
+            with self.reading():
+                notebook = read_notebook(given)
         except (NotebookError, StudentRaised) as error:
             report.problems.append(LoadProblem(path, str(error)))
             return

@@ -5,14 +5,14 @@ An unseeded shuffle draws another test split in every run: its accuracies differ
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
 from viva.grading.audits.finding import Finding
 from viva.submissions.notebook_cells import NotebookError, read_notebook
-from viva.submissions.syntax_trees import syntax_trees
+from viva.submissions.syntax_trees import syntax_trees, with_trees
 
 _MAGIC: Final = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SHOWN: Final = 60
@@ -74,10 +74,16 @@ def audit_seeds(sources: Mapping[str, str]) -> list[Finding]:
     Returns:
         "not_seeded" for each such call, with its place and what to write; "no_source" for a file that is not Python.
     """
-    readings = [_read(file, text) for file, text in sources.items()]
+    unknown = [Finding("no_source", "The code is too large to be read: whether it seeds is not known.")]
+    files = [*sources]
+    return with_trees(_audit, [*sources.values()], files, returns=list[Finding], unreadable=unknown)
+
+
+def _audit(texts: Sequence[str], files: Sequence[str]) -> list[Finding]:
+    readings = [_read(file, text) for file, text in zip(files, texts, strict=True)]
     seeded = {library for r in readings if r for _, name, call in r.calls for library in _seeds(name, call)}
     findings: list[Finding] = []
-    for file, reading in zip(sources, readings, strict=True):
+    for file, reading in zip(files, readings, strict=True):
         if reading is None:
             findings.append(Finding("no_source", f"{file} cannot be read as Python: whether it seeds is not known."))
             continue
