@@ -1,4 +1,4 @@
-"""Files that cost much to read: right work keeps its points, hostile work does not, and reading is the submission's time."""
+"""Files that cost much to read: right work keeps its points, hostile work does not; the time is the submission's."""
 
 import json
 from pathlib import Path
