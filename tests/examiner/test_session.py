@@ -68,6 +68,7 @@ class Load:
     def __init__(self, *ends: Exception) -> None:
         self._ends = list(ends)
         self.begun = LoadReport()
+        self.read_s = 0.0
 
     def load(self, ask: Callable[..., Any]) -> LoadReport:
         if self._ends:

@@ -91,6 +91,9 @@ THREATS = {
     "test_bombs.py::test_a_fork_bomb_is_stopped test_bombs.py::test_a_memory_bomb_is_stopped "
     "test_endings.py::test_a_hang_costs_its_time_limit_and_no_more "
     "test_endings.py::test_a_trickled_reply_does_not_stretch_the_limit",
+    "Files that are costly to read": "submissions/test_reading_child.py::test_this_process_stays_small "
+    "submissions/test_reading_child.py::test_too_much_memory submissions/test_reading_child.py::test_too_much_time "
+    "examiner/test_costly_files.py::test_graded examiner/test_costly_files.py::test_the_time_is_the_submissions",
     "Hostile replies": "sandbox/guest/test_wire.py::test_what_the_decoder_refuses "
     "sandbox/guest/test_wire.py::test_the_bytes_of_one_array_are_those_of_no_other "
     "sandbox/guest/test_wire.py::test_many_empty_containers_are_refused_before_they_take_memory "
