@@ -151,7 +151,9 @@ def test_a_second_try_costs_none_of_the_submissions_time_and_may_excuse_the_firs
     assert made._hangs["f"] == 1
 
 
-def test_the_time_of_a_load_is_not_the_time_of_its_test() -> None:
+@pytest.mark.parametrize("opened", [False, True], ids=["asked", "opened for its files"])
+def test_the_time_of_a_load_is_not_the_time_of_its_test(opened: bool) -> None:
+    """Tests of answers open the box without a question: a slow load cost them their answer at the first try."""
     made, source = session(fine)
 
     def load(ask: Callable[..., Any]) -> LoadReport:
@@ -160,6 +162,8 @@ def test_the_time_of_a_load_is_not_the_time_of_its_test() -> None:
 
     made._loader.load = load  # type: ignore[method-assign]
     made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+    if opened:
+        made.open()
     assert made.ask("get") == "get" and made.counted_s == 20.0
     assert made._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
     made.test.began_at -= 100.0  # another program used the machine meanwhile

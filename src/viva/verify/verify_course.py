@@ -22,8 +22,9 @@ from viva.verify.rubric_checks import rubric_complaints
 from viva.verify.verdict_check import complaints, points_complaint, waits
 
 LOAD_S: Final = 5.0
-"""The most seconds for a cell of an example that is known to run into a time limit; one that sleeps takes four times
-as long."""
+CALL_S: Final = 3.0
+"""The most seconds for a cell, and for a test, of an example that is known to run into a time limit; one that sleeps
+takes four times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +129,11 @@ def _jobs(
 def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> GradeOptions:
     """Return how to grade an example; the key's statements are counted once, with the key itself.
 
-    One that is known to run into a time limit meets a shorter one for loading, unless its trainings take their time.
+    One that is known to run into a time limit meets a shorter one, and is not tried again, unless its trainings run.
     """
     options = GradeOptions(training=training, key_lines=example.name == "key", call_log=call_log)
     hurry = example.verdict == "timeout" and not training
-    return replace(options, load_s=LOAD_S) if hurry else options
+    return replace(options, load_s=LOAD_S, call_s=CALL_S) if hurry else options
 
 
 def _findings(

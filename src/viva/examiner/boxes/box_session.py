@@ -119,10 +119,12 @@ class BoxSession:
         if failure := self._failure():
             raise failure
         self._loading += 1
+        before_s, counted_s = self.test.counted_before_s, self.counted_s
         try:
             self._load()
         finally:
             self._loading -= 1
+            self.test.counted_before_s = before_s + self.counted_s - counted_s  # loading has its own limit
 
     def _load(self) -> None:
         """Take a box and load it; one that ends is replaced once."""
@@ -340,9 +342,7 @@ class BoxSession:
         if self.test.spent:
             raise TimeSpent(f"Not asked: your submission had used up its {self._limits.submission_s:g} s.")
         if self._box is None or not self._box.alive:
-            counted_s = self.counted_s
             self.open()
-            self.test.counted_before_s += self.counted_s - counted_s  # loading has its own limit
         generation = fields.pop("generation", self.generation)
         if generation != self.generation:
             raise BoxDied("the box that held the object had ended")
