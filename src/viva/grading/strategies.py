@@ -413,6 +413,11 @@ def _normalised(values: "Matrix") -> "Matrix":
     return normalised
 
 
+def sizes(name: str) -> "SearchStrategy[int]":
+    """Draw the size of this name: `sizes("d")` beside `tensors("n", "d")` is the number of columns."""
+    return _named_size(name)
+
+
 def _named_size(size: Size) -> "SearchStrategy[int]":
     """Return the sizes to draw; those of one name are drawn once for each example."""
     from hypothesis import strategies as st

@@ -2,15 +2,14 @@
 
 import inspect
 from collections.abc import Sequence
-from typing import Any
 
 from viva.authoring.solved.class_trial import errors_of_constructor, fit_constructor, untestable
 from viva.authoring.solved.forms import Forms, code
-from viva.authoring.solved.input_forms import forms_of
+from viva.authoring.solved.method_forms import forms_of_method
+from viva.authoring.solved.network_proposal import is_network_class, of_network
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
 from viva.authoring.solved.scalar_forms import Undrawable
-from viva.authoring.solved.solution_code import constants_in, texts_in
 
 
 def of_class(name: str, recorded: Recorded) -> Proposal:
@@ -20,8 +19,10 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
     if not isinstance(cls, type):
         proposal.why_not = "it was not defined when the notebook ran"
         return proposal
+    if is_network_class(cls):
+        return of_network(name, cls, recorded)
     try:
-        made = _forms_of_method(f"{name}.__init__", getattr(cls, "__init__", None), recorded)
+        made = forms_of_method(f"{name}.__init__", getattr(cls, "__init__", None), recorded)
     except Undrawable as what:
         proposal.why_not = f"viva cannot draw {what}"
         return proposal
@@ -61,7 +62,7 @@ def _drawn_methods(cls: type, recorded: Recorded) -> tuple[dict[str, Forms], dic
     left_out: dict[str, str] = {}
     for method in _methods(cls, recorded):
         try:
-            forms = _forms_of_method(f"{cls.__name__}.{method}", getattr(cls, method), recorded)
+            forms = forms_of_method(f"{cls.__name__}.{method}", getattr(cls, method), recorded)
         except Undrawable as what:
             left_out[method] = f"viva cannot draw its argument {what}"
             continue
@@ -86,38 +87,7 @@ def _is_used(cls: type, name: str, recorded: Recorded) -> bool:
         return (
             name in SPECIAL_METHODS
             and bool(recorded.calls.get(whole))
-            and (_forms_of_method(whole, getattr(cls, name), recorded) is not None)
+            and (forms_of_method(whole, getattr(cls, name), recorded) is not None)
         )
     except Undrawable:  # another object of the class
         return False
-
-
-def _forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | None:
-    """Return how to draw a method's arguments without `self`; None for one that is never called and needs some."""
-    if not inspect.isfunction(function):
-        return Forms()  # object's own __init__
-    calls = recorded.calls.get(name, [])
-    signature = inspect.signature(function)
-    first = next(iter(signature.parameters), "")
-    rest = signature.replace(parameters=list(signature.parameters.values())[1:])
-    stripped = []
-    for call in calls:
-        bound = rest.bind_partial()
-        bound.arguments.update({k: v for k, v in call.arguments.items() if k != first})
-        stripped.append(bound)
-
-    def alike() -> None:
-        """Do nothing: only its parameters matter."""
-
-    alike.__signature__ = rest  # type: ignore[attr-defined]  # what inspect.signature reads
-    try:
-        forms = forms_of(alike, stripped, recorded, texts=texts_in(function), constants=constants_in(function))
-    except Undrawable:
-        if calls:
-            raise
-        return None
-    for size in forms.sizes:
-        size.fixed = True
-    for slot in forms.slots:
-        slot.at = min(1, len(slot.options) - 1)
-    return forms

@@ -6,7 +6,7 @@ a name that something kept uses.
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,6 +33,14 @@ def played_{name}(arguments, calls):
             answers.append(("raised", type(error).__name__))
     return answers
 '''
+OUTPUTS: Final = '''
+
+def outputs_{name}(arguments, inputs):
+    """Return what one {name} computes with the weights of a test."""
+    from viva.grading.networks import outputs_of
+
+    return outputs_of({name}, arguments, inputs)
+'''
 
 
 @dataclass(slots=True)
@@ -44,7 +52,14 @@ class Statement:
     names: StatementNames
 
 
-def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, classes: Sequence[str]) -> str:
+def key_source(
+    cells: Sequence[Cell],
+    names: frozenset[str],
+    *,
+    source: str,
+    classes: Sequence[str],
+    networks: Collection[str] = (),
+) -> str:
     """Return the source code of the key.
 
     Args:
@@ -52,6 +67,7 @@ def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, cla
         names: the functions, classes and variables that students write.
         source: the name of the notebook.
         classes: those of `names` that are classes.
+        networks: those of the classes whose outputs are compared.
     """
     kept = needed_statements(cells, names)
     imports = [s.text for s in kept if isinstance(s.node, ast.Import | ast.ImportFrom)]
@@ -59,7 +75,7 @@ def key_source(cells: Sequence[Cell], names: frozenset[str], *, source: str, cla
     others = [s for s in kept if not isinstance(s.node, ast.Import | ast.ImportFrom)]
     parts = [HEAD.format(source=source), *(f"{text}\n" for text in dict.fromkeys([*future, *imports]))]
     parts += [f"\n\n{s.text}\n" if isinstance(s.node, Definition) else f"\n{s.text}\n" for s in others]
-    parts += [PLAYED.format(name=name) for name in classes]
+    parts += [(OUTPUTS if name in networks else PLAYED).format(name=name) for name in classes]
     return "".join(parts).replace('"""\n', '"""\n\n', 1) if imports else "".join(parts)
 
 

@@ -1,6 +1,7 @@
 """A proposed test as source code."""
 
 import ast
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -84,7 +85,7 @@ def _items(call: str) -> tuple[str, list[str], str] | None:
 
 def used_in(strategies: Sequence[str]) -> set[str]:
     """Return the names that the code of strategies uses."""
-    trees = [ast.parse(text, mode="eval") for text in strategies]
+    trees = [ast.parse(textwrap.dedent(text)) for text in strategies]
     return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)} & (OWN | OTHERS)
 
 

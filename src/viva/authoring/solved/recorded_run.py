@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from viva.authoring.source.source_cells import Cell
+from viva.compare.normalize import is_tensor
 from viva.grading.functions import keep_source
 from viva.submissions.statement_names import statement_names
 from viva.submissions.syntax_trees import Definition
@@ -53,6 +54,9 @@ class Recorded:
     def copied(self, call: inspect.BoundArguments) -> inspect.BoundArguments:
         """Return a copy of the arguments of a call; of the objects in it, too, it is known what they were made from."""
         memo: dict[int, Any] = {}
+        for name, value in call.arguments.items():
+            if is_tensor(value) and not value.is_leaf:  # torch copies no result of a calculation
+                call.arguments[name] = value.detach()
         copied = copy.deepcopy(call, memo)
         for original in self.made.keys() & memo.keys():
             self.note(memo[original], self.made[original][1])
@@ -104,13 +108,18 @@ class Recorder:
     def _kept(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         kept = self._recorded.calls.setdefault(name, [])
         raised = self._recorded.raised.setdefault(name, [])
+        is_method = "." in name
 
         @functools.wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:
             call = None
             if len(kept) < MOST_CALLS:
                 with contextlib.suppress(Exception):  # what cannot be copied is not kept
-                    call = self._recorded.copied(inspect.signature(function).bind(*args, **kwargs))
+                    call = inspect.signature(function).bind(*args, **kwargs)
+                    own = next(iter(call.arguments.items())) if is_method else None
+                    call.arguments.update([(own[0], None)] if own else [])
+                    call = self._recorded.copied(call)
+                    call.arguments.update([own] if own else [])  # which object it was is all that matters
                     kept.append(call)
             try:
                 return function(*args, **kwargs)

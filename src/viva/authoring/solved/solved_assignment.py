@@ -66,7 +66,8 @@ def make(course: Course, assignment: Assignment) -> None:
     names = [name for question in questions for name in question.names]
     classes = [name for question in questions for name in question.classes]
     used = attributes_read((assignment.folder / TESTS).read_text("utf-8"), "key")  # such as classes that are given
-    key = key_source(cells, frozenset(names) | used, source=source.name, classes=classes)
+    networks = {name for name in classes if f"outputs_{name}" in used}
+    key = key_source(cells, frozenset(names) | used, source=source.name, classes=classes, networks=networks)
     starter = starter_from(assignment) or {}
     _replace(assignment.starter, starter)
     accepted = course.root / "fixtures" / assignment.name / "submissions" / "accepted" / "source"

@@ -55,6 +55,7 @@ OWN: Final = frozenset(
         "rows",
         "sequences",
         "series",
+        "sizes",
         "tensors",
         "texts",
         "words",

@@ -1,0 +1,184 @@
+"""A proposed test of a class of networks: what it computes, whatever its layers are called."""
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from viva.authoring.solved.forms import Forms, SizeSlot, code
+from viva.authoring.solved.input_forms import forms_of
+from viva.authoring.solved.proposal import Proposal, used_in, written_call
+from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.scalar_forms import Undrawable
+from viva.authoring.solved.solution_code import constants_in, raised_in, texts_in
+from viva.authoring.solved.trial import Answers, fitted, is_plain
+from viva.grading.functions import is_literal
+
+_FORWARD: Final = "forward"
+_MOST_MADE: Final = 3
+"""Networks of other arguments, if no others than the notebook's can be drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call of a network, and what that was made from."""
+
+    made: dict[str, Any]
+    inputs: dict[str, Any]
+
+
+def is_network_class(cls: type) -> bool:
+    """Return whether a class is one of torch's modules that says what it computes; torch is not imported."""
+    nn = sys.modules.get("torch.nn")
+    return nn is not None and issubclass(cls, nn.Module) and inspect.isfunction(vars(cls).get(_FORWARD))
+
+
+def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
+    """Propose a test that compares a network's output with that of the solution's, from the same weights."""
+    proposal = Proposal(name, summary=f"`{name}` computes the right output, from weights that the test chooses.")
+    calls = _calls(name, cls, recorded)
+    if not calls:
+        proposal.why_not = "the notebook makes no such network, or does not call it"
+        return proposal
+    try:
+        lines = _of_drawn(name, cls, calls, recorded, proposal) or _of_made(name, cls, calls, recorded, proposal)
+    except Undrawable as what:
+        proposal.why_not = f"viva cannot draw {what}"
+        return proposal
+    if not lines:
+        proposal.why_not = proposal.why_not or "the solution answers too few of the inputs that viva draws"
+        return proposal
+    proposal.why_not, proposal.body = "", lines
+    methods = [other for other, found in vars(cls).items() if inspect.isfunction(found) and not other.startswith("_")]
+    others = [other for other in methods if other != _FORWARD]
+    proposal.warnings += [f"`{name}.{other}` is not tested: only what the network computes is." for other in others]
+    proposal.imports |= {"agree_on", "outputs"}
+    proposal.strategies |= {*used_in(lines), "tuples"}
+    return proposal
+
+
+def _calls(name: str, cls: type, recorded: Recorded) -> list[_Call]:
+    """Return the calls of networks of which it is known what they were made from."""
+    found = []
+    for call in recorded.calls.get(f"{name}.{_FORWARD}", []):
+        (_, network), *inputs = call.arguments.items()
+        if id(network) in recorded.made:
+            made = list(recorded.made[id(network)][1].arguments.items())[1:]
+        elif not inspect.isfunction(vars(cls).get("__init__")):
+            made = []
+        else:
+            continue
+        found.append(_Call(dict(made), dict(inputs)))
+    return found
+
+
+def _of_drawn(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal) -> list[str]:
+    """Return a test that draws the constructor's arguments as well; nothing if the solution answers too few."""
+    made, inputs = _parameters(cls, "__init__"), _parameters(cls, _FORWARD)
+    known = {each.name for each in made}
+    renamed = {each.name: f"{each.name}_" if each.name in known else each.name for each in inputs}
+    every = [*made, *(each.replace(name=renamed[each.name]) for each in inputs)]
+    given = [{**call.made, **{renamed[n]: value for n, value in call.inputs.items()}} for call in calls]
+    forms = _forms(cls, every, given, recorded)
+    _tie_sizes(forms, given)
+    count = len(made)
+    if not _answered(fitted(lambda *all_: _output(cls, all_[:count], all_[count:]), forms, _own(cls)), proposal):
+        return []
+    proposal.definitions += forms.definitions
+    written = forms.written()
+    return _line(name, written[:count], written[count:])
+
+
+def _of_made(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal) -> list[str]:
+    """Return a test with networks as the notebook makes them, and other inputs."""
+    lines: list[str] = []
+    parameters = _parameters(cls, _FORWARD)
+    plain = [call for call in calls if all(is_literal(repr(value)) for value in call.made.values())]
+    for made in list(dict.fromkeys(repr(call.made) for call in plain))[:_MOST_MADE]:
+        alike = [call for call in plain if repr(call.made) == made]
+        arguments = [alike[0].made.get(each.name, each.default) for each in _parameters(cls, "__init__")]
+        forms = _forms(cls, parameters, [call.inputs for call in alike], recorded)
+        for size in forms.sizes:
+            size.fixed = True
+        if _answered(fitted(lambda *given, made=arguments: _output(cls, made, given), forms, _own(cls)), proposal):
+            proposal.definitions += [text for text in forms.definitions if text not in proposal.definitions]
+            lines += _line(name, [f"just({code(value)})" for value in arguments], forms.written())
+    return lines
+
+
+def _line(name: str, made: Sequence[str], inputs: Sequence[str]) -> list[str]:
+    drawn = [f"tuples({', '.join(each)})" for each in (made, inputs)]
+    return written_call("agree_on", [f"outputs(student.{name})", f"key.outputs_{name}", *drawn])
+
+
+def _parameters(cls: type, method: str) -> list[inspect.Parameter]:
+    """Return the parameters of a method without `self`, all of which are passed by position."""
+    function = vars(cls).get(method)
+    if not inspect.isfunction(function):
+        return []
+    found = list(inspect.signature(function).parameters.values())[1:]
+    for each in found:
+        if each.kind is not each.POSITIONAL_OR_KEYWORD:
+            raise Undrawable(f"`{each.name}`, which is not passed by position")
+    return found
+
+
+def _forms(
+    cls: type, parameters: Sequence[inspect.Parameter], given: Sequence[dict[str, Any]], recorded: Recorded
+) -> Forms:
+    """Return how to draw arguments like those given."""
+    signature = inspect.Signature(_in_order(parameters))
+    calls = []
+    for each in given:
+        bound = signature.bind_partial()
+        bound.arguments.update(each)
+        calls.append(bound)
+
+    def alike() -> None:
+        """Do nothing: only its parameters matter."""
+
+    alike.__signature__ = signature  # type: ignore[attr-defined]  # what inspect.signature reads
+    forward = vars(cls)[_FORWARD]
+    return forms_of(alike, calls, recorded, texts=texts_in(forward), constants=constants_in(forward))
+
+
+def _in_order(parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Return parameters of which none without a default follows one that has one; the latter are always passed."""
+    first = next((at for at, each in enumerate(parameters) if each.default is not each.empty), len(parameters))
+    return [
+        each.replace(default=None) if at > first and each.default is each.empty else each
+        for at, each in enumerate(parameters)
+    ]
+
+
+def _tie_sizes(forms: Forms, given: Sequence[dict[str, Any]]) -> None:
+    """Draw an integer of the constructor that was the size of an axis in every call as that size."""
+    groups = {size.seen: size.group for size in forms.sizes if not size.fixed}
+    for at, (name, keyword, _) in enumerate(forms.arguments):
+        seen = tuple(each.get(name) for each in given)
+        if seen in groups and all(type(value) is int for value in seen):
+            forms.arguments[at] = (name, keyword, ["sizes(", SizeSlot(seen, groups[seen]), ")"])
+
+
+def _own(cls: type) -> frozenset[str]:
+    constructor = vars(cls).get("__init__")
+    return raised_in(vars(cls)[_FORWARD]) | (raised_in(constructor) if constructor is not None else frozenset())
+
+
+def _output(cls: Callable[..., Any], made: Sequence[Any], inputs: Sequence[Any]) -> object:
+    from viva.grading.networks import outputs_of
+
+    return outputs_of(cls, made, inputs)
+
+
+def _answered(answers: Answers, proposal: Proposal) -> bool:
+    """Return whether a test can compare the answers; say why not."""
+    if not answers.enough:
+        return False
+    if not answers.plain:
+        kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
+        proposal.why_not = f"it returns an object of type {kind}, which a test cannot compare"
+    elif answers.differs:
+        proposal.why_not = "it gives two results for the same weights and inputs"
+    return answers.plain and not answers.differs
