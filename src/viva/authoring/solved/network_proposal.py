@@ -54,7 +54,7 @@ def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
     others = [other for other in methods if other != _FORWARD]
     proposal.warnings += [f"`{name}.{other}` is not tested: only what the network computes is." for other in others]
     proposal.imports |= {"agree_on", "outputs"}
-    proposal.strategies |= {*used_in(lines), "tuples"}
+    proposal.strategies |= {*used_in(["\n".join(lines)]), "tuples"}
     return proposal
 
 
