@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import find, given
 from hypothesis import strategies as st
 from rows import Rows
 
@@ -10,15 +10,32 @@ from viva.compare.counterexamples.examples import _draw
 from viva.grading import strategies
 
 
-@given(strategies.arrays("n", "d"), strategies.arrays("m", "d"), strategies.sequences(st.booleans(), "n"))
-def test_sizes_of_one_name_are_equal(q: np.ndarray, k: np.ndarray, mask: list[bool]) -> None:
-    assert q.shape[1] == k.shape[1] and len(mask) == q.shape[0]
+@given(
+    strategies.arrays("n", "d"),
+    strategies.arrays("m", "d"),
+    strategies.sequences(st.booleans(), "n"),
+    strategies.sizes("d"),
+)
+def test_sizes_of_one_name_are_equal(q: np.ndarray, k: np.ndarray, mask: list[bool], d: int) -> None:
+    assert q.shape[1] == k.shape[1] == d and len(mask) == q.shape[0]
     assert all(1 <= size <= strategies.LARGEST_NAMED for size in (*q.shape, *k.shape))
 
 
 def test_sizes_of_different_names_differ_in_some_examples() -> None:
     drawn = _draw([strategies.arrays("n"), strategies.arrays("m")], 40)
     assert len({(len(first), len(second)) for first, second in drawn}) > 10
+
+
+@given(strategies.arrays(3, 10, 10, elements=st.integers(0, 200)))
+def test_large_arrays_are_samples_of_what_is_drawn(image: np.ndarray) -> None:
+    assert image.shape == (3, 10, 10) and image.dtype.kind == "i" and 0 <= image.min() <= image.max() <= 200
+    assert len(np.unique(image)) <= strategies.SAMPLED
+
+
+def test_large_arrays_differ_and_shrink() -> None:
+    drawn = _draw([strategies.arrays(150)], 20)
+    assert len({array.tobytes() for (array,) in drawn}) > 15
+    assert not find(strategies.arrays(150), lambda array: True).any()
 
 
 @given(st.data())

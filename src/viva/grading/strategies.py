@@ -29,6 +29,9 @@ Size = int | tuple[int, int] | str
 _WHOLE: Final = re.compile(r"(?<![\w.])\d{1,9}(?![\w.])")
 LARGEST_NAMED: Final = 5
 """The largest size that has a name."""
+MANY: Final = 100
+SAMPLED: Final = 32
+"""Arrays of more than `MANY` elements, such as images, hold so many different ones: drawing each takes long."""
 
 
 def lengths(low: int = 0, high: int = 12) -> "SearchStrategy[int]":
@@ -158,7 +161,8 @@ def arrays(
 
     Args:
         shape: sizes as in `sequences`: `arrays("n", "d")` and `arrays("d")` in one example share their `d`.
-        elements: what they hold; None for `numbers()`.
+        elements: what they hold; None for `numbers()`. An array of more than 100 holds 32 different ones at most, at
+            random places, unless they are distinct.
         ordered: whether the elements ascend along the last axis.
         distinct: whether no element occurs twice.
 
@@ -170,11 +174,20 @@ def arrays(
     def filled(sizes: tuple[int, ...]) -> "SearchStrategy[NDArray[Any]]":
         count = math.prod(sizes)
         one = elements if elements is not None else numbers()
+        if count > MANY and not distinct:
+            few = st.lists(one, min_size=SAMPLED, max_size=SAMPLED)
+            return st.builds(lambda seed, values: _sampled(seed, values, sizes), st.integers(0, 2**32 - 1), few)
         values = st.lists(one, min_size=count, max_size=count, unique=distinct)
         return values.map(lambda flat: np.array(flat if flat else np.zeros(0)).reshape(sizes))
 
     drawn = st.tuples(*map(_named_size, shape)).flatmap(filled)
     return drawn.map(lambda array: np.sort(array, axis=-1)) if ordered else drawn
+
+
+def _sampled(seed: int, values: Sequence[Any], sizes: tuple[int, ...]) -> "NDArray[Any]":
+    places = np.random.default_rng(seed).integers(len(values), size=sizes)
+    found: NDArray[Any] = np.array(values)[places]
+    return found
 
 
 def rows(*shape: Size, elements: "SearchStrategy[Any] | None" = None) -> "SearchStrategy[list[Any]]":

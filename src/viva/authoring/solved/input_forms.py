@@ -108,6 +108,8 @@ def forms_of(
     return forms
 
 
+_FEW: Final = 4
+"""Values of which it is no chance that all are 0 or 1."""
 _LEFT_OUT: Final = ""
 """The form of an argument that is not passed, because only its default is known."""
 
@@ -320,14 +322,23 @@ class _Reader:
             elements = [", elements=booleans()"]
         elif kinds == {"U"}:
             elements = [", elements=", *strings_form(flat.tolist(), self._forms, self._name)]
-        elif kinds <= set("iu"):
-            elements = [", elements=", *integers_form([int(v) for v in flat] or [0, 3], self._forms)]
-        elif flat.size and (float(flat.min()) >= 0 or float(np.abs(flat).max()) > LARGE):
-            elements = [", elements=", *floats_form([float(v) for v in flat], self._name)]
+        else:
+            elements = self._numbers(flat, kinds)
         if name is None:
             name = "tensors" if tensor else "arrays"
         return [f"{name}(", *itertools.chain.from_iterable((size, ", ") for size in shape[:-1]),
                 shape[-1], *elements, *([Slot([options, ""])] if options else []), f"){after}"]  # fmt: skip
+
+    def _numbers(self, flat: Any, kinds: set[str]) -> Form:
+        """Return how to draw the elements of arrays of numbers, as an option; empty for any numbers."""
+        if flat.size >= _FEW and set(flat.tolist()) == {0, 1}:
+            # A mask, or labels: right answers may differ on what is neither.
+            return [f", elements={'sampled_from([0.0, 1.0])' if 'f' in kinds else 'integers(0, 1)'}"]
+        if kinds <= set("iu"):
+            return [", elements=", *integers_form([int(v) for v in flat] or [0, 3], self._forms)]
+        if flat.size and (float(flat.min()) >= 0 or float(np.abs(flat).max()) > LARGE):
+            return [", elements=", *floats_form([float(v) for v in flat], self._name)]
+        return []
 
     def _frame(self, values: Sequence[Frame], *, per_call: bool) -> Form:
         """Return how to draw data frames or series with the columns of these."""

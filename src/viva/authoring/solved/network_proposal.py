@@ -42,7 +42,9 @@ def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
         proposal.why_not = "the notebook makes no such network, or does not call it"
         return proposal
     try:
-        lines = _of_drawn(name, cls, calls, recorded, proposal) or _of_made(name, cls, calls, recorded, proposal)
+        lines, errors = _of_drawn(name, cls, calls, recorded, proposal)
+        if not lines or errors == "skip":  # sizes that do not fit each other, among others
+            lines = _of_made(name, cls, calls, recorded, proposal) or lines
     except Undrawable as what:
         proposal.why_not = f"viva cannot draw {what}"
         return proposal
@@ -52,6 +54,9 @@ def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
     proposal.why_not, proposal.body = "", lines
     methods = [other for other, found in vars(cls).items() if inspect.isfunction(found) and not other.startswith("_")]
     others = [other for other in methods if other != _FORWARD]
+    proposal.warnings.append(
+        f"`{name}`: layers of other sizes than yours lose points; delete its test if students choose the sizes."
+    )
     proposal.warnings += [f"`{name}.{other}` is not tested: only what the network computes is." for other in others]
     proposal.imports |= {"agree_on", "outputs"}
     proposal.strategies |= {*used_in(["\n".join(lines)]), "tuples"}
@@ -73,8 +78,13 @@ def _calls(name: str, cls: type, recorded: Recorded) -> list[_Call]:
     return found
 
 
-def _of_drawn(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal) -> list[str]:
-    """Return a test that draws the constructor's arguments as well; nothing if the solution answers too few."""
+def _of_drawn(
+    name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal
+) -> tuple[list[str], str]:
+    """Return a test that draws the constructor's arguments as well, and how it treats those that are refused.
+
+    There is no test if the solution answers too few.
+    """
     made, inputs = _parameters(cls, "__init__"), _parameters(cls, _FORWARD)
     known = {each.name for each in made}
     renamed = {each.name: f"{each.name}_" if each.name in known else each.name for each in inputs}
@@ -83,11 +93,14 @@ def _of_drawn(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, 
     forms = _forms(cls, every, given, recorded)
     _tie_sizes(forms, given)
     count = len(made)
-    if not _answered(fitted(lambda *all_: _output(cls, all_[:count], all_[count:]), forms, _own(cls)), proposal):
-        return []
+    answers = fitted(lambda *all_: _output(cls, all_[:count], all_[count:]), forms, _own(cls))
+    if not _answered(answers, proposal):
+        return [], ""
     proposal.definitions += forms.definitions
     written = forms.written()
-    return _line(name, written[:count], written[count:])
+    shortest = min(len(call.made) for call in calls)
+    errors = _errors(answers, cls)
+    return _line(name, written[:count], written[count:], errors=errors, shortest=shortest), errors
 
 
 def _of_made(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal) -> list[str]:
@@ -101,15 +114,27 @@ def _of_made(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, p
         forms = _forms(cls, parameters, [call.inputs for call in alike], recorded)
         for size in forms.sizes:
             size.fixed = True
-        if _answered(fitted(lambda *given, made=arguments: _output(cls, made, given), forms, _own(cls)), proposal):
+        answers = fitted(lambda *given, made=arguments: _output(cls, made, given), forms, _own(cls))
+        if _answered(answers, proposal):
             proposal.definitions += [text for text in forms.definitions if text not in proposal.definitions]
-            lines += _line(name, [f"just({code(value)})" for value in arguments], forms.written())
+            given = [f"just({code(value)})" for value in arguments]
+            lines += _line(name, given, forms.written(), errors=_errors(answers, cls))
     return lines
 
 
-def _line(name: str, made: Sequence[str], inputs: Sequence[str]) -> list[str]:
-    drawn = [f"tuples({', '.join(each)})" for each in (made, inputs)]
-    return written_call("agree_on", [f"outputs(student.{name})", f"key.outputs_{name}", *drawn])
+def _errors(answers: Answers, cls: type) -> str:
+    """Return how a test treats arguments that the solution refuses, as the option `errors` of `agree_on`."""
+    return "fault" if not answers.raised else "expect" if answers.raised.keys() <= _own(cls) else "skip"
+
+
+def _line(
+    name: str, made: Sequence[str], inputs: Sequence[str], *, errors: str, shortest: int | None = None
+) -> list[str]:
+    """Return a test; the constructor gets `shortest` arguments or all, so that defaults are tested as well."""
+    lengths = dict.fromkeys([len(made) if shortest is None else shortest, len(made)])
+    drawn = [" | ".join(f"tuples({', '.join(made[:length])})" for length in lengths), f"tuples({', '.join(inputs)})"]
+    options = [f'errors="{errors}"'] if errors != "fault" else []
+    return written_call("agree_on", [f"outputs(student.{name})", f"key.outputs_{name}", *drawn, *options])
 
 
 def _parameters(cls: type, method: str) -> list[inspect.Parameter]:
