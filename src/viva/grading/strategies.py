@@ -427,7 +427,7 @@ def _normalised(values: "Matrix") -> "Matrix":
 
 
 def sizes(name: str) -> "SearchStrategy[int]":
-    """Draw the size of this name: `sizes("d")` beside `tensors("n", "d")` is the number of columns."""
+    """Draw the size of this name: `sizes("d")` next to `tensors("n", "d")` is the number of columns."""
     return _named_size(name)
 
 

@@ -109,7 +109,7 @@ def forms_of(
 
 
 _FEW: Final = 4
-"""Values of which it is no chance that all are 0 or 1."""
+"""From so many values on, all of which are 0 or 1, others are not meant."""
 _LEFT_OUT: Final = ""
 """The form of an argument that is not passed, because only its default is known."""
 

@@ -16,6 +16,7 @@ from viva.authoring.solved.trial import Answers, fitted, is_plain
 from viva.grading.functions import is_literal
 
 _FORWARD: Final = "forward"
+_SIZES: Final = "    # Layers of other sizes than yours lose points. Delete this test if students choose the sizes."
 _MOST_MADE: Final = 3
 """Networks of other arguments, if no others than the notebook's can be drawn."""
 
@@ -51,12 +52,9 @@ def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
     if not lines:
         proposal.why_not = proposal.why_not or "the solution answers too few of the inputs that viva draws"
         return proposal
-    proposal.why_not, proposal.body = "", lines
+    proposal.why_not, proposal.body = "", [_SIZES, *lines]
     methods = [other for other, found in vars(cls).items() if inspect.isfunction(found) and not other.startswith("_")]
     others = [other for other in methods if other != _FORWARD]
-    proposal.warnings.append(
-        f"`{name}`: layers of other sizes than yours lose points; delete its test if students choose the sizes."
-    )
     proposal.warnings += [f"`{name}.{other}` is not tested: only what the network computes is." for other in others]
     proposal.imports |= {"agree_on", "outputs"}
     proposal.strategies |= {*used_in(["\n".join(lines)]), "tuples"}
