@@ -127,6 +127,21 @@ def test_answers_by_hand_are_released_where_the_author_says_so(tmp_path: Path) -
     assert checked(tmp_path / "out", RIGHT)["3"].startswith("passed")
 
 
+def test_a_value_that_students_write_stays_with_the_course(tmp_path: Path) -> None:
+    """It was in the record of the key, in the folder that students get."""
+    value = {
+        'agree(submission.answers["3"], key.answers["3"])': "agree(student.parameters, key.parameters)",
+        "test_answer(submission, key)": "test_answer(student, key)",
+    }
+    course = write_course(tmp_path, **value)
+    right = (course.root / "fixtures/sums/submissions/accepted").glob("*/solution.py")
+    for path in [course.root / "graders/sums/key.py", *right]:
+        path.write_text(path.read_text() + "\nparameters = 'four thousand and two'\n")
+    told = released(course, tmp_path / "out")
+    assert told.left_out[ANSWERS] == 1 and "3" not in [entry.number for entry in told.tests]
+    assert not any(b"four thousand" in path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file())
+
+
 @pytest.mark.nightly
 def test_a_test_that_asks_the_key_about_the_student_is_refused_or_withheld(tmp_path: Path) -> None:
     asks = {"agree(student.low(np.array(SHOWN)), found.low)": "agree(student.low([1]), key.low([student.tag]))"}

@@ -133,6 +133,8 @@ class Grader:
                     sinks.on_entry(entry)
                     if options.until_loss and entry.earned < entry.points and not entry.status.is_open:
                         break
+            if sinks.key_recording is not None:
+                sinks.key_recording.note_written_by_students(session.sought)
             wall_s = time.monotonic() - started
             session.close()  # how a GPU was used is known only after its box has ended
             score = self._score(submission, session, run, wall_s)

@@ -8,8 +8,9 @@ from rows import Rows
 
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.proposal import WIDTH, written_call
-from viva.authoring.solved.proposals import of_function
+from viva.authoring.solved.proposals import of_function, of_value
 from viva.authoring.solved.recorded_run import Recorded, run
+from viva.authoring.solved.solution_code import typed_texts
 from viva.authoring.source.source_cells import Cell
 
 INTERPOLATOR = """\
@@ -543,3 +544,10 @@ def test_images_are_drawn_in_their_own_type() -> None:
             with row(name):
                 proposal = of_function(name, found)
                 assert part in "\n".join(proposal.body), [proposal.body, proposal.why_not]
+
+
+def test_a_word_that_the_notebook_says_itself_may_be_a_choice() -> None:
+    found = recorded("mask = 'causal'\nfirst = 'the cat'.split()[0]\nname = 'A. Turing'")
+    bodies = [of_value(name, found, typed=name in typed_texts("mask = 'causal'\nname = 'A. Turing'")).body for name in
+              ("mask", "first", "name")]  # fmt: skip
+    assert [body[0].split("(")[0].strip() for body in bodies] == ["agree_choice", "agree", "agree"]

@@ -11,6 +11,7 @@ from viva.authoring.solved.opened_files import OpenedFiles
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.proposals import of_function, of_value
 from viva.authoring.solved.recorded_run import run
+from viva.authoring.solved.solution_code import typed_texts
 from viva.authoring.source.source_cells import Cell
 from viva.model.child_process import answer, read_request
 
@@ -23,10 +24,11 @@ def main() -> None:
     names = frozenset(request["functions"]) | frozenset(request["classes"])
     recorded = run(cells, names)
     recorded.written = names | frozenset(request["values"])
+    typed = {name for cell in cells for name in typed_texts(cell.source)}
     found: list[Proposal] = [
         *(of_function(name, recorded) for name in request["functions"]),
         *(of_class(name, recorded) for name in request["classes"]),
-        *(of_value(name, recorded) for name in request["values"]),
+        *(of_value(name, recorded, typed=name in typed) for name in request["values"]),
     ]
     answer(
         request,

@@ -3,6 +3,7 @@
 import copy
 import functools
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -19,6 +20,8 @@ from viva.compare.agree import difference
 from viva.compare.context import Context
 
 _SAID_NOWHERE: Final = "neither its annotations nor its docstring say what it takes"
+_CHOICE: Final = re.compile(r"[A-Za-z][\w-]{0,30}")
+"""A word that may be one of a few; its letters may be capital."""
 _MOST_SEEN: Final = 6
 """Calls of the notebook that a test repeats."""
 _RANDOM_ARGUMENTS: Final = frozenset({"seed", "random_state", "rng", "generator"})
@@ -99,8 +102,14 @@ def _fitted(
     return tied, fitted(function, tied, own), refusing
 
 
-def of_value(name: str, recorded: Recorded) -> Proposal:
-    """Propose a test that compares a variable with its value after the notebook has run."""
+def of_value(name: str, recorded: Recorded, *, typed: bool = False) -> Proposal:
+    """Propose a test that compares a variable with its value after the notebook has run.
+
+    Args:
+        name: the variable.
+        recorded: the run.
+        typed: whether the notebook says the value itself, and does not calculate it.
+    """
     proposal = Proposal(name, summary=f"`{name}` has the right value.")
     if name not in recorded.namespace:
         proposal.why_not = "it was not defined when the notebook ran"
@@ -109,8 +118,9 @@ def of_value(name: str, recorded: Recorded) -> Proposal:
     if not is_plain(value):
         proposal.why_not = f"a test cannot compare its value, an object of type {type(value).__name__}"
         return proposal
-    proposal.imports.add("agree")
-    proposal.body = [f"    agree(student.{name}, key.{name}, name={code(name)})"]
+    compare = "agree_choice" if typed and isinstance(value, str) and _CHOICE.fullmatch(value) else "agree"
+    proposal.imports.add(compare)
+    proposal.body = [f"    {compare}(student.{name}, key.{name}, name={code(name)})"]
     return proposal
 
 

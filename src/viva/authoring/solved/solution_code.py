@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Final
 
+from viva.authoring.solved.questions import parsed
 from viva.authoring.solved.recorded_run import Recorded
 
 _SECTION: Final = re.compile(
@@ -76,3 +77,15 @@ def summary_of(name: str, function: object) -> str:
         paragraph = ""
     first = re.split(r"(?<=[.:!?])\s", " ".join(paragraph.split()))[0].rstrip(".:")
     return f"{first} (`{name}`)." if 0 < len(first) <= 90 and '"' not in first else f"`{name}` gives what is asked for."
+
+
+def typed_texts(source: str) -> frozenset[str]:
+    """Return the variables to which a cell assigns a text as it stands; none if the cell is not Python."""
+    tree = parsed(source)
+    return frozenset(
+        target.id
+        for node in (tree.body if tree is not None else ())
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )

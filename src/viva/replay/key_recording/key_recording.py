@@ -1,5 +1,6 @@
 """The record of a key: written while public tests run with the key, read where the key is not available."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -65,7 +66,9 @@ class KeyRecording(Record):
     asked: dict[str, set[bytes]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
     looked_up: set[str] = field(default_factory=set)
-    """Cases that looked something up in a table of the key, such as its `answers`."""
+    """Cases that looked up an answer: in a table of the key, such as its `answers`, or a value that students write."""
+    values: dict[str, set[str]] = field(default_factory=dict)
+    """By name, the cases that read a value of the key; not stored."""
     by_hand: dict[str, Any] = field(default_factory=dict)
     """All of the key's `answers`, asked or not: what a released folder is searched for."""
 
@@ -88,6 +91,11 @@ class KeyRecording(Record):
         made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
         made.asked, made.problems, made.looked_up, made.by_hand = asked, problems, looked_up, by_hand
         return made
+
+    def note_written_by_students(self, names: Iterable[str]) -> None:
+        """Count reading a value of the key as looking up an answer, if students write a value of that name."""
+        for name in names:
+            self.looked_up |= self.values.get(name, set())
 
     def complain(self, why: str) -> None:
         """Note that the running case cannot be replayed."""

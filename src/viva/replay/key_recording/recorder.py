@@ -30,6 +30,7 @@ class RecordingKey(Key):
             return _RecordingFunction(found._function, name, self._key_recording)
         if isinstance(found, Mapping):
             return _RecordingTable(found, name, self._key_recording)
+        self._key_recording.values.setdefault(name, set()).add(self._key_recording.case_id)
         _record_answer(self._key_recording, name, (), {}, Answer(found))
         return found
 
