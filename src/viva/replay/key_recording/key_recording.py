@@ -68,7 +68,7 @@ class KeyRecording(Record):
     looked_up: set[str] = field(default_factory=set)
     """Cases that looked up an answer: in a table of the key, such as its `answers`, or a value that students write."""
     values: dict[str, set[str]] = field(default_factory=dict)
-    """By name, the cases that read a value of the key; not stored."""
+    """By name, the cases that read a value of the key, or called a function without arguments; not stored."""
     by_hand: dict[str, Any] = field(default_factory=dict)
     """All of the key's `answers`, asked or not: what a released folder is searched for."""
 
@@ -91,6 +91,10 @@ class KeyRecording(Record):
         made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
         made.asked, made.problems, made.looked_up, made.by_hand = asked, problems, looked_up, by_hand
         return made
+
+    def note_value(self, name: str) -> None:
+        """Note that the running case read a value of the key, which the record holds."""
+        self.values.setdefault(name, set()).add(self.case_id)
 
     def note_written_by_students(self, names: Iterable[str]) -> None:
         """Count reading a value of the key as looking up an answer, if students write a value of that name."""

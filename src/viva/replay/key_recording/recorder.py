@@ -30,7 +30,7 @@ class RecordingKey(Key):
             return _RecordingFunction(found._function, name, self._key_recording)
         if isinstance(found, Mapping):
             return _RecordingTable(found, name, self._key_recording)
-        self._key_recording.values.setdefault(name, set()).add(self._key_recording.case_id)
+        self._key_recording.note_value(name)
         _record_answer(self._key_recording, name, (), {}, Answer(found))
         return found
 
@@ -42,6 +42,8 @@ class _RecordingFunction(KeyFunction):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         asked = copied(args, kwargs)
+        if not (args or kwargs):
+            self._key_recording.note_value(self.__name__)
         try:
             value = super().__call__(*args, **kwargs)
         except Exception as error:
@@ -56,6 +58,8 @@ class _RecordingFunction(KeyFunction):
 
     def call(self, *args: object, **kwargs: object) -> Call:
         asked = copied(args, kwargs)
+        if not (args or kwargs):
+            self._key_recording.note_value(self.__name__)
         try:
             did = super().call(*args, **kwargs)
         except NotMade as error:
