@@ -551,3 +551,22 @@ def test_a_word_that_the_notebook_says_itself_may_be_a_choice() -> None:
     bodies = [of_value(name, found, typed=name in typed_texts("mask = 'causal'\nname = 'A. Turing'")).body for name in
               ("mask", "first", "name")]  # fmt: skip
     assert [body[0].split("(")[0].strip() for body in bodies] == ["agree_choice", "agree", "agree"]
+
+
+COUNTER = """
+class Counter:
+    def __init__(self, least=1):
+        self.counts, self.least = {}, least
+    def add(self, word):
+        self.counts[word] = self.counts.get(word, 0) + 1
+    def words(self):
+        return sorted(word for word, count in self.counts.items() if count >= self.least)
+
+c = Counter(2); c.add("the"); c.add("cat"); c.words()
+d = Counter(); d.add("cat"); d.words()
+"""
+
+
+def test_a_constructor_is_also_called_with_its_defaults() -> None:
+    body = "\n".join(of_class("Counter", recorded(COUNTER, "Counter")).body)
+    assert "tuples() | tuples(integers(1, " in body

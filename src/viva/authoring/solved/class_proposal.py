@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from viva.authoring.solved.class_trial import errors_of_constructor, fit_constructor, untestable
 from viva.authoring.solved.forms import Forms, code
-from viva.authoring.solved.method_forms import forms_of_method
+from viva.authoring.solved.method_forms import forms_of_method, written_arguments
 from viva.authoring.solved.network_proposal import is_network_class, of_network
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
@@ -43,7 +43,7 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
     proposal.warnings += [f"`{name}.{method}` is not tested: {why}." for method, why in left_out.items()]
     proposal.definitions += [text for forms in (made, *methods.values()) for text in forms.definitions]
     used = used_in([text for forms in (made, *methods.values()) for text in forms.written()])
-    arguments = f"tuples({', '.join(made.written())})"
+    arguments = written_arguments(made.written(), recorded.calls.get(f"{name}.__init__", []))
     lines = ["    calls = one_of("]
     for method, forms in methods.items():
         lines.append(f"        {_call_of(method, forms.written())},")

@@ -1,6 +1,7 @@
 """How to draw the arguments of a method: those of a function, without `self`."""
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from viva.authoring.solved.forms import Forms
@@ -48,3 +49,15 @@ def forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | Non
     for slot in forms.slots:
         slot.at = min(1, len(slot.options) - 1)
     return forms
+
+
+def written_arguments(drawn: Sequence[str], calls: Sequence[inspect.BoundArguments]) -> str:
+    """Return the strategy of a constructor's arguments: all, or as few as the notebook gives, to test defaults as well.
+
+    Args:
+        drawn: the strategy of each argument, without `self`.
+        calls: the notebook's calls, with `self`.
+    """
+    fewest = min((len(call.arguments) - 1 for call in calls), default=len(drawn))
+    lengths = dict.fromkeys([min(fewest, len(drawn)), len(drawn)])
+    return " | ".join(f"tuples({', '.join(drawn[:length])})" for length in lengths)
