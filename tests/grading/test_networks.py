@@ -61,6 +61,8 @@ RIGHT = {
     "a list": changed(
         (ONE, LAYERS), (OTHER, ""), ("self.second(", "self.layers[0]("), ("self.third(", "self.layers[1](")
     ),
+    "sizes found in the first call": changed(("nn.Linear(size, hidden)", "nn.LazyLinear(hidden)")),
+    "a second name": changed(("        self.drop =", "        self.again = self.second\n        self.drop =")),
     "other first weights": changed(
         ("        self.drop =", "        nn.init.zeros_(self.first.bias)\n        self.drop =")
     ),

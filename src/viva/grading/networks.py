@@ -12,25 +12,36 @@ import zlib
 
 class Probe:
     def __init__(self):
-        self.weights, self.network = [], None
+        self.modules, self.weights, self.lazy = [], {}, False
 
     def __call__(self, module):
-        self.network = module
+        self.modules.append(module)
         module.training = False
+        self.fill(module)
+        module.register_forward_hook(self.after)
+
+    def fill(self, module):
         for weight in module.parameters(recurse=False):
+            if isinstance(weight, torch.nn.parameter.UninitializedParameter):
+                self.lazy = True
+                continue
             size = tuple(weight.shape)
             drawing = torch.Generator().manual_seed(zlib.crc32(str(size).encode()))
             most = (size or (1,))[-1] ** -0.5
             with torch.no_grad():
                 weight.copy_(torch.empty(size).uniform_(-most, most, generator=drawing))
-            self.weights.append(weight)
-        module.register_forward_hook(self.after)
+            self.weights[id(weight)] = weight
 
     def after(self, module, inputs, output):
-        if module is not self.network:
+        if module is not self.modules[-1]:
             return None
+        if self.lazy:
+            self.weights, self.lazy = {}, False
+            for each in self.modules:
+                self.fill(each)
+            return module(*inputs)
         found = [value for value in tensors(output) if value.requires_grad]
-        weights = [weight for weight in self.weights if weight.requires_grad]
+        weights = [weight for weight in self.weights.values() if weight.requires_grad]
         slopes = torch.autograd.grad(sum(each.sum() for each in found), weights, allow_unused=True) if found else []
         used = sorted(list(weight.shape) for weight, slope in zip(weights, slopes) if slope is not None)
         return {"output": detached(output), "sizes of the weights that it depends on": used}
@@ -49,7 +60,7 @@ def detached(value):
     return type(value)(map(detached, value)) if type(value) in (list, tuple) else value"""
 """Run here and in the sandbox. `apply` calls a probe with each module, the network itself last. Weights of one size are
 equal, so that neither the names of layers nor their order matter; which of them the output depends on tells whether a
-layer is left out or used in place of another."""
+layer is left out or used in place of another. Layers that find their sizes in the first call are filled after it."""
 
 
 def outputs(cls: Any) -> Callable[[Sequence[object], Sequence[object]], object]:
