@@ -1,7 +1,10 @@
 """The key's answers to the public tests, recorded with several submissions that must lead to the same questions."""
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Tier
@@ -46,16 +49,17 @@ def record_key_answers(
         CourseError: there are no two right submissions to compare, or one of them is not right.
         GraderError: the examiner ended.
     """
-    first, second = right_submissions(assignment, examples)[:2]
+    right = right_submissions(assignment, examples)[:2]
+    starter = [k for k in examples if k.name == "starter"][:1]
     options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
-    recordings = [
-        record_submission(course, assignment, tier, secret, submission, options)[0] for submission in (first, second)
-    ]
-    unfit = _problems(recordings[0]) | _differences(*recordings)
-    starter = next((k for k in examples if k.name == "starter"), None)
-    if starter is not None:
-        key_recording, _ = record_submission(course, assignment, tier, secret, starter, options)
-        recordings.append(key_recording)
+
+    def recorded(example: ExampleSubmission) -> KeyRecording:
+        return record_submission(course, assignment, tier, secret, example, options)[0]
+
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, _AT_ONCE)) as pool:  # most of the time, examiners start
+        recordings = list(pool.map(recorded, [*right, *starter]))
+    unfit = _problems(recordings[0]) | _differences(*recordings[:2])
+    for key_recording in recordings[2:]:
         for case_id, questions in key_recording.asked.items():
             if not questions <= recordings[0].asked.get(case_id, set()):
                 unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
@@ -69,7 +73,8 @@ def record_key_answers(
     )
 
 
-_ABOUT_THE_STUDENT = "it asks the key about something that the student returned"
+_AT_ONCE: Final = 3
+_ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
 
 
 def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmission]) -> list[ExampleSubmission]:

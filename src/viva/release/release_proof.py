@@ -1,7 +1,8 @@
 """The proof of a release: it decides as the course does on the starter and on every example submission.
 
 What the boxes replied when the assignment was verified is replayed to the released tests, which takes seconds. Where a
-replay does not answer, or decides otherwise, and for the starter and two right submissions, the programs run in both.
+replay does not answer, or decides otherwise, and for the starter and two right submissions, the programs run in the
+released course. One that runs into a time limit does not: the limit is the same there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ class Side:
         Raises:
             VivaError: one cannot be graded at all.
         """
+        if not examples:
+            return {}
         jobs = [Job(Path(k.name), k.name, self.assignment, k.submission) for k in examples]
         graded = {}
         for job, result in LocalPool(self.course, self.secret, BoxOptions(self.tier), self.options).run(jobs):
@@ -86,11 +89,15 @@ def complaints(
         for k in replayable
         if k.name in replayed and not _differences(found[k.name].score, replayed[k.name].score, k, released.options)
     }
-    left = [k for k in examples if k.name not in same]
-    in_course, in_release = course.graded(left), released.graded(left)
+    left = [k for k in examples if k.name not in same and k.verdict != "timeout"]
+    in_course = {k.name: found[k.name].score for k in left if k.name in found}
+    in_course |= {
+        name: graded.score for name, graded in course.graded([k for k in left if k.name not in found]).items()
+    }
+    in_release = released.graded(left)
     wrong = []
     for example in left:
-        mine, other = in_course[example.name].score, in_release[example.name].score
+        mine, other = in_course[example.name], in_release[example.name].score
         wrong += [f"{example.name}: {text}" for text in _differences(mine, other, example, released.options)]
         if example.verdict == "starter":
             notes = [note for note in other.notes if note.startswith(WHILE_LOADING)]
