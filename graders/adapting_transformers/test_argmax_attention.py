@@ -79,7 +79,9 @@ def test_hard_attention_on_random_vectors(student: Any, key: Any, rng: np.random
         n, h, d = (int(size) for size in rng.integers((6, 4, 1), 13))
         twice = np.repeat(rng.integers(-2, 3, (n, h)) * 1.0, 2, axis=0)  # every key occurs twice
         tied = (rng.integers(1, 3, h) * 1.0, twice, rng.standard_normal((2 * n, d)))
-        for question in [drawn(rng, n, h, d), tied]:
+        q, K, V = drawn(rng, n, h, d)
+        negative = (np.abs(q) + 0.1, -np.abs(K) - 0.1, V)  # no score is above zero
+        for question in [(q, K, V), tied, negative]:
             agree(flat(student.hard_attention(*question), d), key.hard_attention(*question))
 
 
