@@ -25,7 +25,7 @@ PROPOSED = {
     ],
     "structures": [
         'tuples(just("push"), integers(1, 8)),',
-        "played(student.Stack), key.played_Stack, tuples() | tuples(none() | integers(2, 4)), sequences(calls, (1, 8)),",
+        "key.played_Stack, tuples() | tuples(none() | integers(2, 4)), sequences(calls, (1, 8)),",
         'agree_on(student.fibonacci, key.fibonacci, integers(-2, 20), errors="expect")',
         'observed(student.reverse, "arguments"), observed(key.reverse, "arguments")',
         'observed(student.greet, "printed"), observed(key.greet, "printed"), words("Ada"), integers(0, 4)',
