@@ -43,14 +43,16 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
     proposal.warnings += [f"`{name}.{method}` is not tested: {why}." for method, why in left_out.items()]
     proposal.definitions += [text for forms in (made, *methods.values()) for text in forms.definitions]
     used = used_in([text for forms in (made, *methods.values()) for text in forms.written()])
-    arguments = written_arguments(made.written(), recorded.calls.get(f"{name}.__init__", []))
+    given = made.written()
+    fewest = min((len(call.arguments) - 1 for call in recorded.calls.get(f"{name}.__init__", [])), default=len(given))
+    arguments = written_arguments(given, fewest)
     lines = ["    calls = one_of("]
     for method, forms in methods.items():
         lines.append(f"        {_call_of(method, forms.written())},")
     lines.append("    )")
     options = [f'errors="{errors}"'] if errors != "fault" else []
-    given = [f"played(student.{name})", f"key.played_{name}", arguments, "sequences(calls, (1, 8))", *options]
-    proposal.body = [*lines, *written_call("agree_on", given)]
+    sides = [f"played(student.{name})", f"key.played_{name}", arguments, "sequences(calls, (1, 8))", *options]
+    proposal.body = [*lines, *written_call("agree_on", sides)]
     proposal.imports |= {"agree_on", "played"}
     proposal.strategies |= {*used, "just", "one_of", "sequences", "tuples"}
     return proposal

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from viva.authoring.solved.forms import Forms
 from viva.authoring.solved.solution_code import raised_in
-from viva.authoring.solved.trial import AS_MANY, is_plain, tried
+from viva.authoring.solved.trial import AS_MANY, tried
 
 
 def errors_of_constructor(cls: type, made: Forms) -> str | None:
@@ -29,7 +29,7 @@ def errors_of_constructor(cls: type, made: Forms) -> str | None:
         answers = tried(cls, made, own)
     if not answers.enough:
         return None
-    return "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
+    return answers.errors(own)
 
 
 def fit_constructor(cls: type, made: Forms, methods: Mapping[str, Forms]) -> None:
@@ -72,8 +72,7 @@ def _why_untestable(cls: type, made: Forms, method: str, forms: Forms) -> str:
     if answers.attributes:
         return "it returns an object of a class of the notebook"
     if not answers.plain:
-        kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
-        return f"it returns an object of type {kind}, which a test cannot compare"
+        return f"it returns an object of type {answers.odd_type}, which a test cannot compare"
     if answers.differs:
         return "it gives two results for the same arguments"
     if not answers.answered and answers.raised.keys() == {"NotImplementedError"}:

@@ -1,7 +1,7 @@
 """How to draw the arguments of a method: those of a function, without `self`."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from viva.authoring.solved.forms import Forms
@@ -28,18 +28,9 @@ def forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | Non
     signature = inspect.signature(function)
     first = next(iter(signature.parameters), "")
     rest = signature.replace(parameters=list(signature.parameters.values())[1:])
-    stripped = []
-    for call in calls:
-        bound = rest.bind_partial()
-        bound.arguments.update({k: v for k, v in call.arguments.items() if k != first})
-        stripped.append(bound)
-
-    def alike() -> None:
-        """Do nothing: only its parameters matter."""
-
-    alike.__signature__ = rest  # type: ignore[attr-defined]  # what inspect.signature reads
+    given = [{k: v for k, v in call.arguments.items() if k != first} for call in calls]
     try:
-        forms = forms_of(alike, stripped, recorded, texts=texts_in(function), constants=constants_in(function))
+        forms = forms_of_calls(function, rest, given, recorded)
     except Undrawable:
         if calls:
             raise
@@ -51,13 +42,40 @@ def forms_of_method(name: str, function: Any, recorded: Recorded) -> Forms | Non
     return forms
 
 
-def written_arguments(drawn: Sequence[str], calls: Sequence[inspect.BoundArguments]) -> str:
+def forms_of_calls(
+    function: Callable[..., object],
+    signature: inspect.Signature,
+    given: Sequence[Mapping[str, object]],
+    recorded: Recorded,
+) -> Forms:
+    """Return how to draw the arguments of a function that has other parameters for a test.
+
+    Args:
+        function: the solution's, whose code is looked at.
+        signature: the parameters.
+        given: what each call of the notebook gives them, by name.
+        recorded: the run of the notebook.
+
+    Raises:
+        Undrawable: viva cannot draw one of them.
+    """
+    calls = [signature.bind_partial() for _ in given]
+    for call, arguments in zip(calls, given, strict=True):
+        call.arguments.update(arguments)
+
+    def alike() -> None:
+        """Do nothing: only its parameters matter."""
+
+    alike.__signature__ = signature  # type: ignore[attr-defined]  # what inspect.signature reads
+    return forms_of(alike, calls, recorded, texts=texts_in(function), constants=constants_in(function))
+
+
+def written_arguments(drawn: Sequence[str], fewest: int) -> str:
     """Return the strategy of a constructor's arguments: all, or as few as the notebook gives, to test defaults as well.
 
     Args:
         drawn: the strategy of each argument, without `self`.
-        calls: the notebook's calls, with `self`.
+        fewest: how many the notebook gives at least.
     """
-    fewest = min((len(call.arguments) - 1 for call in calls), default=len(drawn))
     lengths = dict.fromkeys([min(fewest, len(drawn)), len(drawn)])
     return " | ".join(f"tuples({', '.join(drawn[:length])})" for length in lengths)

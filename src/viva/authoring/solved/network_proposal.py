@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from viva.authoring.solved.forms import Forms, SizeSlot, code
-from viva.authoring.solved.input_forms import forms_of
+from viva.authoring.solved.method_forms import forms_of_calls, written_arguments
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded
 from viva.authoring.solved.scalar_forms import Undrawable
-from viva.authoring.solved.solution_code import constants_in, raised_in, texts_in
-from viva.authoring.solved.trial import Answers, fitted, is_plain
+from viva.authoring.solved.solution_code import raised_in
+from viva.authoring.solved.trial import Answers, fitted
 from viva.grading.functions import is_literal
 
 _FORWARD: Final = "forward"
@@ -96,9 +96,9 @@ def _of_drawn(
         return [], ""
     proposal.definitions += forms.definitions
     written = forms.written()
-    shortest = min(len(call.made) for call in calls)
-    errors = _errors(answers, cls)
-    return _line(name, written[:count], written[count:], errors=errors, shortest=shortest), errors
+    fewest = min(len(call.made) for call in calls)
+    errors = answers.errors(_own(cls))
+    return _line(name, written[:count], written[count:], errors=errors, fewest=fewest), errors
 
 
 def _of_made(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal) -> list[str]:
@@ -116,21 +116,15 @@ def _of_made(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, p
         if _answered(answers, proposal):
             proposal.definitions += [text for text in forms.definitions if text not in proposal.definitions]
             given = [f"just({code(value)})" for value in arguments]
-            lines += _line(name, given, forms.written(), errors=_errors(answers, cls))
+            lines += _line(name, given, forms.written(), errors=answers.errors(_own(cls)))
     return lines
 
 
-def _errors(answers: Answers, cls: type) -> str:
-    """Return how a test treats arguments that the solution refuses, as the option `errors` of `agree_on`."""
-    return "fault" if not answers.raised else "expect" if answers.raised.keys() <= _own(cls) else "skip"
-
-
 def _line(
-    name: str, made: Sequence[str], inputs: Sequence[str], *, errors: str, shortest: int | None = None
+    name: str, made: Sequence[str], inputs: Sequence[str], *, errors: str, fewest: int | None = None
 ) -> list[str]:
-    """Return a test; the constructor gets `shortest` arguments or all, so that defaults are tested as well."""
-    lengths = dict.fromkeys([len(made) if shortest is None else shortest, len(made)])
-    drawn = [" | ".join(f"tuples({', '.join(made[:length])})" for length in lengths), f"tuples({', '.join(inputs)})"]
+    """Return a test, in which the constructor gets `fewest` arguments or all; None for always all."""
+    drawn = [written_arguments(made, len(made) if fewest is None else fewest), f"tuples({', '.join(inputs)})"]
     options = [f'errors="{errors}"'] if errors != "fault" else []
     return written_call("agree_on", [f"outputs(student.{name})", f"key.outputs_{name}", *drawn, *options])
 
@@ -151,19 +145,7 @@ def _forms(
     cls: type, parameters: Sequence[inspect.Parameter], given: Sequence[dict[str, Any]], recorded: Recorded
 ) -> Forms:
     """Return how to draw arguments like those given."""
-    signature = inspect.Signature(_in_order(parameters))
-    calls = []
-    for each in given:
-        bound = signature.bind_partial()
-        bound.arguments.update(each)
-        calls.append(bound)
-
-    def alike() -> None:
-        """Do nothing: only its parameters matter."""
-
-    alike.__signature__ = signature  # type: ignore[attr-defined]  # what inspect.signature reads
-    forward = vars(cls)[_FORWARD]
-    return forms_of(alike, calls, recorded, texts=texts_in(forward), constants=constants_in(forward))
+    return forms_of_calls(vars(cls)[_FORWARD], inspect.Signature(_in_order(parameters)), given, recorded)
 
 
 def _in_order(parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
@@ -200,8 +182,7 @@ def _answered(answers: Answers, proposal: Proposal) -> bool:
     if not answers.enough:
         return False
     if not answers.plain:
-        kind = next(type(value).__name__ for value in answers.values if not is_plain(value))
-        proposal.why_not = f"it returns an object of type {kind}, which a test cannot compare"
+        proposal.why_not = f"it returns an object of type {answers.odd_type}, which a test cannot compare"
     elif answers.differs:
         proposal.why_not = "it gives two results for the same weights and inputs"
     return answers.plain and not answers.differs

@@ -60,7 +60,7 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     if reason := _no_comparison(answers):
         proposal.why_not = reason
         return proposal
-    errors = "fault" if not answers.raised else "expect" if answers.raised.keys() <= own else "skip"
+    errors = answers.errors(own)
     proposal.warnings += _raised_unforeseen(name, answers) if errors == "skip" else []
     _write(proposal, forms, answers, errors)
     if refusing is None and proposal.body and own and refuses_other_sizes(function, forms, own):

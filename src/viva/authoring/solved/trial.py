@@ -121,6 +121,19 @@ class Answers:
         return self.drawn / (self.drawn + self.not_made) if self.drawn else 0.0
 
     @property
+    def odd_type(self) -> str:
+        """Return the type of a result without a plain form."""
+        return next(type(value).__name__ for value in self.values if not is_plain(value))
+
+    def errors(self, own: frozenset[str]) -> str:
+        """Return how a test treats arguments that the solution refuses, as the option `errors` of `agree_on`.
+
+        Args:
+            own: types of exceptions that the solution raises itself.
+        """
+        return "fault" if not self.raised else "expect" if self.raised.keys() <= own else "skip"
+
+    @property
     def enough(self) -> bool:
         """Return whether the solution answers enough of what is drawn."""
         return self.share >= ENOUGH
