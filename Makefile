@@ -77,7 +77,7 @@ demo: $(VENV)/.installed
 	@VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva grade --tier best -o results/demo \
 		$(foreach f,$(shell cat demo.txt),$(SUBMISSIONS)/$(f))
 
-# Types take as long as all the rest, so they are checked beside it.
+# Types take as long as all the rest, so they are checked at the same time.
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -126,7 +126,7 @@ kills: $(VENV)/.installed-dev
 engine-mutants: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.engine_mutants run results/engine_mutants.json
 
-# An hour over all readers of what students hand in, on one core; tests/fuzz/README.md says what is found.
+# An hour over all readers of what students submit, on one core; tests/fuzz/README.md says what is found.
 fuzz: $(FUZZ)/.installed
 	$(FUZZ)/bin/python -m tests.fuzz --minutes 60
 

@@ -1,7 +1,13 @@
 """What the distribution is called, what its extras bring, and that no text names the project that is called viva."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
+from email import message_from_string
+from email.message import Message
 from importlib import metadata
 from pathlib import Path
 
@@ -109,3 +115,51 @@ def test_the_wheel_is_a_megabyte_and_carries_the_metadata() -> None:
     assert name == f"viva_grader-{PROJECT['version']}-py3-none-any.whl"
     assert len(data) < 1.5 * 2**20
     assert wheel()[1] == data
+
+
+def _metadata(folder: Path, environment: dict[str, str]) -> Message:
+    """The metadata of a wheel that is built from a folder with the files that metadata come from."""
+    (folder / "src" / "viva").mkdir(parents=True, exist_ok=True)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    build = "from setuptools.build_meta import prepare_metadata_for_build_wheel as p; p('.')"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GITHUB_")}
+    subprocess.run([sys.executable, "-c", build], cwd=folder, env=clean | environment, check=True, capture_output=True)
+    info = next(folder.glob("*.dist-info"))
+    shutil.copy(info / "METADATA", folder / "PKG-INFO")  # as setuptools leaves it in an sdist
+    return message_from_string((folder / "PKG-INFO").read_text("utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("environment", "home"),
+    [
+        ({"GITHUB_REPOSITORY": "them/viva"}, "https://github.com/them/viva"),
+        (
+            {"GITHUB_REPOSITORY": "them/viva", "GITHUB_SERVER_URL": "https://git.example"},
+            "https://git.example/them/viva",
+        ),
+        ({"VIVA_REPOSITORY_URL": "https://git.example/viva/"}, "https://git.example/viva"),
+    ],
+)
+def test_links_lead_to_the_repository_that_a_distribution_is_built_in(
+    tmp_path: Path, environment: dict[str, str], home: str
+) -> None:
+    for variables in (environment, {}):  # the second time from the sdist of the first
+        found = _metadata(tmp_path, variables)
+        urls = dict(url.split(", ", 1) for url in found.get_all("Project-URL", []))
+        assert urls["Source"] == home and urls["Issues"] == f"{home}/issues"
+        links = re.findall(r"\]\(([^)]*)\)", str(found.get_payload()))
+        assert f"{home}/blob/HEAD/docs/start.md" in links and f"{home}/raw/HEAD/docs/demo.svg" in links
+        assert all(link.startswith(f"{home}/") for link in links)
+        for link in [*links, *urls.values()]:
+            path = re.sub(rf"^{re.escape(home)}/?((blob|raw)/HEAD/)?", "", link)
+            assert path == "issues" or (ROOT / path).exists(), link
+
+
+@pytest.mark.slow
+def test_without_an_address_the_index_shows_no_dead_link(tmp_path: Path) -> None:
+    found = _metadata(tmp_path, {})
+    text = str(found.get_payload())
+    assert found.get_all("Project-URL") is None
+    assert "](" not in text and "| grade a class in ten minutes | docs/start.md |" in text

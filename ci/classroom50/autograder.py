@@ -1,7 +1,7 @@
 """Grades a checkout for Classroom 50: writes its result.json and release-body.md, and says the status.
 
-It belongs into the config repository as `<classroom>/autograders/<assignment>/autograder.py`. The assignment's runtime
-must have viva installed, and VIVA_COURSE must name the course, by default `course/` in the bundle beside this file.
+It belongs in the config repository as `<classroom>/autograders/<assignment>/autograder.py`. The assignment's runtime
+must have viva installed, and VIVA_COURSE must name the course, by default `course/` in this file's bundle.
 Whoever knows the address of the bundle can read it: put no answer key and no hidden test there, but a release that
 holds the public tests alone. Exit status 0: graded, whatever the marks; anything else: nothing could be graded.
 """

@@ -1,5 +1,5 @@
 "use strict";
-// What pages do beside htmx: keys, and a form that loses nothing while the server is away.
+// What pages do besides htmx: keys, and a form that loses nothing while the server is away.
 (() => {
   const one = (selector) => document.querySelector(selector);
   const RETRY_MS = 1000, TYPING_MS = 400;
