@@ -126,13 +126,15 @@ class _Course:
         with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier())) as examiner:
             return examiner.grade(GradeRequest(work, GradeOptions(call_log=True)))
 
-    def replay(self, call_log: bytes = b"") -> Graded:
+    def replay(self, call_log: bytes = b"", only: tuple[str, ...] | None = None) -> Graded:
         """The marks that the call log has by what the course says now; no box can be made."""
         course = load_course(self.root)
         with ExaminerProcess(
             course, course.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)
         ) as examiner:
-            return examiner.grade(GradeRequest(self.work, GradeOptions(), replayed=call_log or self.first.call_log))
+            return examiner.grade(
+                GradeRequest(self.work, GradeOptions(only=only), replayed=call_log or self.first.call_log)
+            )
 
     def change(self, name: str, old: str, new: str) -> None:
         """Write another text into a file of the course."""
@@ -259,6 +261,21 @@ def test_a_test_that_catches_everything_does_not_hide_the_change(course: _Course
         "    try:\n        student.half(9)\n    except BaseException:\n        pass",
     )
     assert course.replay().changed == ["test_course.py::test_after"]
+
+
+def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Course) -> None:
+    """The first question about a name brings all functions, and no one asks for the list of names a second time."""
+    looks = "    assert submission.answers.get('1') is None\n"
+    course.change("test_course.py", "def test_third(student, key):", "def test_third(student, key, submission):")
+    course.change("test_course.py", "    agree(student.third(9)", f"{looks}    agree(student.third(9)")
+    course.change("test_course.py", "def test_table(student, key, n):", "def test_table(student, key, n, submission):")
+    course.change("test_course.py", "    agree(student.table(n)", f"{looks}    agree(student.table(n)")
+    first = course.grade(course.work)
+    for test in ("test_third", "test_table", "test_counter_again", "test_root", "test_after"):
+        alone = course.replay(first.call_log, only=(test,))
+        assert alone.changed == [], test
+        ours = by_name(alone.score)[test]
+        assert ours.earned == by_name(first.score)[test].earned, test
 
 
 @pytest.mark.parametrize("data", [b"", b"no call log", b"\x78\x9c"])

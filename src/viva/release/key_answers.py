@@ -1,13 +1,17 @@
-"""The key's answers to the public tests, recorded with several submissions that must lead to the same questions."""
+"""The key's answers to the public tests, recorded with several submissions that must lead to the same questions.
+
+What the boxes replied when the assignment was verified is replayed to the tests, which takes a second; where that does
+not answer, the submission's program runs.
+"""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Final
 
 from viva.config import Assignment, Course
-from viva.model import Entry, Tier
+from viva.model import Entry, Status, Tier
 from viva.model.errors import CourseError, GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -16,6 +20,10 @@ from viva.pipeline.retry import at_most_twice
 from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
 from viva.verify.expected_verdicts import ExampleSubmission
+from viva.verify.last_verification import Verified
+
+_AT_ONCE: Final = 3
+_ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
 
 
 @dataclass(slots=True)
@@ -27,54 +35,76 @@ class KeyAnswers:
     """By test: why it cannot be released."""
 
 
-def record_key_answers(
-    course: Course,
-    assignment: Assignment,
-    tests: Sequence[str],
-    tier: Tier,
-    secret: bytes,
-    examples: Sequence[ExampleSubmission],
-) -> KeyAnswers:
-    """Run the tests with two right submissions and the starter, and record the key's answers.
+@dataclass(frozen=True, slots=True)
+class KeyRecorder:
+    """Records what the tests of an assignment ask its key."""
 
-    Args:
-        course: the course of the assignment.
-        assignment: the assignment to be released.
-        tests: the ids of the tests to be released.
-        tier: the isolation level.
-        secret: the secret of the course.
-        examples: submissions with their expected verdicts.
+    course: Course
+    assignment: Assignment
+    tier: Tier
+    secret: bytes
+    found: Mapping[str, Verified]
+    """What the examples got when the assignment was verified."""
 
-    Raises:
-        CourseError: there are no two right submissions to compare, or one of them is not right.
-        GraderError: the examiner ended.
-    """
-    right = right_submissions(assignment, examples)[:2]
-    starter = [k for k in examples if k.name == "starter"][:1]
-    options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
+    def of_tests(self, tests: Sequence[str], examples: Sequence[ExampleSubmission]) -> KeyAnswers:
+        """Record the key's answers to some tests with two right submissions and the starter.
 
-    def recorded(example: ExampleSubmission) -> KeyRecording:
-        return record_submission(course, assignment, tier, secret, example, options)[0]
+        Args:
+            tests: the ids of the tests to be released.
+            examples: submissions with their expected verdicts.
 
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, _AT_ONCE)) as pool:  # most of the time, examiners start
-        recordings = list(pool.map(recorded, [*right, *starter]))
-    unfit = _problems(recordings[0]) | _differences(*recordings[:2])
-    for key_recording in recordings[2:]:
-        for case_id, questions in key_recording.asked.items():
-            if not questions <= recordings[0].asked.get(case_id, set()):
-                unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
-    first_recording = recordings[0]
-    hints = _same_hints(first_recording, *recordings[1:])
-    return KeyAnswers(
-        Record(
-            first_recording.answers, first_recording.functions, first_recording.seeds, first_recording.seed_id, hints
-        ),
-        unfit,
-    )
+        Raises:
+            CourseError: there are no two right submissions to compare, or one of them is not right.
+            GraderError: the examiner ended.
+        """
+        right = right_submissions(self.assignment, examples)[:2]
+        starter = [k for k in examples if k.name == "starter"][:1]
+        options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, _AT_ONCE)) as pool:  # most of the time, examiners start
+            recordings = list(pool.map(lambda example: self.of_submission(example, options)[0], [*right, *starter]))
+        first = recordings[0]
+        unfit = _problems(first) | _differences(*recordings[:2])
+        for key_recording in recordings[2:]:
+            for case_id, questions in key_recording.asked.items():
+                if not questions <= first.asked.get(case_id, set()):
+                    unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
+        hints = _same_hints(*recordings)
+        return KeyAnswers(Record(first.answers, first.functions, first.seeds, first.seed_id, hints), unfit)
 
+    def of_submission(
+        self, example: ExampleSubmission, options: GradeOptions
+    ) -> tuple[KeyRecording, tuple[Entry, ...]]:
+        """Return what the tests ask the key when they grade one submission, and their entries.
 
-_AT_ONCE: Final = 3
-_ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
+        The examiner is a fresh one, which has cached no answer of an earlier submission.
+
+        Raises:
+            CourseError: a right submission loses points.
+            GraderError: the examiner ended.
+        """
+        verified = self.found.get(example.name)
+        graded = None
+        if verified is not None and verified.score.content_hash == example.submission.content_hash:
+            graded = self._graded(example, options, verified.call_log) if verified.call_log else None
+        if graded is None or _is_changed(graded):
+            graded = self._graded(example, options)
+        if not graded.key_recording:
+            what = f"grading {example.name} was interrupted, so that nothing was recorded"
+            raise GraderError(f"{self.assignment.name}: {what}.")
+        for entry in graded.score.entries:
+            if example.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
+                what = f"{entry.test_id} gives {example.name}, which is right, {entry.earned} of {entry.points} points"
+                raise CourseError(f"{self.assignment.name}: {what}; `viva verify` says more.")
+        return KeyRecording.from_plain(graded.key_recording), graded.score.entries
+
+    def _graded(self, example: ExampleSubmission, options: GradeOptions, call_log: bytes = b"") -> Graded:
+        boxes = BoxOptions(self.tier, replay_only=True) if call_log else BoxOptions(self.tier, ready=1)
+
+        def attempt() -> Graded:
+            with ExaminerProcess(self.course, self.assignment, self.secret, boxes) as examiner:
+                return examiner.grade(GradeRequest(example.submission, options, replayed=call_log))
+
+        return at_most_twice(attempt, lambda: False)
 
 
 def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmission]) -> list[ExampleSubmission]:
@@ -93,30 +123,10 @@ def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmissi
     return right
 
 
-def record_submission(
-    course: Course, assignment: Assignment, tier: Tier, secret: bytes, example: ExampleSubmission, options: GradeOptions
-) -> tuple[KeyRecording, tuple[Entry, ...]]:
-    """Return what the tests ask the key when they grade one submission, and their entries.
-
-    The examiner is a fresh one, which has cached no answer of an earlier submission.
-
-    Raises:
-        CourseError: a right submission loses points.
-        GraderError: the examiner ended.
-    """
-
-    def attempt() -> Graded:
-        with ExaminerProcess(course, assignment, secret, BoxOptions(tier, ready=1)) as examiner:
-            return examiner.grade(GradeRequest(example.submission, options))
-
-    graded = at_most_twice(attempt, lambda: False)
-    if not graded.key_recording:
-        raise GraderError(f"{assignment.name}: grading {example.name} was interrupted, so that nothing was recorded.")
-    for entry in graded.score.entries:
-        if example.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
-            what = f"{entry.test_id} gives {example.name}, which is right, {entry.earned} of {entry.points} points"
-            raise CourseError(f"{assignment.name}: {what}; `viva verify` says more.")
-    return KeyRecording.from_plain(graded.key_recording), graded.score.entries
+def _is_changed(graded: Graded) -> bool:
+    """Return whether a replay could not answer a test that was asked; those for a GPU are not asked here."""
+    asked = {entry.test_id for entry in graded.score.entries if entry.status is not Status.DEFERRED}
+    return not asked.isdisjoint(graded.changed)
 
 
 def _problems(key_recording: KeyRecording) -> dict[str, str]:

@@ -23,6 +23,8 @@ _LEAST_LINE: Final = 40
 """The length from which a line of the reference does not occur elsewhere by chance."""
 _COMMON_LINE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 """Imports, comments, names of types."""
+_READABLE: Final = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ufffd]{4,}")
+"""What can be read in a record, which consists of packed numbers for the most part: a tenth of it."""
 _FENCED: Final = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -102,8 +104,9 @@ def decoded(path: str, data: bytes) -> list[str]:
     """Return a file as texts: as it is, and what is packed in it (notebooks, archives, records)."""
     texts = [data.decode("utf-8", "replace")]
     if path.endswith(RECORD):
+        texts = ["\n".join(_READABLE.findall(texts[0]))]
         record = record_from(data)
-        texts.append(repr([(a.value, a.after, a.raised, a.printed) for a in record.answers.values()]))
+        texts.append(repr([record.answer(question) for question in record.answers]))
     elif path.endswith(".ipynb"):
         texts.append("\n".join(_sources(data)))
     elif zipfile.is_zipfile(io.BytesIO(data)):

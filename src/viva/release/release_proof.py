@@ -1,13 +1,13 @@
 """The proof of a release: it decides as the course does on the starter and on every example submission.
 
-What the boxes replied when the assignment was verified is replayed to the released tests, which takes seconds. Where a
-replay does not answer, or decides otherwise, and for the starter and two right submissions, the programs run in the
-released course. One that runs into a time limit does not: the limit is the same there.
+What the boxes replied when the assignment was verified is replayed to the released tests, which takes seconds: all of
+them for a right submission, those that lose points for any other. Where a replay does not answer, or decides otherwise,
+and for the starter and two right submissions, the programs run in the released course. One that runs into a time limit
+does not: the limit is the same there.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from viva.config import Assignment, Course
@@ -50,17 +50,43 @@ class Side:
             graded[job.name] = result
         return graded
 
-    def replayed(self, examples: Sequence[ExampleSubmission], found: Mapping[str, Verified]) -> dict[str, Graded]:
-        """Return what the tests decide about recorded replies; without the examples that are asked something else."""
+    def agreeing(self, examples: Sequence[ExampleSubmission], found: Mapping[str, Verified]) -> set[str]:
+        """Return the names of the examples that recorded replies show to be decided as in the course."""
+        agreeing: set[str] = set()
+        for options in (self._worth_asking, lambda *_: self.options):  # a test may need that others came before it
+            left = [(k, options(k, found[k.name].score)) for k in examples if k.name not in agreeing]
+            agreeing |= {k.name for k, asked in left if not asked.only}
+            agreeing |= self._replayed([pair for pair in left if pair[1].only], found)
+        return agreeing
+
+    def _worth_asking(self, example: ExampleSubmission, score: Score) -> GradeOptions:
+        """Return which tests to replay: a right submission passes every one, any other fails what it failed."""
+        entries = filter(self.options.selects_entry, score.entries)
+        right = example.verdict == "accepted"
+        return replace(self.options, only=tuple(e.test_id for e in entries if right or e.earned < e.points))
+
+    def _replayed(
+        self, examples: Sequence[tuple[ExampleSubmission, GradeOptions]], found: Mapping[str, Verified]
+    ) -> set[str]:
+        """Return the names of the examples whose replay answers everything, and is decided as in the course."""
         if not examples:
-            return {}
+            return set()
+        by_name = {example.name: (example, options) for example, options in examples}
         jobs = [
-            Job(Path(k.name), k.name, self.assignment, k.submission, replayed=partial(bytes, found[k.name].call_log))
-            for k in examples
+            Job(Path(name), name, self.assignment, example.submission, options, replayed=_fetch(found[name]))
+            for name, (example, options) in by_name.items()
         ]
         pool = LocalPool(self.course, self.secret, BoxOptions(self.tier, replay_only=True), self.options)
-        results = ((job.name, result) for job, result in pool.run(jobs))
-        return {name: graded for name, graded in results if isinstance(graded, Graded) and not graded.changed}
+        return {
+            job.name
+            for job, graded in pool.run(jobs)
+            if isinstance(graded, Graded) and not graded.changed
+            if not _differences(found[job.name].score, graded.score, *by_name[job.name])
+        }
+
+
+def _fetch(verified: Verified) -> Callable[[], bytes]:
+    return lambda: verified.call_log
 
 
 def complaints(
@@ -83,12 +109,7 @@ def complaints(
     right = right_submissions(course.assignment, examples)
     always = {"starter", *(k.name for k in right[:2])}
     replayable = [k for k in examples if k.name not in always and k.name in found and found[k.name].call_log]
-    replayed = released.replayed(replayable, found)
-    same = {
-        k.name
-        for k in replayable
-        if k.name in replayed and not _differences(found[k.name].score, replayed[k.name].score, k, released.options)
-    }
+    same = released.agreeing(replayable, found)
     left = [k for k in examples if k.name not in same and k.verdict != "timeout"]
     in_course = {k.name: found[k.name].score for k in left if k.name in found}
     in_course |= {

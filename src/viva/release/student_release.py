@@ -16,7 +16,7 @@ from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
 from viva.release.answers_in_tests import written_answers
-from viva.release.key_answers import record_key_answers, record_submission, right_submissions, test_of
+from viva.release.key_answers import KeyRecorder, right_submissions, test_of
 from viva.release.leak_search import Secrets, decoded
 from viva.release.release_files import released_files, starter_files
 from viva.release.release_proof import Side
@@ -86,11 +86,12 @@ class Release:
         self.say("Recording what the tests ask the key …")
         first = right_submissions(self.assignment, self.examples)[0]
         options = GradeOptions(key_recording=True, training=False)
-        everything, entries = record_submission(self.course, self.assignment, self.tier, self.secret, first, options)
+        recorder = KeyRecorder(self.course, self.assignment, self.tier, self.secret, found)
+        everything, entries = recorder.of_submission(first, options)
         summary = self._chosen(everything, entries)
         tests = [entry.test_id for entry in summary.tests]
         self._refuse_written_answers(_by_file(tests))
-        recorded = record_key_answers(self.course, self.assignment, tests, self.tier, self.secret, self.examples)
+        recorded = recorder.of_tests(tests, self.examples)
         if recorded.unfit:
             raise CourseError(self._unfit(recorded.unfit))
         recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}

@@ -10,7 +10,6 @@ import hashlib
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -55,7 +54,7 @@ class LastVerification:
         """Keep and return what the example submissions got, by their names; everything must have held."""
         found = {f.what: Verified(f.score, f.call_log) for f in findings if f.score is not None and not f.is_mutant}
         table = {name: [score_to_plain(each.score), each.call_log] for name, each in found.items()}
-        data = zlib.compress(msgpack.packb([self._state, table], use_bin_type=True, unicode_errors=_SURROGATES), 1)
+        data = msgpack.packb([self._state, table], use_bin_type=True, unicode_errors=_SURROGATES)
         if len(data) <= _MOST_BYTES:
             with contextlib.suppress(OSError, UsageError):
                 self._place.parent.mkdir(mode=0o700, exist_ok=True)
@@ -66,12 +65,12 @@ class LastVerification:
     def recall(self) -> dict[str, Verified] | None:
         """Return what the last verification found; None if there was none, or something has changed since."""
         try:
-            data = zlib.decompressobj().decompress(_read(self._place), 16 * _MOST_BYTES)
+            data = _read(self._place)  # call logs are compressed themselves
             state, table = msgpack.unpackb(data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES)
             if state != self._state:
                 return None
             return {name: Verified(score_from_plain(score), call_log) for name, (score, call_log) in table.items()}
-        except (OSError, zlib.error, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError):
             return None
 
     def verify(self) -> tuple[dict[str, Verified], list[str]]:

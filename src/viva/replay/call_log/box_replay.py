@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxDied, BoxError, BoxUnavailable
-from viva.replay.call_log.call_log import FIND, LOADING, CallLog, Exchange, is_about_names, question_of
+from viva.replay.call_log.call_log import ABOUT_NAMES, LOADING, CallLog, Exchange, brought, is_about_names, question_of
 from viva.sandbox.guest.transport.wire import WireError
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ class BoxReplay:
         place, question = self.place(), question_of(op, fields)
         if "seed" in fields and fields["seed"] != self._call_log.seeds.get(place):
             raise self._is_changed(place, op)
-        if op != FIND:
+        if op not in ABOUT_NAMES:
             self._pass_over_names(place)
         exchange = self._expected(place)
         if exchange is not None and exchange.question == question:
             self._next[place] += 1
-        elif op == FIND and question in self._names():
+        elif op in ABOUT_NAMES and question in self._names():
             exchange = self._names()[question]
         else:
             raise self._is_changed(place, op)
@@ -89,10 +89,14 @@ class BoxReplay:
         return QuestionsChanged(why)
 
     def _names(self) -> dict[bytes, Exchange]:
-        """Return the recorded look-ups of names in all tests: which test asks first depends on the others."""
+        """Return the recorded look-ups of names in all tests: which test asks first depends on the others.
+
+        Of several replies to one question the first brings the most names.
+        """
         if self._found is None:
-            exchanges = (exchange for kept in self._call_log.cases.values() for exchange in kept)
-            self._found = {e.question: e for e in exchanges if is_about_names(e.question)}
+            exchanges = [exchange for kept in self._call_log.cases.values() for exchange in kept]
+            asked = {e.question: e for e in reversed(exchanges) if is_about_names(e.question)}
+            self._found = {more.question: more for e in asked.values() for more in brought(e)} | asked
         return self._found
 
     def _pass_over_names(self, place: str) -> None:

@@ -2,13 +2,14 @@
 
 import hashlib
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
 import msgpack
 
 import viva.sandbox.guest.transport.wire as wire
+from viva.model import untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
 
 if TYPE_CHECKING:  # importing it loads the sandbox, which a live check does not need
@@ -22,8 +23,10 @@ WHOLE: Final = 64 << 10
 """A question of more bytes is kept as its digest, which can be compared but not read."""
 DIGEST: Final = b"sha256:"
 """The prefix of a digest that replaces a question."""
-FIND: Final = "find"
-"""The operation that asks whether the submission has a name."""
+FUNCTION: Final[dict[str, object]] = {"found": True, "callable": True, "kind": "function"}
+"""What is known about a name that another question has brought."""
+ABOUT_NAMES: Final = frozenset({"find", "names"})
+"""The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
 _FORMAT: Final = "viva call log 1"
 _NOT_ASKED: Final = ("soft_s", "release", "seed")
 """Fields of a request that are not part of the question: how long it may take, what is not needed any more, and the
@@ -139,16 +142,29 @@ def question_of(op: str, fields: Mapping[str, object]) -> bytes:
         TypeError: it cannot be sent.
         wire.TooLarge: it cannot be sent.
     """
-    asked = {name: value for name, value in sorted(fields.items()) if name not in _NOT_ASKED}
+    ignored = (*_NOT_ASKED, "more") if op in ABOUT_NAMES else _NOT_ASKED  # the first one asks for more names
+    asked = {name: value for name, value in sorted(fields.items()) if name not in ignored}
     message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
     return message if len(message) <= WHOLE else DIGEST + hashlib.sha256(message).digest()
 
 
+def brought(exchange: Exchange) -> Iterator[Exchange]:
+    """Yield questions about further names that this exchange has answered: the first one brings all functions."""
+    asked = wire.load(exchange.question)
+    try:
+        reply = exchange.answer()
+    except (BoxError, wire.WireError):
+        return
+    found = reply.get("ok") if isinstance(reply, dict) else None
+    for name in untrusted.rows(found.get("more")) if isinstance(found, dict) else ():
+        if type(name) is str:
+            reply_to_it = b"".join(map(bytes, wire.dump({"ok": FUNCTION})))
+            yield Exchange(question_of(asked["op"], {"space": asked["space"], "name": name}), reply_to_it)
+
+
 def is_about_names(question: bytes) -> bool:
-    """Return whether the question asks if the submission has a name."""
-    if question.startswith(DIGEST):
-        return False
-    return bool(wire.load(question)["op"] == FIND)
+    """Return whether the question asks which names the submission has."""
+    return not question.startswith(DIGEST) and wire.load(question)["op"] in ABOUT_NAMES
 
 
 def ending_of(error: BoxError) -> str:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import msgpack
+
 from viva.model.errors import CourseError, GraderError
 from viva.replay.key_recording.recorded_values import packed, unpacked
 from viva.sandbox.guest.transport.wire import WireError
@@ -15,7 +17,7 @@ NOT_RECORDED: Final = (
 )
 RECORD: Final = "key.recorded"
 """The file's name in the folder of the graders."""
-_FORMAT: Final = "viva key record 1"
+_FORMAT: Final = "viva key record 2"
 
 
 class NotRecorded(GraderError):
@@ -38,8 +40,8 @@ class Answer:
 class Record:
     """Everything that replaces the key in a released folder."""
 
-    answers: dict[bytes, Answer] = field(default_factory=dict)
-    """By question (`values.digest`)."""
+    answers: dict[bytes, bytes] = field(default_factory=dict)
+    """By question (`recorded_values.digest`), the packed answers: a test reads few of the thousands there can be."""
     functions: set[str] = field(default_factory=set)
     """Names of the key's functions that were asked for."""
     seeds: dict[str, int] = field(default_factory=dict)
@@ -52,11 +54,17 @@ class Record:
     case_id: str = ""
     """The case that is running; not stored."""
 
+    def answer(self, question: bytes) -> Answer | None:
+        """Return the answer to a question, made anew; None if the key was not asked it."""
+        data = self.answers.get(question)
+        return None if data is None else Answer(*unpacked(data))
+
     def to_bytes(self) -> bytes:
-        """Return the contents of the file."""
-        answers = {question: _parts(answer) for question, answer in sorted(self.answers.items())}
+        """Return the contents of the file: values are packed one by one, because one alone has a limit of its size."""
+        hints = {at: packed(of_case) for at, of_case in self.hints.items()}
         seeds = {name: str(seed) for name, seed in sorted(self.seeds.items())}
-        return packed((_FORMAT, answers, sorted(self.functions), seeds, self.seed_id, self.hints, self.left_out))
+        answers = dict(sorted(self.answers.items()))
+        return _packed_all(_FORMAT, answers, sorted(self.functions), seeds, self.seed_id, hints, self.left_out)
 
 
 @dataclass(slots=True)
@@ -73,23 +81,31 @@ class KeyRecording(Record):
     """All of the key's `answers`, asked or not: what a released folder is searched for."""
 
     def note(self, question: bytes, answer: Answer) -> None:
-        """Record an answer."""
-        first = self.answers.setdefault(question, answer)
-        if packed(_parts(first)) != packed(_parts(answer)):
+        """Record an answer.
+
+        Raises:
+            Unrecordable: some part of it has no plain form, or it is too large.
+        """
+        data = packed((answer.value, answer.after, answer.raised, answer.printed))
+        if self.answers.setdefault(question, data) != data:
             self.complain("the key answers the same question in two ways")
         self.asked.setdefault(self.case_id, set()).add(question)
 
     def to_plain(self) -> bytes:
         """Return the recording as bytes, to send it out of the examiner."""
-        return packed((self.to_bytes(), self.asked, self.problems, self.looked_up, self.by_hand))
+        asked = {case: sorted(questions) for case, questions in self.asked.items()}
+        by_hand = {name: packed(answer) for name, answer in self.by_hand.items()}
+        return _packed_all(self.to_bytes(), asked, self.problems, sorted(self.looked_up), by_hand)
 
     @classmethod
     def from_plain(cls, data: bytes) -> "KeyRecording":
         """Return the recording that `to_plain` wrote."""
-        record, asked, problems, looked_up, by_hand = unpacked(data)
+        record, asked, problems, looked_up, by_hand = _unpacked_all(data)
         read = record_from(record)
         made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
-        made.asked, made.problems, made.looked_up, made.by_hand = asked, problems, looked_up, by_hand
+        made.asked = {case: set(questions) for case, questions in asked.items()}
+        made.problems, made.looked_up = problems, set(looked_up)
+        made.by_hand = {name: unpacked(answer) for name, answer in by_hand.items()}
         return made
 
     def note_value(self, name: str) -> None:
@@ -108,15 +124,15 @@ class KeyRecording(Record):
 
 def record_from(data: bytes) -> Record:
     """Read a record; raise WireError, ValueError, TypeError or AttributeError if it is not one."""
-    form, answers, functions, seeds, seed_id, hints, left_out = unpacked(data)
+    form, answers, functions, seeds, seed_id, hints, left_out = _unpacked_all(data)
     if form != _FORMAT:
         raise ValueError(form)
     return Record(
-        {question: Answer(*parts) for question, parts in answers.items()},
+        dict(answers),
         set(functions),
         {name: int(seed) for name, seed in seeds.items()},
         seed_id,
-        hints,
+        {at: unpacked(of_case) for at, of_case in hints.items()},
         {str(why): str(points) for why, points in left_out.items()},
     )
 
@@ -135,5 +151,11 @@ def load_record(path: Path) -> Record:
         raise CourseError(f"{path} is not a record of this version of viva; get the released folder again.") from error
 
 
-def _parts(answer: Answer) -> tuple[object, ...]:
-    return answer.value, answer.after, answer.raised, answer.printed
+def _packed_all(*parts: object) -> bytes:
+    """Return parts that hold packed values as bytes. There is no limit: an answer key may be asked very much."""
+    data: bytes = msgpack.packb(parts, unicode_errors="surrogatepass")
+    return data
+
+
+def _unpacked_all(data: bytes) -> Any:
+    return msgpack.unpackb(data, unicode_errors="surrogatepass")

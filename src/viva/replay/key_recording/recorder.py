@@ -148,7 +148,6 @@ def _record_answer(
     key_recording: KeyRecording, name: str, args: tuple[object, ...], kwargs: dict[str, object], answer: Answer
 ) -> None:
     try:
-        packed((answer.value, answer.after))
         key_recording.note(digest(name, args, kwargs), answer)
     except Unrecordable as error:
         key_recording.complain(f"`{name}` of the key takes or returns what has no plain form ({error})")

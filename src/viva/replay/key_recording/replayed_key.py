@@ -1,7 +1,6 @@
 """The key of a released folder: answers only the questions that were asked when it was recorded."""
 
 import builtins
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,7 +33,7 @@ class ReplayedKey:
         if name in self._answers.record.functions:
             return ReplayedFunction(name, self._answers)
         known = self._answers.look_up(name, (), {})
-        return ReplayedTable(name, self._answers) if known is None else copy.deepcopy(known.value)
+        return ReplayedTable(name, self._answers) if known is None else known.value
 
     def __contains__(self, name: object) -> bool:
         return name in self._answers.record.functions
@@ -51,7 +50,7 @@ class _RecordedAnswers:
             question = digest(name, tuple(map(to_box, args)), {k: to_box(v) for k, v in kwargs.items()})
         except Unrecordable:
             return None
-        return self.record.answers.get(question)
+        return self.record.answer(question)
 
     def asked(self, name: str, args: tuple[object, ...], kwargs: dict[str, object]) -> Answer:
         answer = self.look_up(name, args, kwargs)
@@ -77,7 +76,7 @@ class ReplayedFunction(OfKey):
         if answer.raised is not None:
             kind = NotMade if answer.raised[0] == NotMade.__name__ else getattr(builtins, answer.raised[0], Exception)
             raise kind(answer.raised[1])
-        return copy.deepcopy(answer.value)
+        return answer.value
 
     keep = __call__
 
@@ -91,7 +90,7 @@ class ReplayedFunction(OfKey):
 
     def call(self, *args: object, **kwargs: object) -> Call:
         """Return everything the call did."""
-        answer = copy.deepcopy(self._answers.asked(f"call {self.__name__}", args, kwargs))
+        answer = self._answers.asked(f"call {self.__name__}", args, kwargs)
         if answer.raised is not None and answer.raised[0] == NotMade.__name__:
             raise NotMade(answer.raised[1])
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
@@ -103,7 +102,7 @@ class ReplayedFunction(OfKey):
             raise AttributeError(name)
         chain = f"{self.__name__}.{name}"
         known = self._answers.look_up(chain, (), {})
-        return ReplayedFunction(chain, self._answers) if known is None else copy.deepcopy(known.value)
+        return ReplayedFunction(chain, self._answers) if known is None else known.value
 
 
 class ReplayedTable(Mapping[object, object]):
@@ -113,7 +112,7 @@ class ReplayedTable(Mapping[object, object]):
         self._name, self._answers = name, answers
 
     def __getitem__(self, item: object) -> object:
-        return copy.deepcopy(self._answers.asked(f"{self._name}[]", (item,), {}).value)
+        return self._answers.asked(f"{self._name}[]", (item,), {}).value
 
     def __contains__(self, item: object) -> bool:
         return bool(self._answers.asked(f"{self._name} has", (item,), {}).value)
