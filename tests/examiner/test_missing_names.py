@@ -82,6 +82,24 @@ def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]
     assert "not defined in your submission" in message and "did not run" not in message
 
 
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"solution.py": "double = ...\n"}, "`double` is still `...`: write your answer in its place."),
+        (
+            {"work.ipynb": notebook("double = ...", "def f():\n    double = 1")},
+            "`double` is still `...`: write your answer in its place.",
+        ),
+        (
+            {"work.ipynb": notebook("double = ...", "double = undefined(2)")},
+            "`double` is not defined in your submission: cell 2 of work.ipynb defines it and did not run to its end",
+        ),
+    ],
+)
+def test_what_the_starter_leaves_open_is_no_wrong_value(examined: Examined, files: dict[str, str], said: str) -> None:
+    assert by_name(examined.score(files))["test_double"].message.startswith(said)
+
+
 def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starter(tmp_path: Path) -> None:
     course = write_course(tmp_path, tests=TESTS, key=KEY)
     for name, title, function in ((NAME, "Small", "double"), ("large", "Large", "triple")):

@@ -1,6 +1,7 @@
 """The life of boxes in one submission, with boxes that do what a test wants."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +70,7 @@ class Load:
         self._ends = list(ends)
         self.begun = LoadReport()
         self.read_s = 0.0
+        self.starter = Path("no starter")
 
     def load(self, ask: Callable[..., Any]) -> LoadReport:
         if self._ends:

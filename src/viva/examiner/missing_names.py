@@ -9,7 +9,7 @@ from viva.config import Assignment, load_course
 from viva.config.recognise import better_fit
 from viva.examiner.boxes.load import LoadReport
 from viva.model import Submission, untrusted
-from viva.model.errors import CourseError, MissingName, StudentRaised
+from viva.model.errors import CourseError, MissingName, NotAnswered, StudentRaised
 from viva.submissions.decode_text import decode
 
 MOST_NAMED: Final = 3
@@ -22,7 +22,7 @@ def explained(error: MissingName, submission: Submission, report: LoadReport) ->
     for where, text, failure in (*_cells(report), *_statements(submission, report)):
         if _defines(text, head):
             return MissingName(error.name, why=f"{where} defines it and did not run to its end{failure}")
-    if where := _inside(submission, report, head):
+    if not isinstance(error, NotAnswered) and (where := _inside(submission, report, head)):
         return MissingName(error.name, why=f"{where} defines it inside a function or a class")
     return error
 

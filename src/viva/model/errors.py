@@ -204,5 +204,13 @@ class MissingName(VivaError):
         self.close = tuple(close)
 
 
+class NotAnswered(MissingName):
+    """A name that still has the value with which the starter leaves it to the student: `...`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.args = (f"`{name}` is still `...`: write your answer in its place.",)
+
+
 class GraderError(VivaError):
     """Viva or the course author is at fault."""

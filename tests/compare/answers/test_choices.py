@@ -127,6 +127,23 @@ def test_what_is_no_choice_is_said_to_be_none():
                 assert len(str(raised.value)) < 300
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            object(),
+            "Your answer is an object of class `object`, which cannot be read as a choice: write the letters of your choice, such as B, or A, C.",
+        ),
+        (" ", "Your answer is empty; expected a choice."),
+        ("", "Your answer is empty; expected a choice."),
+    ],
+)
+def test_what_holds_no_text_is_described(answer: object, said: str) -> None:
+    with pytest.raises(Disagreement) as raised:
+        agree_choice(answer, {"A", "C"})
+    assert str(raised.value) == said
+
+
 TRUE = [True, "True", "true", "TRUE", "T", "t", "yes", "Y", "1", 1, 1.0, "correct", "right", "✓", "Wahr", "vrai", "对",
         "True.", "True, because the mask hides it", "(true)", np.True_, np.array([True]), [True], ["true"], "Answer: true"]  # fmt: skip
 FALSE = [False, "False", "f", "no", "N", "0", 0, "wrong", "incorrect", "✗", "falsch", "False: the encoder drops them",

@@ -103,6 +103,8 @@ def agree_choice(
     right = _read_expected(expected)
     try:
         chosen = read_choice(actual, right)
+        if isinstance(actual, str) and not actual.strip():
+            raise Unreadable("it is empty")
     except Unreadable as why:
         raise refusal(name, actual, _what(right), why) from None
     refuse_one_for_all(chosen, beside, lambda other: read_choice(other, right), name)

@@ -78,6 +78,7 @@ class BoxSession:
         self._gpu_mib: int | None = None
         """What the test needed for which the box was taken; None for a box without a GPU."""
         self._loader = loader
+        self.starter = loader.starter
         self._limits = limits
         self._box: AnyBox | None = None
         self._releases: list[int] = []

@@ -92,6 +92,8 @@ class Loader:
 
     def __init__(self, submission: Submission, assignment: Assignment, inside: dict[str, str]) -> None:
         self.submission = submission
+        self.starter = assignment.starter
+        """The folder of the starter; it may not exist."""
         self._assignment = assignment
         self._inside = inside
         self._code = {file.path: file.data for file in submission.files}
