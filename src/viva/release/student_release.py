@@ -31,7 +31,7 @@ _SHOWN: Final = 8
 HIDDEN: Final = "hidden tests"
 WITHHELD: Final = "tests that only the graders can run"
 TRAINING: Final = "tests that train or need a GPU"
-ANSWERS: Final = "answers by hand"
+ANSWERS: Final = "answers that only the graders check"
 WHY: Final = {
     HIDDEN: "no one may know their inputs",
     WITHHELD: "they are under `release: withhold`",
