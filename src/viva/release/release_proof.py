@@ -108,9 +108,10 @@ def complaints(
     """
     right = right_submissions(course.assignment, examples)
     always = {"starter", *(k.name for k in right[:2])}
-    replayable = [k for k in examples if k.name not in always and k.name in found and found[k.name].call_log]
+    decided = [k for k in examples if k.verdict != "timeout"]
+    replayable = [k for k in decided if k.name not in always and k.name in found and found[k.name].call_log]
     same = released.agreeing(replayable, found)
-    left = [k for k in examples if k.name not in same and k.verdict != "timeout"]
+    left = [k for k in decided if k.name not in same]
     in_course = {k.name: found[k.name].score for k in left if k.name in found}
     in_course |= {
         name: graded.score for name, graded in course.graded([k for k in left if k.name not in found]).items()
