@@ -13,7 +13,7 @@ from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
 from viva.grading.hidden_twin import with_other_arguments
 from viva.grading.mistaken import with_mistake
-from viva.grading.networks import outputs
+from viva.grading.networks import outputs, trained
 from viva.grading.observing import observed, played
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "played",
     "share_of_cells",
     "tags",
+    "trained",
     "visibility",
     "weight",
     "with_mistake",

@@ -28,6 +28,7 @@ def filled(seed, network):
     return network"""
 """Run here and in the sandbox. `filled` draws weights that depend on their names and sizes, and not on the order in
 which the layers are made; what is constant stays so, and what is 0, as the embedding of padding."""
+_SEEDED: Final = "seeded("
 _NETWORK: Final = """\
 import torch
 network = next(each for each in before if isinstance(each, torch.nn.Module) and any(True for _ in each.parameters()))"""
@@ -57,11 +58,16 @@ def network_by(maker: Code, seed: int, *, dropout: bool = False) -> Code:
         return torch.nn.Sequential(torch.nn.Dropout(), made) if dropout else made
 
     return Code(
-        f"seeded({seed}, lambda: {text})",
+        f"{_SEEDED}{seed}, lambda: {text})",
         once([_HELPERS, maker.statements]),
         make=lambda _: _helper("seeded")(seed, network),
         shown=f"{shown} {after}",
     )
+
+
+def is_network(argument: object) -> bool:
+    """Return whether an argument is the code of a network."""
+    return type(argument) is Code and argument.expression.startswith(_SEEDED)
 
 
 @lru_cache

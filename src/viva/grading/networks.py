@@ -1,9 +1,11 @@
-"""Networks that students write: what they compute with weights that do not depend on how they name their layers."""
+"""Networks that students write, train or change: what they compute, and which weights they have afterwards."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
+from viva.grading.built_torch import is_network
+from viva.proxies.proxies import Handle
 from viva.sandbox.guest.transport.wire import Code
 
 _PROBE: Final = """\
@@ -63,6 +65,14 @@ equal, so that neither the names of layers nor their order matter; which of them
 layer is left out or used in place of another. Layers that find their sizes in the first call are filled after it."""
 
 
+_WEIGHTS: Final = """\
+def note(module):
+    weights = {name: weight.detach().clone() for name, weight in module.named_parameters()}
+    fixed = sorted(name for name, weight in module.named_parameters() if not weight.requires_grad)
+    module.viva_weights = {"weights": weights, "fixed weights": fixed}"""
+"""Run here and in the sandbox, where it is called with each module of a network."""
+
+
 def outputs(cls: Any) -> Callable[[Sequence[object], Sequence[object]], object]:
     """Return a function that makes a network of `student.Class`, and calls it in evaluation mode.
 
@@ -83,14 +93,56 @@ def outputs(cls: Any) -> Callable[[Sequence[object], Sequence[object]], object]:
 def outputs_of(cls: Callable[..., Any], arguments: Sequence[object], inputs: Sequence[object]) -> object:
     """Return what `outputs` returns, for a class of the key."""
     made = cls(*arguments)
-    made.apply(_probe()())
+    made.apply(_defined(_PROBE, "Probe")())
     answer: object = made(*inputs)
     return answer
 
 
+def trained(function: Any) -> Callable[..., dict[str, object]]:
+    """Return a function that calls `student.f` with networks, and returns what it has made of them.
+
+    It returns a dictionary: what the function returns, and of each network among its arguments the weights afterwards
+    and the names of those that are fixed (`requires_grad` is false). A network that the function returns is described
+    in the same way. `key.trained_f`, written in the key, does the same for the right function, by `trained_of`.
+    """
+
+    def run(*arguments: object) -> dict[str, object]:
+        done = function.call(*arguments)
+        if done.raised is not None:
+            raise done.raised
+        networks = [after for after, given in zip(done.args_after, arguments, strict=True) if is_network(given)]
+        value = done.value
+        returned = _noted(value) if type(value) is Handle else value
+        return {"returned": returned, "networks afterwards": list(map(_noted, networks))}
+
+    run.__name__ = function.__name__
+    return run
+
+
+def _noted(network: Any) -> object:
+    network.apply(Code("note", _WEIGHTS))
+    return network.viva_weights
+
+
+def trained_of(function: Callable[..., Any], *arguments: object) -> dict[str, object]:
+    """Return what `trained` returns, for a function of the key."""
+    import torch
+
+    def noted(value: Any) -> object:
+        value.apply(_defined(_WEIGHTS, "note"))
+        return value.viva_weights
+
+    value = function(*arguments)
+    networks = [argument for argument in arguments if isinstance(argument, torch.nn.Module)]
+    return {
+        "returned": noted(value) if isinstance(value, torch.nn.Module) else value,
+        "networks afterwards": list(map(noted, networks)),
+    }
+
+
 @lru_cache
-def _probe() -> Callable[[], object]:
+def _defined(source: str, name: str) -> Callable[..., Any]:
     names: dict[str, Any] = {}
-    exec(_PROBE, names)  # noqa: S102  # above
-    probe: Callable[[], object] = names["Probe"]
-    return probe
+    exec(source, names)  # noqa: S102  # above
+    defined: Callable[..., Any] = names[name]
+    return defined

@@ -5,6 +5,7 @@ from rows import Rows
 
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.key_source import key_source
+from viva.authoring.solved.proposals import of_function
 from viva.authoring.solved.recorded_run import Recorded, run
 from viva.authoring.source.source_cells import Cell
 
@@ -64,6 +65,48 @@ NET = """\
         outputs(student.Net), key.outputs_Net, tuples(sizes("n")) | tuples(sizes("n"), integers(1, 16)),
         tuples(tensors("m", "n")),
     )"""
+TRAINING = """
+import torch
+from torch import nn
+
+def step(model, x, y, optimizer):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+def freeze(model):
+    for weight in model.parameters():
+        weight.requires_grad = False
+
+def adam(model, x, y):
+    optimizer = torch.optim.AdamW(model.parameters())
+    nn.functional.mse_loss(model(x), y).backward()
+    optimizer.step()
+
+def grows(model, x):
+    with torch.no_grad():
+        for _ in range(30):
+            model.weight.copy_(torch.sin(9 * model.weight))
+
+def computed(model, x):
+    return model(x)
+
+net = nn.Linear(3, 2)
+x, y = torch.randn(5, 3), torch.randn(5, 2)
+step(net, x, y, torch.optim.Adam([{"params": [net.weight]}, {"params": [net.bias], "lr": 0.1}], lr=0.2))
+adam(net, x, y)
+grows(net, x)
+computed(net, x)
+freeze(net)
+"""
+STEP = """\
+    agree_on(
+        trained(student.step), key.trained_step, networks(lambda: nn.Linear(3, 2)), tensors("n", 3), tensors("n", 2),
+        optimizers(torch.optim.SGD, lr=sampled_from([0.1, 0.05, 0.2])), rtol=1e-3,
+    )"""
+FREEZE = "    agree_on(trained(student.freeze), key.trained_freeze, networks(lambda: nn.Linear(3, 2)), rtol=1e-3)"
 ATTENTION = """\
     agree_on(outputs(student.Attention), key.outputs_Attention, tuples(just(8), just(2)), tuples(tensors("n", 8)))
     agree_on(
@@ -110,3 +153,30 @@ def test_the_key_has_what_the_test_asks() -> None:
     answer = names["outputs_Net"]([3], [torch.ones(2, 3)])  # type: ignore[operator]  # the function above
     assert answer["output"].shape == (2, 2)
     assert answer["sizes of the weights that it depends on"] == [[2], [2, 8], [8], [8, 3]]
+
+
+def test_what_a_function_makes_of_networks_is_compared() -> None:
+    names = frozenset({"step", "freeze", "adam", "grows", "computed"})
+    recorded = run([Cell("code", TRAINING, 1)], names)
+    assert recorded.failed == []
+    recorded.written = names
+    for name, body in [("step", STEP), ("freeze", FREEZE)]:
+        proposal = of_function(name, recorded)
+        assert "\n".join(proposal.body) == body and "trained" in proposal.imports, proposal.why_not
+    nothing = "it returns nothing, and the weights afterwards cannot be compared: "
+    adam, grows, computed = (of_function(name, recorded) for name in ("adam", "grows", "computed"))
+    assert adam.why_not == f"{nothing}optimizers such as Adam make whole steps of errors of rounding"
+    assert grows.why_not == f"{nothing}errors of rounding grow while it trains"
+    assert "trained" not in computed.imports and "agree_on" in computed.imports
+
+
+def test_the_key_trains_as_the_test_asks() -> None:
+    cells = [Cell("code", TRAINING, 1)]
+    text = key_source(cells, frozenset({"freeze"}), source="a.ipynb", classes=[], trained=["freeze"])
+    names: dict[str, object] = {}
+    exec(compile(text, "key.py", "exec"), names)  # the key
+    import torch
+
+    answer = names["trained_freeze"](torch.nn.Linear(3, 2))  # type: ignore[operator]  # the function above
+    assert answer["returned"] is None
+    assert [each["fixed weights"] for each in answer["networks afterwards"]] == [["bias", "weight"]]

@@ -41,6 +41,14 @@ def outputs_{name}(arguments, inputs):
 
     return outputs_of({name}, arguments, inputs)
 '''
+TRAINED: Final = '''
+
+def trained_{name}(*arguments):
+    """Return what {name} returns, and the weights of the networks that it was given."""
+    from viva.grading.networks import trained_of
+
+    return trained_of({name}, *arguments)
+'''
 
 
 @dataclass(slots=True)
@@ -59,6 +67,7 @@ def key_source(
     source: str,
     classes: Sequence[str],
     networks: Collection[str] = (),
+    trained: Sequence[str] = (),
 ) -> str:
     """Return the source code of the key.
 
@@ -68,6 +77,7 @@ def key_source(
         source: the name of the notebook.
         classes: those of `names` that are classes.
         networks: those of the classes whose outputs are compared.
+        trained: functions of which is compared what they make of networks.
     """
     kept = needed_statements(cells, names)
     imports = [s.text for s in kept if isinstance(s.node, ast.Import | ast.ImportFrom)]
@@ -76,6 +86,7 @@ def key_source(
     parts = [HEAD.format(source=source), *(f"{text}\n" for text in dict.fromkeys([*future, *imports]))]
     parts += [f"\n\n{s.text}\n" if isinstance(s.node, Definition) else f"\n{s.text}\n" for s in others]
     parts += [(OUTPUTS if name in networks else PLAYED).format(name=name) for name in classes]
+    parts += [TRAINED.format(name=name) for name in trained]
     return "".join(parts).replace('"""\n', '"""\n\n', 1) if imports else "".join(parts)
 
 

@@ -43,8 +43,8 @@ def _torch() -> Any:
     return sys.modules["torch"]
 
 
-def _weights(network: Any) -> list[tuple[str, tuple[int, ...], bool]]:
-    return [(name, tuple(weight.shape), weight.requires_grad) for name, weight in network.named_parameters()]
+def _weights(network: Any) -> list[tuple[str, tuple[int, ...]]]:
+    return [(name, tuple(weight.shape)) for name, weight in network.named_parameters()]
 
 
 def _layer(layer: Any) -> str:

@@ -116,11 +116,9 @@ def _of_torch(kind: type) -> _Kind | None:
     return _Kind(name, f"from torch.utils.data import {name}", _OF_TORCH[name])
 
 
-def _optimizers(values: Sequence[Any], forms: Forms) -> Form | None:
-    """Return how to draw optimizers like these, and with other rates; None if one has several groups of parameters."""
+def _optimizers(values: Sequence[Any], forms: Forms) -> Form:
+    """Return how to draw optimizers like these, and with other rates. All parameters are in one group."""
     kind = type(values[0])
-    if any(len(value.param_groups) > 1 for value in values):
-        return None
     forms.needed.append("import torch")
     usual = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
     options = []

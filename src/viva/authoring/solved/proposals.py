@@ -15,6 +15,7 @@ from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_cal
 from viva.authoring.solved.recorded_run import Recorded, seeded
 from viva.authoring.solved.scalar_forms import Undrawable
 from viva.authoring.solved.solution_code import constants_in, doctest_failures, raised_in, summary_of, texts_in
+from viva.authoring.solved.trained_proposal import of_networks
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
 from viva.compare.context import Context
@@ -48,6 +49,8 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
         proposal.warnings.append(
             f"`{name}` draws from its argument `{drawing[0]}`: a right answer that draws in another order loses points."
         )
+    if of_networks(proposal, function, forms, own, recorded):
+        return proposal
     if answers.differs and answers.plain:
         proposal.fixtures.append("rng")
         proposal.hidden = True

@@ -67,7 +67,9 @@ def make(course: Course, assignment: Assignment) -> None:
     classes = [name for question in questions for name in question.classes]
     used = attributes_read((assignment.folder / TESTS).read_text("utf-8"), "key")  # such as classes that are given
     networks = {name for name in classes if f"outputs_{name}" in used}
-    key = key_source(cells, frozenset(names) | used, source=source.name, classes=classes, networks=networks)
+    trained = [name for name in names if f"trained_{name}" in used]
+    wanted = frozenset(names) | used
+    key = key_source(cells, wanted, source=source.name, classes=classes, networks=networks, trained=trained)
     starter = starter_from(assignment) or {}
     _replace(assignment.starter, starter)
     accepted = course.root / "fixtures" / assignment.name / "submissions" / "accepted" / "source"

@@ -55,7 +55,7 @@ class Record:
     """The case that is running; not stored."""
 
     def answer(self, question: bytes) -> Answer | None:
-        """Return the answer to a question, made anew; None if the key was not asked it."""
+        """Return the answer to a question, decoded each time; None if the key was not asked it."""
         data = self.answers.get(question)
         return None if data is None else Answer(*unpacked(data))
 

@@ -1,0 +1,125 @@
+"""A proposed test of a function that trains or changes networks: what it returns, and the weights afterwards."""
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from viva.authoring.solved.forms import Form, Forms
+from viva.authoring.solved.proposal import Proposal, used_in, written_call
+from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.trial import tried
+from viva.compare.agree import difference
+from viva.compare.context import Context
+from viva.submissions.statement_names import used_names
+
+AFTERWARDS: Final = "networks afterwards"
+_ADAPTIVE: Final = re.compile(r"\b(Ada\w+|[NR]?Adam\w*|RMSprop|Rprop|SparseAdam)\b")
+"""Optimizers that divide a gradient by its size: where it is 0 but for rounding, they make a whole step of it."""
+
+_ADAPTS: Final = "optimizers such as Adam make whole steps of errors of rounding"
+_GROWS: Final = "errors of rounding grow while it trains"
+_SGD: Final = "optimizers(torch.optim.SGD, lr=sampled_from([0.1, 0.05, 0.2]))"
+_LITTLE: Final = 1e-6
+"""How much weights are changed to see whether errors of rounding, a tenth of it, grow."""
+_MUCH: Final = 1e-2
+_RTOL: Final = "rtol=1e-3"
+
+
+def of_networks(
+    proposal: Proposal, function: Callable[..., Any], forms: Forms, own: frozenset[str], recorded: Recorded
+) -> bool:
+    """Propose to compare what a function makes of networks, and return True; return False if it is none of these.
+
+    Args:
+        proposal: is completed.
+        function: the solution's function.
+        forms: how to draw its arguments.
+        own: types of exceptions that the solution raises itself.
+        recorded: the run of the notebook.
+    """
+    forms = replace(forms, arguments=[(name, keyword, _plain_descent(form)) for name, keyword, form in forms.arguments])
+    written = forms.written()
+    if any(keyword for _, keyword, _ in forms.arguments) or not any("networks(" in text for text in written):
+        return False
+    trial = _Trial(function)
+    answers = tried(trial, forms, own)
+    returned = any(isinstance(value, dict) and _is_described(value.get("returned")) for value in answers.values)
+    if not answers.enough or not answers.plain or answers.differs or not (returned or trial.changed):
+        return False
+    name = proposal.name
+    adaptive = any(map(_ADAPTIVE.search, _sources(function, recorded)))
+    if adaptive or trial.unstable:
+        why = f"cannot be compared: {_ADAPTS if adaptive else _GROWS}"
+        if all(isinstance(value, dict) and value["returned"] is None for value in answers.values):
+            proposal.why_not = f"it returns nothing, and the weights afterwards {why}"
+            return True
+        proposal.warnings.append(f"The weights after `{name}` {why}.")
+        return False
+    options = [f'errors="{errors}"'] if (errors := answers.errors(own)) != "fault" else []
+    for count in sorted({forms.required, len(written)}, reverse=True):
+        if count:
+            fewer = ["examples=25"] if count < len(written) else []
+            given = [f"trained(student.{name})", f"key.trained_{name}", *written[:count], _RTOL, *options, *fewer]
+            proposal.body += written_call("agree_on", given)
+    proposal.imports |= {"agree_on", "trained"}
+    proposal.strategies |= used_in(written)
+    return True
+
+
+def _plain_descent(form: Form) -> Form:
+    """Return a form in which optimizers that are passed are plain ones; a function treats all optimizers alike."""
+    text = "".join(part for part in form if isinstance(part, str))
+    return [_SGD] if text.startswith("optimizers(") and _ADAPTIVE.search(text) else form
+
+
+class _Trial:
+    """Calls a function with networks, and notes whether it changes them and how stable the result is."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self.changed = False
+        self.unstable = False
+
+    def __call__(self, *arguments: object) -> dict[str, object]:
+        """Return what `trained_of` returns."""
+        from viva.grading.networks import trained_of
+
+        moved = list(map(_moved, copy.deepcopy(arguments)))
+        before = trained_of(lambda *_: None, *arguments)[AFTERWARDS]
+        done = trained_of(self._function, *arguments)
+        other = trained_of(self._function, *moved)
+        self.changed |= difference(done[AFTERWARDS], before, Context.of(0, 0, ())) is not None
+        self.unstable |= difference(other, done, Context.of(_MUCH, None, ())) is not None
+        return done
+
+
+def _moved(value: Any) -> Any:
+    """Return a network with weights that are changed a little; any other value as it is."""
+    import torch
+
+    if isinstance(value, torch.nn.Module):
+        with torch.no_grad():
+            for weight in value.parameters():
+                weight.mul_(1 + _LITTLE)
+    return value
+
+
+def _is_described(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() == {"weights", "fixed weights"}
+
+
+def _sources(function: Callable[..., Any], recorded: Recorded) -> Iterator[str]:
+    """Yield the source code of a function, and of those of the notebook that it uses, directly or not."""
+    left, seen = [function.__name__], set[str]()
+    while left:
+        name = left.pop()
+        found = recorded.originals.get(name)
+        if name in seen or not inspect.isfunction(found):
+            continue
+        seen.add(name)
+        source = inspect.getsource(found)
+        yield source
+        left += used_names(source)

@@ -1,0 +1,173 @@
+"""Functions that train or change networks are compared by what they return and by the weights afterwards."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+
+import pytest
+from examined import Examined, write_course
+from rows import Rows
+
+KEY = """
+import torch
+from torch import nn
+
+
+def train(model, x, y, lr, epochs):
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def freeze(model):
+    for weight in model[0].parameters():
+        weight.requires_grad = False
+
+
+def mean_of(one, other):
+    made = nn.Linear(3, 2)
+    with torch.no_grad():
+        made.weight.copy_((one.weight + other.weight) / 2)
+        made.bias.copy_((one.bias + other.bias) / 2)
+    return made
+
+
+def trained_train(*arguments):
+    from viva.grading.networks import trained_of
+
+    return trained_of(train, *arguments)
+
+
+def trained_freeze(*arguments):
+    from viva.grading.networks import trained_of
+
+    return trained_of(freeze, *arguments)
+
+
+def trained_mean_of(*arguments):
+    from viva.grading.networks import trained_of
+
+    return trained_of(mean_of, *arguments)
+"""
+TESTS = '''
+from hypothesis.strategies import integers, sampled_from
+from torch import nn
+
+from viva.grading import agree_on, trained, weight
+from viva.grading.strategies import networks, tensors
+
+NET = networks(lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)))
+LINEAR = networks(lambda: nn.Linear(3, 2))
+
+
+@weight(1)
+def test_train(student, key):
+    """Trains."""
+    rates = sampled_from([0.5, 0.1])
+    agree_on(trained(student.train), key.trained_train, NET, tensors("n", 3), tensors("n", 2), rates, integers(0, 3),
+             rtol=1e-3, examples=20)
+
+
+@weight(1)
+def test_freeze(student, key):
+    """Freezes."""
+    agree_on(trained(student.freeze), key.trained_freeze, NET, rtol=1e-3, examples=20)
+
+
+@weight(1)
+def test_mean_of(student, key):
+    """Averages."""
+    agree_on(trained(student.mean_of), key.trained_mean_of, LINEAR, LINEAR, rtol=1e-3, examples=20)
+'''
+pytestmark = pytest.mark.slow  # torch is imported, and the functions are called hundreds of times
+SOLUTION = KEY.partition("def trained_train")[0]
+BY_HAND = """
+    loss_of = nn.MSELoss()
+    for epoch in range(epochs):
+        model.zero_grad()
+        loss_of(model(x), y).backward()
+        with torch.no_grad():
+            for name, weight in model.named_parameters():
+                weight -= lr * weight.grad
+    return model
+"""
+BODY = SOLUTION.partition("epochs):")[2].partition("\n\n\ndef freeze")[0]
+RIGHT = [
+    [],
+    [
+        (BODY, BY_HAND),
+        (
+            "    for weight in model[0].parameters():\n        weight.requires_grad = False",
+            "    model[0].requires_grad_(False)",
+        ),
+        ("    made = nn.Linear(3, 2)", "    import copy\n    made = copy.deepcopy(other)"),
+    ],
+    [
+        ("mse_loss(model(x), y)", "mse_loss(y, model(x).clone())"),
+        ("    return model\n", "    model.eval()\n    return model\n"),
+    ],
+]
+WRONG_TRAIN = [
+    ("        optimizer.step()\n", ""),
+    ("        optimizer.zero_grad()\n", ""),
+    ("        optimizer.step()\n", "        optimizer.step()\n        optimizer.step()\n"),
+    ("loss.backward()", "(-loss).backward()"),
+    ("range(epochs)", "range(epochs + 1)"),
+    ("lr=lr", "lr=lr, weight_decay=0.02"),
+    ("    return model\n", "    return None\n"),
+    ("    return model\n", "    return nn.Linear(3, 2)\n"),
+    ("    return model\n", "    return model[0]\n"),
+]
+WRONG_FREEZE = [
+    ("model[0]", "model[2]"),
+    ("        weight.requires_grad = False", "        weight.data.zero_()"),
+    ("        weight.requires_grad = False", "        pass"),
+]
+WRONG_MEAN = [
+    (") / 2)", ") / 1)"),
+    ("    return made", "    return made.weight"),
+    ("    made = nn.Linear(3, 2)", "    made = one"),
+]
+
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    found = Examined(write_course(tmp_path_factory.mktemp("trained"), tests=TESTS, key=KEY, preload="torch"))
+    yield found
+    found.process.close()
+
+
+def edited(*edits: tuple[str, str]) -> str:
+    text = SOLUTION
+    for was, becomes in edits:
+        assert was in text
+        text = text.replace(was, becomes)
+    return text
+
+
+def test_right_ways_to_train_pass(examined: Examined) -> None:
+    with Rows() as row:
+        for number, edits in enumerate(RIGHT):
+            with row(number):
+                score = examined.score(edited(*edits))
+                assert [(str(entry.status), entry.message) for entry in score.entries] == [("passed", "")] * 3
+
+
+def test_mistakes_are_seen_in_the_weights(examined: Examined) -> None:
+    with Rows() as row:
+        for train, freeze, mean in zip_longest(WRONG_TRAIN, WRONG_FREEZE, WRONG_MEAN):
+            with row((train, freeze, mean)):
+                wrong = {"test_train": train, "test_freeze": freeze, "test_mean_of": mean}
+                score = examined.score(edited(*filter(None, wrong.values())))
+                lost = {entry.test_id.partition("::")[2] for entry in score.entries if str(entry.status) == "failed"}
+                assert lost == {test for test, edit in wrong.items() if edit}, [e.message for e in score.entries]
+
+
+def test_what_differs_and_what_fails_is_told(examined: Examined) -> None:
+    entry = examined.entry(edited(WRONG_TRAIN[0]), "test_train")
+    assert "At ['returned']['weights']['0.bias'] the answer differs" in entry.message, entry.message
+    entry = examined.entry(edited(("loss.backward()", "loss.backwards()")), "test_train")
+    assert "raised AttributeError" in entry.message
