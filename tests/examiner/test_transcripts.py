@@ -263,6 +263,25 @@ def test_a_test_that_catches_everything_does_not_hide_the_change(course: _Course
     assert course.replay().changed == ["test_course.py::test_after"]
 
 
+def test_questions_with_functions_are_passed_over_in_a_search_for_names(course: _Course) -> None:
+    passes = "    agree_on(lambda f: student.apply(f, 2), lambda f: f(2), functions(lambda x: x + 1))\n"
+    course.change(
+        "test_course.py", "def test_after(student):", f"def test_pass(student):\n{passes}\n\ndef test_after(student):"
+    )
+    course.change(
+        "test_course.py", "import numpy as np\n", "import numpy as np\nfrom viva.grading.strategies import functions\n"
+    )
+    work, course.work = course.work, handed_in(f"{WORK}\ndef apply(f, x): return f(x)\n")
+    try:
+        first = course.grade(course.work)
+        assert by_name(first.score)["test_pass"].status is Status.PASSED
+        for test in ("test_pass", "test_after", "test_table", "test_root"):
+            alone = course.replay(first.call_log, only=(test,))
+            assert alone.changed == [] and by_name(alone.score)[test].earned == by_name(first.score)[test].earned
+    finally:
+        course.work = work
+
+
 def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Course) -> None:
     """The first question about a name brings all functions, and no one asks for the list of names a second time."""
     looks = "    assert submission.answers.get('1') is None\n"
@@ -271,7 +290,7 @@ def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Cou
     course.change("test_course.py", "def test_table(student, key, n):", "def test_table(student, key, n, submission):")
     course.change("test_course.py", "    agree(student.table(n)", f"{looks}    agree(student.table(n)")
     first = course.grade(course.work)
-    for test in ("test_third", "test_table", "test_counter_again", "test_root", "test_after"):
+    for test in ("test_table", "test_counter_again", "test_root", "test_after"):
         alone = course.replay(first.call_log, only=(test,))
         assert alone.changed == [], test
         ours = by_name(alone.score)[test]

@@ -93,6 +93,19 @@ def grows(model, x):
 def computed(model, x):
     return model(x)
 
+def made(d_in, hidden):
+    return nn.Sequential(nn.Linear(d_in, hidden), nn.ReLU(), nn.Linear(hidden, 2))
+
+def embedded(vocab, dim=6):
+    class Mean(nn.Module):
+        def forward(self, x):
+            return x.mean(1)
+
+    return nn.Sequential(nn.Embedding(vocab, dim), Mean())
+
+def unknown(size):
+    return nn.Bilinear(size, size, 1)
+
 net = nn.Linear(3, 2)
 x, y = torch.randn(5, 3), torch.randn(5, 2)
 step(net, x, y, torch.optim.Adam([{"params": [net.weight]}, {"params": [net.bias], "lr": 0.1}], lr=0.2))
@@ -100,11 +113,26 @@ adam(net, x, y)
 grows(net, x)
 computed(net, x)
 freeze(net)
+made(4, 5), embedded(10), embedded(12, dim=3), unknown(2)
 """
 STEP = """\
     agree_on(
         trained(student.step), key.trained_step, networks(lambda: nn.Linear(3, 2)), tensors("n", 3), tensors("n", 2),
         optimizers(torch.optim.SGD, lr=sampled_from([0.1, 0.05, 0.2])), rtol=1e-3,
+    )"""
+MADE = """\
+    agree_on(
+        outputs(student.made), key.outputs_made, tuples(sizes("n"), integers(1, 10)),
+        tuples(tensors("m", "n", elements=numbers(0, 1))),
+    )"""
+EMBEDDED = """\
+    agree_on(
+        outputs(student.embedded), key.outputs_embedded, tuples(just(10)),
+        tuples(tensors("n", "m", elements=integers(0, 9))),
+    )
+    agree_on(
+        outputs(student.embedded), key.outputs_embedded, tuples(just(12), just(3)),
+        tuples(tensors("n", "m", elements=integers(0, 11))),
     )"""
 FREEZE = "    agree_on(trained(student.freeze), key.trained_freeze, networks(lambda: nn.Linear(3, 2)), rtol=1e-3)"
 ATTENTION = """\
@@ -156,10 +184,7 @@ def test_the_key_has_what_the_test_asks() -> None:
 
 
 def test_what_a_function_makes_of_networks_is_compared() -> None:
-    names = frozenset({"step", "freeze", "adam", "grows", "computed"})
-    recorded = run([Cell("code", TRAINING, 1)], names)
-    assert recorded.failed == []
-    recorded.written = names
+    recorded = recorded_training()
     for name, body in [("step", STEP), ("freeze", FREEZE)]:
         proposal = of_function(name, recorded)
         assert "\n".join(proposal.body) == body and "trained" in proposal.imports, proposal.why_not
@@ -168,6 +193,22 @@ def test_what_a_function_makes_of_networks_is_compared() -> None:
     assert adam.why_not == f"{nothing}optimizers such as Adam make whole steps of errors of rounding"
     assert grows.why_not == f"{nothing}errors of rounding grow while it trains"
     assert "trained" not in computed.imports and "agree_on" in computed.imports
+
+
+def test_networks_that_a_function_makes_are_compared_by_what_they_compute() -> None:
+    recorded = recorded_training()
+    for name, body in [("made", MADE), ("embedded", EMBEDDED)]:
+        proposal = of_function(name, recorded)
+        assert "\n".join(proposal.body[1:]) == body and "outputs" in proposal.imports, proposal.why_not
+    assert of_function("unknown", recorded).why_not == "it returns a Bilinear, which a test cannot compare"
+
+
+def recorded_training() -> Recorded:
+    names = frozenset({"step", "freeze", "adam", "grows", "computed", "made", "embedded", "unknown"})
+    found = run([Cell("code", TRAINING, 1)], names)
+    assert found.failed == []
+    found.written = names
+    return found
 
 
 def test_the_key_trains_as_the_test_asks() -> None:

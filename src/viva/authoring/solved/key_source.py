@@ -76,7 +76,7 @@ def key_source(
         names: the functions, classes and variables that students write.
         source: the name of the notebook.
         classes: those of `names` that are classes.
-        networks: those of the classes whose outputs are compared.
+        networks: classes and functions of which is compared what the networks compute that they make.
         trained: functions of which is compared what they make of networks.
     """
     kept = needed_statements(cells, names)
@@ -86,6 +86,7 @@ def key_source(
     parts = [HEAD.format(source=source), *(f"{text}\n" for text in dict.fromkeys([*future, *imports]))]
     parts += [f"\n\n{s.text}\n" if isinstance(s.node, Definition) else f"\n{s.text}\n" for s in others]
     parts += [(OUTPUTS if name in networks else PLAYED).format(name=name) for name in classes]
+    parts += [OUTPUTS.format(name=name) for name in sorted(frozenset(networks).difference(classes))]
     parts += [TRAINED.format(name=name) for name in trained]
     return "".join(parts).replace('"""\n', '"""\n\n', 1) if imports else "".join(parts)
 

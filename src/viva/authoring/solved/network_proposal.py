@@ -1,5 +1,6 @@
-"""A proposed test of a class of networks: what it computes, whatever its layers are called."""
+"""A proposed test of what makes networks, a class or a function: what they compute, whatever layers are called."""
 
+import copy
 import inspect
 import sys
 from collections.abc import Callable, Sequence
@@ -17,6 +18,9 @@ from viva.grading.functions import is_literal
 
 _FORWARD: Final = "forward"
 _SIZES: Final = "    # Layers of other sizes than yours lose points. Delete this test if students choose the sizes."
+_INPUT: Final = "x"
+_ROWS, _ROOM = 7, 16
+"""The length of an input, and the side of an image: neither is likely to be the size of a layer."""
 _MOST_MADE: Final = 3
 """Networks of other arguments, if no others than the notebook's can be drawn."""
 
@@ -27,6 +31,27 @@ class _Call:
 
     made: dict[str, Any]
     inputs: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """What makes networks, and the calls of these."""
+
+    name: str
+    make: Callable[..., Any]
+    code: Callable[..., Any]
+    """Holds the texts and constants that inputs may depend on."""
+    made: list[inspect.Parameter]
+    inputs: list[inspect.Parameter]
+    own: frozenset[str]
+    """Types of exceptions that the solution raises itself."""
+    calls: list[_Call]
+
+    def output(self, made: Sequence[Any], inputs: Sequence[Any]) -> object:
+        """Return what a network computes with the weights of a test."""
+        from viva.grading.networks import outputs_of
+
+        return outputs_of(self.make, made, inputs)
 
 
 def is_network_class(cls: type) -> bool:
@@ -43,22 +68,87 @@ def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
         proposal.why_not = "the notebook makes no such network, or does not call it"
         return proposal
     try:
-        lines, errors = _of_drawn(name, cls, calls, recorded, proposal)
-        if not lines or errors == "skip":  # sizes that do not fit each other, among others
-            lines = _of_made(name, cls, calls, recorded, proposal) or lines
+        made, inputs = _parameters(vars(cls).get("__init__")), _parameters(vars(cls)[_FORWARD])
+        maker = _Maker(name, cls, vars(cls)[_FORWARD], made, inputs, _own(cls), calls)
+        _propose(maker, recorded, proposal)
     except Undrawable as what:
         proposal.why_not = f"viva cannot draw {what}"
-        return proposal
+    methods = [other for other, found in vars(cls).items() if inspect.isfunction(found) and not other.startswith("_")]
+    if proposal.body:
+        others = [other for other in methods if other != _FORWARD]
+        proposal.warnings += [f"`{name}.{other}` is not tested: only what the network computes is." for other in others]
+    return proposal
+
+
+def of_made_networks(proposal: Proposal, function: Callable[..., Any], recorded: Recorded) -> bool:
+    """Propose to compare what the networks compute that a function returns; return False if that is not possible.
+
+    Args:
+        proposal: is completed.
+        function: the solution's function.
+        recorded: the run of the notebook.
+    """
+    calls = []
+    for call in recorded.calls.get(proposal.name, []):
+        network = function(*copy.deepcopy(call.args), **copy.deepcopy(call.kwargs))
+        found = input_for(network)
+        if found is None:
+            return False
+        calls.append(_Call(dict(call.arguments), {_INPUT: found}))
+    if not calls:
+        return False
+    made = list(inspect.signature(function).parameters.values())
+    inputs = [inspect.Parameter(_INPUT, inspect.Parameter.POSITIONAL_OR_KEYWORD)]
+    if any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in made):
+        return False
+    try:
+        _propose(
+            _Maker(proposal.name, function, function, made, inputs, raised_in(function), calls), recorded, proposal
+        )
+    except Undrawable:
+        return False
+    return bool(proposal.body)
+
+
+def input_for(network: Any) -> Any:
+    """Return an input for a network by its first layer with weights; None if that is not known, or does not fit."""
+    import torch
+
+    for layer in network.modules():
+        kind = type(layer)
+        if kind is torch.nn.Linear:
+            found = torch.rand(_ROWS, layer.in_features)
+        elif kind is torch.nn.Embedding:
+            found = torch.randint(0, layer.num_embeddings, (_ROWS, 5))
+        elif kind in (torch.nn.Conv1d, torch.nn.Conv2d):
+            found = torch.rand(_ROWS, layer.in_channels, *[_ROOM] * len(layer.kernel_size))
+        elif kind in (torch.nn.RNN, torch.nn.LSTM, torch.nn.GRU):
+            found = torch.rand(_ROWS, 5, layer.input_size)
+        else:
+            continue
+        try:
+            network(found)
+        except Exception:
+            return None
+        return found
+    return None
+
+
+def _propose(maker: _Maker, recorded: Recorded, proposal: Proposal) -> None:
+    """Complete a proposal, or say why there is no test.
+
+    Raises:
+        Undrawable: an argument has a type that cannot be drawn.
+    """
+    lines, errors = _of_drawn(maker, recorded, proposal)
+    if not lines or errors == "skip":  # sizes that do not fit each other, among others
+        lines = _of_made(maker, recorded, proposal) or lines
     if not lines:
         proposal.why_not = proposal.why_not or "the solution answers too few of the inputs that viva draws"
-        return proposal
+        return
     proposal.why_not, proposal.body = "", [_SIZES, *lines]
-    methods = [other for other, found in vars(cls).items() if inspect.isfunction(found) and not other.startswith("_")]
-    others = [other for other in methods if other != _FORWARD]
-    proposal.warnings += [f"`{name}.{other}` is not tested: only what the network computes is." for other in others]
     proposal.imports |= {"agree_on", "outputs"}
     proposal.strategies |= {*used_in(["\n".join(lines)]), "tuples"}
-    return proposal
 
 
 def _calls(name: str, cls: type, recorded: Recorded) -> list[_Call]:
@@ -76,47 +166,44 @@ def _calls(name: str, cls: type, recorded: Recorded) -> list[_Call]:
     return found
 
 
-def _of_drawn(
-    name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal
-) -> tuple[list[str], str]:
+def _of_drawn(maker: _Maker, recorded: Recorded, proposal: Proposal) -> tuple[list[str], str]:
     """Return a test that draws the constructor's arguments as well, and how it treats those that are refused.
 
     There is no test if the solution answers too few.
     """
-    made, inputs = _parameters(cls, "__init__"), _parameters(cls, _FORWARD)
-    known = {each.name for each in made}
-    renamed = {each.name: f"{each.name}_" if each.name in known else each.name for each in inputs}
-    every = [*made, *(each.replace(name=renamed[each.name]) for each in inputs)]
-    given = [{**call.made, **{renamed[n]: value for n, value in call.inputs.items()}} for call in calls]
-    forms = _forms(cls, every, given, recorded)
+    known = {each.name for each in maker.made}
+    renamed = {each.name: f"{each.name}_" if each.name in known else each.name for each in maker.inputs}
+    every = [*maker.made, *(each.replace(name=renamed[each.name]) for each in maker.inputs)]
+    given = [{**call.made, **{renamed[n]: value for n, value in call.inputs.items()}} for call in maker.calls]
+    forms = _forms(maker, every, given, recorded)
     _tie_sizes(forms, given)
-    count = len(made)
-    answers = fitted(lambda *all_: _output(cls, all_[:count], all_[count:]), forms, _own(cls))
+    count = len(maker.made)
+    answers = fitted(lambda *all_: maker.output(all_[:count], all_[count:]), forms, maker.own)
     if not _answered(answers, proposal):
         return [], ""
     proposal.definitions += forms.definitions
     written = forms.written()
-    fewest = min(len(call.made) for call in calls)
-    errors = answers.errors(_own(cls))
-    return _line(name, written[:count], written[count:], errors=errors, fewest=fewest), errors
+    fewest = min(len(call.made) for call in maker.calls)
+    errors = answers.errors(maker.own)
+    return _line(maker.name, written[:count], written[count:], errors=errors, fewest=fewest), errors
 
 
-def _of_made(name: str, cls: type, calls: Sequence[_Call], recorded: Recorded, proposal: Proposal) -> list[str]:
+def _of_made(maker: _Maker, recorded: Recorded, proposal: Proposal) -> list[str]:
     """Return a test with networks as the notebook makes them, and other inputs."""
     lines: list[str] = []
-    parameters = _parameters(cls, _FORWARD)
-    plain = [call for call in calls if all(is_literal(repr(value)) for value in call.made.values())]
+    plain = [call for call in maker.calls if all(is_literal(repr(value)) for value in call.made.values())]
     for made in list(dict.fromkeys(repr(call.made) for call in plain))[:_MOST_MADE]:
         alike = [call for call in plain if repr(call.made) == made]
-        arguments = [alike[0].made.get(each.name, each.default) for each in _parameters(cls, "__init__")]
-        forms = _forms(cls, parameters, [call.inputs for call in alike], recorded)
+        count = max((at for at, each in enumerate(maker.made, 1) if each.name in alike[0].made), default=0)
+        arguments = [alike[0].made.get(each.name, each.default) for each in maker.made[:count]]
+        forms = _forms(maker, maker.inputs, [call.inputs for call in alike], recorded)
         for size in forms.sizes:
             size.fixed = True
-        answers = fitted(lambda *given, made=arguments: _output(cls, made, given), forms, _own(cls))
+        answers = fitted(lambda *given, made=arguments: maker.output(made, given), forms, maker.own)
         if _answered(answers, proposal):
             proposal.definitions += [text for text in forms.definitions if text not in proposal.definitions]
             given = [f"just({code(value)})" for value in arguments]
-            lines += _line(name, given, forms.written(), errors=answers.errors(_own(cls)))
+            lines += _line(maker.name, given, forms.written(), errors=answers.errors(maker.own))
     return lines
 
 
@@ -129,9 +216,8 @@ def _line(
     return written_call("agree_on", [f"outputs(student.{name})", f"key.outputs_{name}", *drawn, *options])
 
 
-def _parameters(cls: type, method: str) -> list[inspect.Parameter]:
-    """Return the parameters of a method without `self`, all of which are passed by position."""
-    function = vars(cls).get(method)
+def _parameters(function: object) -> list[inspect.Parameter]:
+    """Return the parameters of a method without `self`, all of which are passed by position; none if it is none."""
     if not inspect.isfunction(function):
         return []
     found = list(inspect.signature(function).parameters.values())[1:]
@@ -142,10 +228,10 @@ def _parameters(cls: type, method: str) -> list[inspect.Parameter]:
 
 
 def _forms(
-    cls: type, parameters: Sequence[inspect.Parameter], given: Sequence[dict[str, Any]], recorded: Recorded
+    maker: _Maker, parameters: Sequence[inspect.Parameter], given: Sequence[dict[str, Any]], recorded: Recorded
 ) -> Forms:
     """Return how to draw arguments like those given."""
-    return forms_of_calls(vars(cls)[_FORWARD], inspect.Signature(_in_order(parameters)), given, recorded)
+    return forms_of_calls(maker.code, inspect.Signature(_in_order(parameters)), given, recorded)
 
 
 def _in_order(parameters: Sequence[inspect.Parameter]) -> list[inspect.Parameter]:
@@ -169,12 +255,6 @@ def _tie_sizes(forms: Forms, given: Sequence[dict[str, Any]]) -> None:
 def _own(cls: type) -> frozenset[str]:
     constructor = vars(cls).get("__init__")
     return raised_in(vars(cls)[_FORWARD]) | (raised_in(constructor) if constructor is not None else frozenset())
-
-
-def _output(cls: Callable[..., Any], made: Sequence[Any], inputs: Sequence[Any]) -> object:
-    from viva.grading.networks import outputs_of
-
-    return outputs_of(cls, made, inputs)
 
 
 def _answered(answers: Answers, proposal: Proposal) -> bool:

@@ -10,6 +10,8 @@ from typing import Final
 from viva.authoring.solved.described_calls import described_calls
 from viva.authoring.solved.forms import Forms, code, source_code
 from viva.authoring.solved.input_forms import forms_of
+from viva.authoring.solved.network_code import is_network
+from viva.authoring.solved.network_proposal import of_made_networks
 from viva.authoring.solved.object_forms import is_random
 from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
@@ -61,7 +63,8 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
         proposal.strategies |= used_in(forms.written())
         return proposal
     if reason := _no_comparison(answers):
-        proposal.why_not = reason
+        if not any(map(is_network, answers.values)) or not of_made_networks(proposal, function, recorded):
+            proposal.why_not = reason
         return proposal
     errors = answers.errors(own)
     proposal.warnings += _raised_unforeseen(name, answers) if errors == "skip" else []

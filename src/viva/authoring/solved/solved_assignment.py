@@ -66,7 +66,7 @@ def make(course: Course, assignment: Assignment) -> None:
     names = [name for question in questions for name in question.names]
     classes = [name for question in questions for name in question.classes]
     used = attributes_read((assignment.folder / TESTS).read_text("utf-8"), "key")  # such as classes that are given
-    networks = {name for name in classes if f"outputs_{name}" in used}
+    networks = {name for name in names if f"outputs_{name}" in used}
     trained = [name for name in names if f"trained_{name}" in used]
     wanted = frozenset(names) | used
     key = key_source(cells, wanted, source=source.name, classes=classes, networks=networks, trained=trained)
