@@ -98,12 +98,13 @@ def outputs_of(cls: Callable[..., Any], arguments: Sequence[object], inputs: Seq
     return answer
 
 
-def trained(function: Any) -> Callable[..., dict[str, object]]:
+def trained(function: Any, *, returned: bool = True) -> Callable[..., dict[str, object]]:
     """Return a function that calls `student.f` with networks, and returns what it has made of them.
 
     It returns a dictionary: what the function returns, and of each network among its arguments the weights afterwards
     and the names of those that are fixed (`requires_grad` is false). A network that the function returns is described
     in the same way. `key.trained_f`, written in the key, does the same for the right function, by `trained_of`.
+    With `returned=False` it does not matter what the student's function returns, because the right one returns nothing.
     """
 
     def run(*arguments: object) -> dict[str, object]:
@@ -111,9 +112,9 @@ def trained(function: Any) -> Callable[..., dict[str, object]]:
         if done.raised is not None:
             raise done.raised
         networks = [after for after, given in zip(done.args_after, arguments, strict=True) if is_network(given)]
-        value = done.value
-        returned = _noted(value) if type(value) is Handle else value
-        return {"returned": returned, "networks afterwards": list(map(_noted, networks))}
+        value = done.value if returned else None
+        described = _noted(value) if type(value) is Handle else value
+        return {"returned": described, "networks afterwards": list(map(_noted, networks))}
 
     run.__name__ = function.__name__
     return run

@@ -134,7 +134,10 @@ EMBEDDED = """\
         outputs(student.embedded), key.outputs_embedded, tuples(just(12), just(3)),
         tuples(tensors("n", "m", elements=integers(0, 11))),
     )"""
-FREEZE = "    agree_on(trained(student.freeze), key.trained_freeze, networks(lambda: nn.Linear(3, 2)), rtol=1e-3)"
+FREEZE = (
+    "    agree_on(trained(student.freeze, returned=False), key.trained_freeze, "
+    "networks(lambda: nn.Linear(3, 2)), rtol=1e-3)"
+)
 ATTENTION = """\
     agree_on(outputs(student.Attention), key.outputs_Attention, tuples(just(8), just(2)), tuples(tensors("n", 8)))
     agree_on(

@@ -33,7 +33,7 @@ _QUESTION: Final = """\
     model: |-
 {model}
     items:
-      - {{id: right, points: {points}, text: Say what a right answer contains.}}
+      - {{id: right, points: {points}, text: It agrees with the model answer.}}
 """
 
 

@@ -50,10 +50,11 @@ def of_networks(
     if not answers.enough or not answers.plain or answers.differs or not (returned or trial.changed):
         return False
     name = proposal.name
+    nothing = all(isinstance(value, dict) and value["returned"] is None for value in answers.values)
     adaptive = any(map(_ADAPTIVE.search, _sources(function, recorded)))
     if adaptive or trial.unstable:
         why = f"cannot be compared: {_ADAPTS if adaptive else _GROWS}"
-        if all(isinstance(value, dict) and value["returned"] is None for value in answers.values):
+        if nothing:
             proposal.why_not = f"it returns nothing, and the weights afterwards {why}"
             return True
         proposal.warnings.append(f"The weights after `{name}` {why}.")
@@ -62,7 +63,14 @@ def of_networks(
     for count in sorted({forms.required, len(written)}, reverse=True):
         if count:
             fewer = ["examples=25"] if count < len(written) else []
-            given = [f"trained(student.{name})", f"key.trained_{name}", *written[:count], _RTOL, *options, *fewer]
+            given = [
+                f"trained(student.{name}{', returned=False' if nothing else ''})",
+                f"key.trained_{name}",
+                *written[:count],
+                _RTOL,
+                *options,
+                *fewer,
+            ]
             proposal.body += written_call("agree_on", given)
     proposal.imports |= {"agree_on", "trained"}
     proposal.strategies |= used_in(written)
