@@ -493,7 +493,7 @@ OF_NETWORKS = {
     "fit": "networks(lambda: nn.Sequential(",
     "mean_loss": "built(DataLoader, built(TensorDataset, tensors('n', 2), tensors('n', elements=integers(0, 1))), "
     "integers(1, 8)), networks(lambda: nn.CrossEntropyLoss())",
-    "epoch": "integers(1, 8)), optimizers(torch.optim.Adam, lr=sampled_from([0.1, 0.05, 0.2])))",
+    "epoch": "integers(1, 8)), optimizers(torch.optim.SGD, lr=sampled_from([0.1, 0.05, 0.2])), rtol=0.001)",
     "predict": "networks(built(key.Given, integers(2, 2), width=integers(1, 16))), tensors(",
     "outputs": "agree_in_distribution(student.outputs, key.outputs, built(key.Own, ",
     "noisy": "agree_in_distribution(student.noisy, key.noisy, networks(lambda: nn.Dropout()), ",
