@@ -170,5 +170,7 @@ def test_mistakes_are_seen_in_the_weights(examined: Examined) -> None:
 def test_what_differs_and_what_fails_is_told(examined: Examined) -> None:
     entry = examined.entry(edited(WRONG_TRAIN[0]), "test_train")
     assert "At ['returned']['weights']['0.bias'] the answer differs" in entry.message, entry.message
+    entry = examined.entry(edited(("    return model\n", "    return optimizer\n")), "test_train")
+    assert "At ['returned'] the answer is an object of class `SGD`; expected a dict of 2 items." in entry.message
     entry = examined.entry(edited(("loss.backward()", "loss.backwards()")), "test_train")
     assert "raised AttributeError" in entry.message
