@@ -54,13 +54,13 @@ def network_by(maker: Code, seed: int, *, dropout: bool = False) -> Code:
     def network() -> object:
         import torch
 
-        made: Any = maker() if maker.make is None else _helper("filled")(seed, maker.here())
+        made: Any = maker() if maker.make is None else defined(_HELPERS, "filled")(seed, maker.here())
         return torch.nn.Sequential(torch.nn.Dropout(), made) if dropout else made
 
     return Code(
         f"{_SEEDED}{seed}, lambda: {text})",
         once([_HELPERS, maker.statements]),
-        make=lambda _: _helper("seeded")(seed, network),
+        make=lambda _: defined(_HELPERS, "seeded")(seed, network),
         shown=f"{shown} {after}",
     )
 
@@ -71,11 +71,12 @@ def is_network(argument: object) -> bool:
 
 
 @lru_cache
-def _helper(name: str) -> Callable[..., object]:
+def defined(source: str, name: str) -> Callable[..., Any]:
+    """Return the function or class of that name that the source code of this package for the sandbox defines."""
     names: dict[str, Any] = {}
-    exec(_HELPERS, names)  # noqa: S102  # above
-    helper: Callable[..., object] = names[name]
-    return helper
+    exec(source, names)  # noqa: S102  # of this package
+    found: Callable[..., Any] = names[name]
+    return found
 
 
 def _called(function: str) -> str:

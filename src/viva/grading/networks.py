@@ -1,10 +1,10 @@
 """Networks that students write, train or change: what they compute, and which weights they have afterwards."""
 
+import contextlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
-from viva.grading.built_torch import is_network
+from viva.grading.built_torch import defined, is_network
 from viva.model.errors import StudentRaised
 from viva.proxies.proxies import Handle
 from viva.sandbox.guest.transport.wire import Code
@@ -94,7 +94,7 @@ def outputs(cls: Any) -> Callable[[Sequence[object], Sequence[object]], object]:
 def outputs_of(cls: Callable[..., Any], arguments: Sequence[object], inputs: Sequence[object]) -> object:
     """Return what `outputs` returns, for a class of the key."""
     made = cls(*arguments)
-    made.apply(_defined(_PROBE, "Probe")())
+    made.apply(defined(_PROBE, "Probe")())
     answer: object = made(*inputs)
     return answer
 
@@ -112,21 +112,20 @@ def trained(function: Any, *, returned: bool = True) -> Callable[..., dict[str, 
         done = function.call(*arguments)
         if done.raised is not None:
             raise done.raised
+        note, value = Code("note", _WEIGHTS), done.value if returned else None
+        if type(value) is Handle:
+            with contextlib.suppress(StudentRaised):  # it is another object
+                value = _noted(value, note)
         networks = [after for after, given in zip(done.args_after, arguments, strict=True) if is_network(given)]
-        value = done.value if returned else None
-        described = _noted(value) if type(value) is Handle else value
-        return {"returned": described, "networks afterwards": list(map(_noted, networks))}
+        return {"returned": value, "networks afterwards": [_noted(network, note) for network in networks]}
 
     run.__name__ = function.__name__
     return run
 
 
-def _noted(network: Any) -> object:
-    """Return the description of a network in the box; of any other object, itself."""
-    try:
-        network.apply(Code("note", _WEIGHTS))
-    except StudentRaised:
-        return network
+def _noted(network: Any, note: object) -> object:
+    """Return the weights of a network, here or in the sandbox."""
+    network.apply(note)
     return network.viva_weights
 
 
@@ -134,21 +133,9 @@ def trained_of(function: Callable[..., Any], *arguments: object) -> dict[str, ob
     """Return what `trained` returns, for a function of the key."""
     import torch
 
-    def noted(value: Any) -> object:
-        value.apply(_defined(_WEIGHTS, "note"))
-        return value.viva_weights
-
-    value = function(*arguments)
+    note, value = defined(_WEIGHTS, "note"), function(*arguments)
     networks = [argument for argument in arguments if isinstance(argument, torch.nn.Module)]
     return {
-        "returned": noted(value) if isinstance(value, torch.nn.Module) else value,
-        "networks afterwards": list(map(noted, networks)),
+        "returned": _noted(value, note) if isinstance(value, torch.nn.Module) else value,
+        "networks afterwards": [_noted(network, note) for network in networks],
     }
-
-
-@lru_cache
-def _defined(source: str, name: str) -> Callable[..., Any]:
-    names: dict[str, Any] = {}
-    exec(source, names)  # noqa: S102  # above
-    defined: Callable[..., Any] = names[name]
-    return defined

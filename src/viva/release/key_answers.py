@@ -44,7 +44,7 @@ class KeyRecorder:
     tier: Tier
     secret: bytes
     found: Mapping[str, Verified]
-    """What the examples got when the assignment was verified."""
+    """The scores and call logs of the examples from the last verification."""
 
     def of_tests(self, tests: Sequence[str], examples: Sequence[ExampleSubmission]) -> KeyAnswers:
         """Record the key's answers to some tests with two right submissions and the starter.

@@ -24,7 +24,7 @@ _LEAST_LINE: Final = 40
 _COMMON_LINE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 """Imports, comments, names of types."""
 _READABLE: Final = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ufffd]{4,}")
-"""What can be read in a record, which consists of packed numbers for the most part: a tenth of it."""
+"""Matches readable text in a record. Most of a record is packed numbers, so this is about a tenth of it."""
 _FENCED: Final = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
 
 

@@ -40,12 +40,17 @@ def starter_of(folder: Path) -> "StarterCode":
     return StarterCode(folder)
 
 
+def starter_paths(folder: Path) -> list[Path]:
+    """Return the files of a starter, sorted; there may be none."""
+    return [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []
+
+
 class StarterCode:
     """The files of an assignment's starter."""
 
     def __init__(self, folder: Path) -> None:
         """Read the starter; there may be none."""
-        paths = [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []
+        paths = starter_paths(folder)
         data = [path.read_bytes() for path in paths]
         self._bytes = frozenset(data)
         read = [_read(path.name, content) for path, content in zip(paths, data, strict=True)]

@@ -1,4 +1,4 @@
-"""What the starter says where students write in words: its questions and placeholders are not part of an answer."""
+"""Remove the starter's own text, its questions and placeholders, from an answer in words."""
 
 import re
 from collections.abc import Iterator
@@ -8,9 +8,10 @@ from typing import Final
 
 from viva.submissions.answers_file import is_answers_file, read_answers, written_in
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
+from viva.submissions.starter_code import starter_paths
 
 _BETWEEN: Final = re.compile(r"\n[ \t]{0,99}\n\s{0,999}")
-"""What separates paragraphs. Every repetition is bounded: the text is a student's."""
+"""Separates paragraphs. Every repetition is bounded, because students write the text."""
 
 
 @lru_cache(maxsize=16)
@@ -24,7 +25,7 @@ class StarterProse:
 
     def __init__(self, folder: Path) -> None:
         """Read the files that can hold prose."""
-        paths = [path for path in sorted(folder.iterdir()) if path.is_file()] if folder.is_dir() else []
+        paths = starter_paths(folder)
         self._notebooks = [*_notebooks(paths)]
         self._answers = [read_answers(path.read_bytes()).written for path in paths if is_answers_file(path.name)]
 

@@ -35,7 +35,7 @@ class _Call:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """What makes networks, and the calls of these."""
+    """A class or function that makes networks, and the calls of these networks in the notebook."""
 
     name: str
     make: Callable[..., Any]
@@ -137,7 +137,7 @@ def input_for(network: Any) -> Any:
 
 
 def _propose(maker: _Maker, recorded: Recorded, proposal: Proposal) -> None:
-    """Complete a proposal, or say why there is no test.
+    """Add a test to a proposal, or the reason why there is none.
 
     Raises:
         Undrawable: an argument has a type that cannot be drawn.

@@ -24,7 +24,7 @@ WHOLE: Final = 64 << 10
 DIGEST: Final = b"sha256:"
 """The prefix of a digest that replaces a question."""
 FUNCTION: Final[dict[str, object]] = {"found": True, "callable": True, "kind": "function"}
-"""What is known about a name that another question has brought."""
+"""The reply about a function whose name was in the reply to another question."""
 ABOUT_NAMES: Final = frozenset({"find", "names"})
 """The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
 _FORMAT: Final = "viva call log 1"

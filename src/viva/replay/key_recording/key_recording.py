@@ -152,7 +152,7 @@ def load_record(path: Path) -> Record:
 
 
 def _packed_all(*parts: object) -> bytes:
-    """Return parts that hold packed values as bytes. There is no limit: an answer key may be asked very much."""
+    """Return the parts as bytes. Unlike one packed value, they have no size limit."""
     data: bytes = msgpack.packb(parts, unicode_errors="surrogatepass")
     return data
 
