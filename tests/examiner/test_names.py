@@ -11,6 +11,7 @@ class BoxConnection:
     def __init__(self, has: dict[str, str], told: Any) -> None:
         self.generation = 1
         self.asked: list[tuple[str, bool]] = []
+        self.set_names: set[str] = set()
         self._has, self._told = has, told
 
     def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:

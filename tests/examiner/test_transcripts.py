@@ -297,6 +297,32 @@ def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Cou
         assert ours.earned == by_name(first.score)[test].earned, test
 
 
+def test_a_test_alone_names_the_same_objects(course: _Course) -> None:
+    """Objects of earlier tests do not count, so that a call log answers a test that keeps some."""
+    course.change("test_course.py", '    """Divides by three."""', "    student.Counter.keep(1).step()")
+    course.change("test_course.py", "    assert student.half(8) == 4", "    assert student.Counter.keep(8).step() == 9")
+    first = course.grade(course.work)
+    alone = course.replay(first.call_log, only=("test_after",))
+    assert alone.changed == []
+    assert by_name(alone.score)["test_after"].status is Status.PASSED
+
+
+def test_what_a_test_has_learnt_can_be_compared(course: _Course) -> None:
+    tests = {name: entry.test_id for name, entry in by_name(course.first.score).items()}
+    mine = CallLog.from_bytes(course.first.call_log)
+    other = handed_in(WORK.replace("x * 0.5", "x / 2").replace("x / 3 + 1e-6", "x / 3"))
+    theirs = CallLog.from_bytes(course.grade(other).call_log)
+    same = {name for name, test in tests.items() if mine.learnt(test) == theirs.learnt(test)}
+    assert same >= {"test_half", "test_table", "test_counter", "test_root", "test_missing", "test_after"}
+    assert "test_third" not in same
+    looks = "    assert submission.answers.get('1') is None\n    assert student.half(8) == 4"
+    course.change("test_course.py", "    assert student.half(8) == 4", looks)
+    course.change("test_course.py", "def test_after(student):", "def test_after(student, submission):")
+    reading = CallLog.from_bytes(course.grade(course.work).call_log)
+    assert reading.learnt(tests["test_after"]) is None
+    assert reading.learnt(tests["test_half"]) == mine.learnt(tests["test_half"])
+
+
 @pytest.mark.parametrize("data", [b"", b"no call log", b"\x78\x9c"])
 def test_what_is_no_call_log_is_refused(data: bytes) -> None:
     with pytest.raises(UsageError, match="A call log cannot be read"):

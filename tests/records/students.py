@@ -16,7 +16,7 @@ from viva.records.overrides import override
 from viva.records.proposals import decide, pending_proposal, propose
 from viva.records.store import Reason, StoredScore
 from viva.replay.call_log import CallLog, Exchange
-from viva.replay.call_log.call_log import question_of
+from viva.replay.call_log.exchange import question_of
 
 ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
 BOB = Student("m-4712", "Bob Stone", "bob.s@example.org", "A", {"canvas": "1002"})
@@ -33,7 +33,7 @@ def call_log(who: str) -> bytes:
     put = question_of("put", {"path": "solution.py", "data": code})
     asked = question_of("call", {"name": "f", "args": [1]})
     made.loads = [[Exchange(put, _message({"ok": True}))]]
-    made.cases = {"test_it.py::test_1": [Exchange(asked, _message({"value": f"{who} says 1"}))]}
+    made.cases["test_it.py::test_1"] = [Exchange(asked, _message({"value": f"{who} says 1"}))]
     return made.to_bytes()
 
 

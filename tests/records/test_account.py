@@ -105,6 +105,6 @@ def test_hidden_tests_can_be_left_out(filled: Records) -> None:
 def test_what_cannot_be_read_is_said() -> None:
     assert readable(b"") == []
     assert readable(b"nonsense") == [
-        "A call log cannot be read: Error -3 while decompressing data: incorrect header check."
+        "A call log cannot be read: it is damaged, or another version of viva has written it."
     ]
     assert readable(b"x" * (MOST_BYTES + 1)) == ["left out: a call log of 262,145 bytes"]

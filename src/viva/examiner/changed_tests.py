@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from viva.examiner.catalog import TestFunction, resolve
+from viva.model.case_ids import test_of
 from viva.replay.call_log import BoxReplay
 
 
 def changed_tests(functions: Sequence[TestFunction], replaying: BoxReplay) -> list[str]:
     """Return the ids of tests that a call log could not answer completely, and of those that depend on them."""
-    cases = {case.partition("[")[0] for case in replaying.changed}
+    cases = {test_of(case) for case in replaying.changed}
     changed: list[str] = []
     for function in functions:
         needs = {resolve(name, function, functions).test_id for name in function.depends}

@@ -40,6 +40,7 @@ from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
+from viva.replay.call_log import BoxRecorder
 from viva.replay.key_recording import (
     HintReader,
     HintWriter,
@@ -127,12 +128,15 @@ class Grader:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
             tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
-            with using_hint_recording(hint_recording), tracing, shrinking(on=not options.until_loss):
+            shrinks = options.explain and not options.until_loss
+            with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks):
                 for function in chosen:
                     entry = run.entry(function, following)
                     sinks.on_entry(entry)
                     if options.until_loss and entry.earned < entry.points and not entry.status.is_open:
                         break
+            if isinstance(call_log, BoxRecorder):
+                call_log.call_log.readers |= session.readers
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
             wall_s = time.monotonic() - started
@@ -345,7 +349,8 @@ class _Run:
             error = error or fault
         if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
-        if isinstance(error, Disagreement) and error.suspected and not (function.needs or call_s):
+        looks_again = self._options.explain and not (function.needs or call_s)
+        if looks_again and isinstance(error, Disagreement) and error.suspected:
             error = error.without(self._refuted(function, item, following, error.suspected))
         incomplete = session.report is not None and session.report.incomplete
         if isinstance(error, MissingName) and session.report is not None:

@@ -23,6 +23,8 @@ class GradeOptions:
     """Run tests that train a model; otherwise they are deferred."""
     until_loss: bool = False
     """Stop after the first test that loses points: for callers who need not know how many are lost."""
+    explain: bool = True
+    """Look for a smaller input where an answer is wrong, and for the mistake behind it: messages alone need this."""
     call_s: float | None = None
     """A limit in seconds for each call and each test, instead of the assignment's and the test's own.
 

@@ -48,7 +48,6 @@ class LocalPool:
         of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
         stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
-        # Before the threads start, because Python 3.11 cannot parse in two threads at once.
         for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
             theirs = [job.submission for job in jobs if job.assignment.name == assignment.name]
             stop.unused[assignment.name] = unused_modules(assignment, theirs)

@@ -1,6 +1,7 @@
 """Find modules that no submission of a run uses: a run of few submissions does not wait for their import."""
 
 import re
+import threading
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,6 +12,8 @@ from viva.submissions.code_imports import imported, imports_only, names_torch_dy
 
 _MOST: Final = 8
 """More submissions are not looked at: the imports are soon paid for, and it is likely that one of them uses them."""
+_PARSING: Final = threading.Lock()
+"""Python 3.11 cannot parse in two threads at once."""
 _TENSORS: Final = re.compile(r"\btensors\b")
 """The strategy with which tests draw tensors; they arrive as such, also in code that does not name torch."""
 
@@ -30,6 +33,11 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
     read = [submission for submission in submissions if submission is not None]
     if len(read) < len(submissions) or len(read) > _MOST or assignment.suite is not None:
         return ()
+    with _PARSING:
+        return _unused(assignment, read)
+
+
+def _unused(assignment: Assignment, read: Sequence[Submission]) -> tuple[str, ...]:
     helpers = [*helpers_of(assignment).values()]
     optional = [name.rstrip("?") for name in assignment.preload if name.endswith("?")]
     if all(imports_only(submission, ("numpy",)) for submission in read):

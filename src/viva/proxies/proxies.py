@@ -26,6 +26,9 @@ _PROBES = frozenset(
 class BoxConnection(Protocol):
     """What handles need from the session that owns the box."""
 
+    set_names: set[str]
+    """Names that tests have set: whether they are there changes from test to test."""
+
     @property
     def generation(self) -> int:
         """Return the number of the current box of this submission; an object dies with its box."""

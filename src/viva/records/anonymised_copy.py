@@ -153,11 +153,11 @@ class _Copier:
 
     def _call_log(self, data: bytes) -> bytes:
         old = CallLog.from_bytes(data)
-        new = CallLog(old.ready_message, seeds=old.seeds)
+        new = CallLog(old.ready_message, seeds=old.seeds, readers=old.readers)
         new.loads = [[self._exchange(exchange) for exchange in load] for load in old.loads]
-        new.cases = {
-            case: [self._exchange(exchange) for exchange in exchanges] for case, exchanges in old.cases.items()
-        }
+        new.names = [self._exchange(exchange) for exchange in old.names]
+        for case, exchanges in old.cases.items():
+            new.cases[case] = [self._exchange(exchange) for exchange in exchanges]
         return new.to_bytes()
 
     def _exchange(self, exchange: Exchange) -> Exchange:

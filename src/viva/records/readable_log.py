@@ -5,6 +5,7 @@ from typing import Final
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.formats import escaping
+from viva.model.case_ids import test_of
 from viva.model.errors import UsageError
 from viva.replay.call_log import DIGEST, CallLog, Exchange
 
@@ -35,7 +36,7 @@ def readable(data: bytes, *, leave_out: Collection[str] = ()) -> list[str]:
         for exchange in load
     ]
     for case, exchanges in call_log.cases.items():
-        if case.partition("[")[0] not in leave_out:
+        if test_of(case) not in leave_out:
             lines += [f"{escaping.line(case)}: {_line(exchange)}" for exchange in exchanges]
     return lines
 

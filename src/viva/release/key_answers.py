@@ -12,6 +12,7 @@ from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Status, Tier
+from viva.model.case_ids import test_of
 from viva.model.errors import CourseError, GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -147,8 +148,3 @@ def _same_hints(first: KeyRecording, *others: KeyRecording) -> dict[str, dict[st
 
     kept = {at: {name: v for name, v in hints.items() if same(at, name, v)} for at, hints in first.hints.items()}
     return {at: hints for at, hints in kept.items() if hints}
-
-
-def test_of(case_id: str) -> str:
-    """Return the id of the test that a case belongs to."""
-    return case_id.partition("[")[0]

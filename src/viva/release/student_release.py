@@ -11,12 +11,13 @@ from typing import Final
 from viva.config import Assignment, Course, load_course
 from viva.config.find_course import RELEASED
 from viva.model import Entry, File, Submission, Tier
+from viva.model.case_ids import test_of
 from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
 from viva.release.answers_in_tests import written_answers
-from viva.release.key_answers import KeyRecorder, right_submissions, test_of
+from viva.release.key_answers import KeyRecorder, right_submissions
 from viva.release.leak_search import Secrets, decoded
 from viva.release.release_files import released_files, starter_files
 from viva.release.release_proof import Side

@@ -196,6 +196,29 @@ def test_names_are_set(worker: Worker) -> None:
     assert worker.call("use") == (3, 5)
 
 
+def test_what_a_test_sets_is_as_before_in_the_next_one(worker: Worker) -> None:
+    worker.define("known = 1\ndef use(): return known\ndef new(): return forgotten")
+    worker.ask("set", space="student", names={"known": 2, "forgotten": 3}, seed=1)
+    worker.ask("set", space="student", names={"known": 4})
+    assert (worker.call("use"), worker.call("new")) == (4, 3)
+    assert worker.ask("call", **worker.call_fields("use", [], {}), seed=2) == 1
+    assert worker.call_raises("new")["type"] == "NameError"
+    assert worker.ask("find", space="student", name="forgotten")["found"] is False
+
+
+def test_numbers_of_objects_depend_on_the_test_alone(solution: Worker) -> None:
+    def kept(seed: int) -> list[int]:
+        first = solution.ask("call", keep=True, seed=seed, **solution.call_fields("Model", [seed], {})).id
+        return [first, solution.keep("Model", seed).id]
+
+    alone = kept(5)
+    assert kept(6) != alone
+    again = kept(5)  # a second look at a test, in the same box
+    assert [number - alone[0] for number in alone + again] == [0, 1, 2, 3]
+    assert [solution.ask("attribute", ref=number, name="size") for number in alone + again] == [5] * 4
+    assert solution.ask("attribute", ref=kept(2**32 - 1)[0], name="size") == 2**32 - 1
+
+
 def test_helpers_of_the_author_live_beside_the_students_code(worker: Worker) -> None:
     worker.ask("load_inside", sources={"inside.py": "import numpy\ndef apply(f, *a): return f(*a)\nX = 1"})
     worker.define("def double(x): return 2 * x\ndef fail(): return 1 / 0")

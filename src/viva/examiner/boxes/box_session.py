@@ -97,6 +97,10 @@ class BoxSession:
         """Keep what each test asks."""
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
+        self.set_names: set[str] = set()
+        """See `BoxConnection`."""
+        self.readers: set[str] = set()
+        """The cases that read something of the submission that no question to its box has brought."""
         self._ended_s = 0.0
         """Counted seconds of the boxes that have ended."""
         self._environment: list[str] = []
@@ -439,6 +443,10 @@ class BoxSession:
             and text not in self._environment
         ):
             self._environment.append(text)
+
+    def note_reading(self) -> None:
+        """Note that the running test reads files, answers or outputs of the submission."""
+        self.readers.add(self.test.case_id)
 
     def note(self, question: Question) -> None:
         """Keep a question that was answered without the box, if questions are recorded."""

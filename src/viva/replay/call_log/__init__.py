@@ -6,6 +6,7 @@ without running the student's code again.
 
 from viva.replay.call_log.box_recorder import BoxRecorder
 from viva.replay.call_log.box_replay import BoxReplay, NoBoxes
-from viva.replay.call_log.call_log import DIGEST, CallLog, Exchange
+from viva.replay.call_log.call_log import CallLog
+from viva.replay.call_log.exchange import DIGEST, Exchange
 
 __all__ = ["DIGEST", "BoxRecorder", "BoxReplay", "CallLog", "Exchange", "NoBoxes"]

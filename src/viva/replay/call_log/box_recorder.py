@@ -6,7 +6,8 @@ from typing import Any
 import viva.sandbox.guest.transport.wire as wire
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxError
-from viva.replay.call_log.call_log import LOADING, MOST_BYTES, CallLog, Exchange, ending_of, question_of
+from viva.replay.call_log.call_log import LOADING, CallLog
+from viva.replay.call_log.exchange import ABOUT_NAMES, MOST_BYTES, Exchange, ending_of, question_of
 
 
 class BoxRecorder:
@@ -33,7 +34,7 @@ class BoxRecorder:
         self.call_log.loads.append([])
         return _RecordedBox(box, self)
 
-    def write(self, exchange: Exchange) -> None:
+    def write(self, op: str, exchange: Exchange) -> None:
         """Add an exchange to the call log."""
         self._left -= len(exchange.question) + len(exchange.reply)
         if self._left < 0:
@@ -42,6 +43,8 @@ class BoxRecorder:
         place = self.place()
         where = self.call_log.loads[-1] if place == LOADING else self.call_log.cases.setdefault(place, [])
         where.append(exchange)
+        if op in ABOUT_NAMES:
+            self.call_log.names.append(exchange)
 
 
 class _RecordedBox:
@@ -74,9 +77,9 @@ class _RecordedBox:
         try:
             reply = self._box.ask(op, timeout_s=timeout_s, **fields)
         except BoxError as error:
-            self._recorder.write(Exchange(question, ending=ending_of(error), why=str(error)))
+            self._recorder.write(op, Exchange(question, ending=ending_of(error), why=str(error)))
             raise
-        self._recorder.write(Exchange(question, _message(reply)))
+        self._recorder.write(op, Exchange(question, _message(reply)))
         return reply
 
 

@@ -1,66 +1,68 @@
 """The call log of one submission: exchanges with its boxes, by the case of the test in which they took place."""
 
 import hashlib
-import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
 
 import msgpack
 
-import viva.sandbox.guest.transport.wire as wire
-from viva.model import untrusted
-from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
+from viva.model.case_ids import test_of
+from viva.model.errors import UsageError
+from viva.replay.call_log.exchange import Exchange, packed, unpacked
 
 if TYPE_CHECKING:  # importing it loads the sandbox, which a live check does not need
     from viva.sandbox.host.ready_message import ReadyMessage
 
 LOADING: Final = ""
 """The place of requests while a box is loaded; no case of a test has this name."""
-MOST_BYTES: Final = 64 << 20
-"""The most bytes of one call log before packing; a larger one is not kept, and its tests run again."""
-WHOLE: Final = 64 << 10
-"""A question of more bytes is kept as its digest, which can be compared but not read."""
-DIGEST: Final = b"sha256:"
-"""The prefix of a digest that replaces a question."""
-FUNCTION: Final[dict[str, object]] = {"found": True, "callable": True, "kind": "function"}
-"""The reply about a function whose name was in the reply to another question."""
-ABOUT_NAMES: Final = frozenset({"find", "names"})
-"""The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
-_FORMAT: Final = "viva call log 1"
-_NOT_ASKED: Final = ("soft_s", "release", "seed")
-"""Fields of a request that are not part of the question: how long it may take, what is not needed any more, and the
-seed of the test, which travels with its first question, whichever that is."""
-_ENDINGS: Final[Mapping[str, type[BoxError]]] = {
-    "timeout": BoxTimeout,
-    "died": BoxDied,
-    "violation": ProtocolViolation,
-}
+_FORMAT: Final = "viva call log 2"
+_UNREADABLE: Final = "A call log cannot be read: it is damaged, or another version of viva has written it."
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One question and its result."""
+class Cases(MutableMapping[str, list[Exchange]]):
+    """The exchanges of each case, in the order of the cases; packed ones are unpacked when they are read."""
 
-    question: bytes
-    """The question, as `question_of` returns it."""
-    reply: bytes = b""
-    """The message that came back."""
-    ending: str = ""
-    """How the box ended instead: "timeout", "died" or "violation"."""
-    why: str = ""
+    def __init__(self, packed_cases: Mapping[str, bytes] | None = None) -> None:
+        self._cases: dict[str, bytes | list[Exchange]] = dict(packed_cases or {})
 
-    def answer(self) -> object:
-        """Return what the box replied.
+    def __getitem__(self, case: str) -> list[Exchange]:
+        """Return the exchanges of a case.
 
         Raises:
-            BoxTimeout: the box ended in this way instead.
-            BoxDied: the box ended in this way instead.
-            ProtocolViolation: the box ended in this way instead.
+            UsageError: they cannot be unpacked.
         """
-        if self.ending:
-            raise _ENDINGS[self.ending](self.why)
-        return wire.load(self.reply)
+        kept = self._cases[case]
+        if isinstance(kept, bytes):
+            try:
+                kept = self._cases[case] = unpacked(kept)
+            except ValueError:
+                raise UsageError(_UNREADABLE) from None
+        return kept
+
+    def __setitem__(self, case: str, exchanges: list[Exchange]) -> None:
+        self._cases[case] = exchanges
+
+    def __delitem__(self, case: str) -> None:
+        del self._cases[case]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cases)
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def packed(self, case: str) -> bytes:
+        """Return the exchanges of a case as `packed` gives them."""
+        kept = self._cases[case]
+        return kept if isinstance(kept, bytes) else packed(kept)
+
+    def updated(self, later: "Cases", tests: Collection[str]) -> "Cases":
+        """Return these cases with those of some tests replaced by later ones."""
+        kept = {case: said for case, said in self._cases.items() if test_of(case) not in tests}
+        made = Cases()
+        made._cases = {**kept, **later._cases}
+        return made
 
 
 @dataclass(slots=True)
@@ -71,9 +73,13 @@ class CallLog:
     """What the first box reported about itself; None if none was taken."""
     loads: list[list[Exchange]] = field(default_factory=list)
     """How each box in turn was loaded."""
-    cases: dict[str, list[Exchange]] = field(default_factory=dict)
+    cases: Cases = field(default_factory=Cases)
     seeds: dict[str, int] = field(default_factory=dict)
     """The seeds of the box, by case."""
+    names: list[Exchange] = field(default_factory=list)
+    """Those exchanges of all cases that asked which names the submission has, in their order."""
+    readers: set[str] = field(default_factory=set)
+    """The cases that read files, answers or outputs of the submission, which are not in this log."""
     too_large: bool = False
     """True if the log was too large, so that nothing was kept."""
 
@@ -87,27 +93,15 @@ class CallLog:
         ]  # fmt: skip
         plain = {
             "format": _FORMAT,
-            "hello": said,
-            "loads": [[_plain(e) for e in load] for load in self.loads],
-            "cases": {case: [_plain(e) for e in exchanges] for case, exchanges in self.cases.items()},
+            "ready": said,
+            "loads": [packed(load) for load in self.loads],
+            "names": packed(self.names),
+            "cases": {case: self.cases.packed(case) for case in self.cases},
             "seeds": self.seeds,
+            "readers": sorted(self.readers),
         }
-        return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
-
-    def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
-        """Return this log, with the exchanges of some tests replaced by those of a later run.
-
-        Args:
-            later: the call log of the run in which they were asked.
-            tests: their ids.
-        """
-        if self.too_large or later.too_large:
-            return CallLog(too_large=True)
-        kept = {case: said for case, said in self.cases.items() if case.partition("[")[0] not in tests}
-        seeds = {**self.seeds, **later.seeds}
-        return CallLog(
-            self.ready_message or later.ready_message, self.loads or later.loads, {**kept, **later.cases}, seeds
-        )
+        data: bytes = msgpack.packb(plain, use_bin_type=True)
+        return data
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -119,64 +113,42 @@ class CallLog:
         from viva.sandbox.host.ready_message import ReadyMessage
 
         try:
-            unpacker = zlib.decompressobj()
-            body = unpacker.decompress(data, 2 * MOST_BYTES)
-            if unpacker.unconsumed_tail or not unpacker.eof:
-                raise ValueError("it is too large, or cut short")
-            plain = msgpack.unpackb(body, raw=False)
+            plain = msgpack.unpackb(data, raw=False)
             if plain["format"] != _FORMAT:
-                raise ValueError(f"its format is {plain['format']!r}")
-            said = plain["hello"]
+                raise ValueError(plain["format"])
+            said = plain["ready"]
             ready_message = None if said is None else ReadyMessage(said[0], said[1], said[2], tuple(said[3]), said[4])
-            loads = [[Exchange(*e) for e in load] for load in plain["loads"]]
-            cases = {case: [Exchange(*e) for e in kept] for case, kept in plain["cases"].items()}
-            return cls(ready_message, loads, cases, dict(plain["seeds"]))
-        except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
-            raise UsageError(f"A call log cannot be read: {error}.") from None
+            loads = [unpacked(load) for load in plain["loads"]]
+            names, cases = unpacked(plain["names"]), Cases(plain["cases"])
+            return cls(ready_message, loads, cases, dict(plain["seeds"]), names, set(plain["readers"]))
+        except (ValueError, KeyError, TypeError, IndexError):
+            raise UsageError(_UNREADABLE) from None
 
+    def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
+        """Return this log, with the exchanges of some tests replaced by those of a later run.
 
-def question_of(op: str, fields: Mapping[str, object]) -> bytes:
-    """Return what was asked, without what may differ each time: the message, or its digest if it is large.
+        Args:
+            later: the call log of the run in which they were asked.
+            tests: their ids.
+        """
+        if self.too_large or later.too_large:
+            return CallLog(too_large=True)
+        return CallLog(
+            self.ready_message or later.ready_message,
+            self.loads or later.loads,
+            self.cases.updated(later.cases, tests),
+            {**self.seeds, **later.seeds},
+            [*self.names, *later.names],
+            {*(case for case in self.readers if test_of(case) not in tests), *later.readers},
+        )
 
-    Raises:
-        TypeError: it cannot be sent.
-        wire.TooLarge: it cannot be sent.
-    """
-    ignored = (*_NOT_ASKED, "more") if op in ABOUT_NAMES else _NOT_ASKED  # the first one asks for more names
-    asked = {name: value for name, value in sorted(fields.items()) if name not in ignored}
-    message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
-    return message if len(message) <= WHOLE else DIGEST + hashlib.sha256(message).digest()
-
-
-def brought(exchange: Exchange) -> Iterator[Exchange]:
-    """Yield questions about further names that this exchange has answered: the first one brings all functions."""
-    asked = wire.load(exchange.question)
-    try:
-        reply = exchange.answer()
-    except (BoxError, wire.WireError):
-        return
-    found = reply.get("ok") if isinstance(reply, dict) else None
-    for name in untrusted.rows(found.get("more")) if isinstance(found, dict) else ():
-        if type(name) is str:
-            reply_to_it = b"".join(map(bytes, wire.dump({"ok": FUNCTION})))
-            yield Exchange(question_of(asked["op"], {"space": asked["space"], "name": name}), reply_to_it)
-
-
-def is_about_names(question: bytes) -> bool:
-    """Return whether the question asks which names the submission has."""
-    try:
-        return not question.startswith(DIGEST) and wire.load(question)["op"] in ABOUT_NAMES
-    except wire.WireError:  # it passes functions or networks, which are read in boxes alone
-        return False
-
-
-def ending_of(error: BoxError) -> str:
-    """Return the name of an ending; raise the error itself if a student's program did not cause it."""
-    for name, kind in _ENDINGS.items():
-        if type(error) is kind:
-            return name
-    raise error
-
-
-def _plain(exchange: Exchange) -> list[object]:
-    return [exchange.question, exchange.reply, exchange.ending, exchange.why]
+    def learnt(self, test_id: str) -> bytes | None:
+        """Return a digest of all that a test has learnt about the submission; None if part of it is not in this log."""
+        if any(test_of(case) == test_id for case in self.readers):
+            return None
+        digest = hashlib.sha256()
+        for case in self.cases:
+            if test_of(case) == test_id:
+                kept = self.cases.packed(case)
+                digest.update(b"%d %d " % (len(case.encode()), len(kept)) + case.encode() + kept)
+        return digest.digest()

@@ -7,6 +7,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.config.assignment import TESTS
+from viva.model.case_ids import test_of
 from viva.submissions import open_submission
 from viva.submissions.statement_names import attributes_read
 from viva.verify.mutants.submission_code import Piece, pieces_of
@@ -51,7 +52,7 @@ def asked(questions: Iterable[tuple[object, Iterable[Sequence[object]]]]) -> dic
     found: dict[str, set[str]] = {}
     for case_id, asked_in_test in questions:
         subjects = {str(subject).partition(".")[0].partition("(")[0] for _, subject, *_ in asked_in_test}
-        found.setdefault(str(case_id).partition("[")[0], set()).update(subjects - {"", ANSWERS})
+        found.setdefault(test_of(str(case_id)), set()).update(subjects - {"", ANSWERS})
     return {test: frozenset(names) for test, names in found.items()}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import types
-from typing import Dict, FrozenSet, Iterable, List, Optional
+from typing import Dict, FrozenSet, Iterable, List, Mapping, Optional, Tuple
 
 from . import sources
 
@@ -34,6 +34,8 @@ class Namespaces:
         self._starter: Dict[str, FrozenSet[str]] = {}
         """By file, what it defines as the starter does."""
         self._inside: Dict[str, object] = {}
+        self._before: List[Tuple[Dict[str, object], str, object]] = []
+        """What tests have set: the namespace, the name, and what it was before."""
 
     def add(self, path: str, namespace: Dict[str, object]) -> None:
         """Add a submitted file or notebook by its path in the submission."""
@@ -47,6 +49,21 @@ class Namespaces:
     def add_inside(self, namespace: Dict[str, object]) -> None:
         """Set the namespace of the author's helpers."""
         self._inside = namespace
+
+    def set(self, space: str, names: Mapping[str, object]) -> None:
+        """Set names in all namespaces of a space until `undo`."""
+        for namespace in self.of(space):
+            self._before += [(namespace, name, namespace.get(name, _MISSING)) for name in names]
+            namespace.update(names)
+
+    def undo(self) -> None:
+        """Give the names that were set their former objects, or remove them."""
+        while self._before:
+            namespace, name, value = self._before.pop()
+            if value is _MISSING:
+                namespace.pop(name, None)
+            else:
+                namespace[name] = value
 
     def of(self, space: str) -> List[Dict[str, object]]:
         """Return the namespaces of "student", "inside" or "module:<path, file name or stem>"."""

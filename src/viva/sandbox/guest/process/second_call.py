@@ -46,7 +46,7 @@ def called_twice(
     named = {**{str(number): value for number, value in enumerate(args, 1)}, **kwargs}
     by_identity = _with_functions(encode)
     before, restore = {name: _digest(value, by_identity) for name, value in named.items()}, seeding.saved()
-    kept, began = refs.count, _process_time()
+    kept, began = refs.last, _process_time()
     value = function(*args, **kwargs)
     took_s = _process_time() - began
     first, value = _settled(value, encode)
@@ -54,7 +54,7 @@ def called_twice(
         name for name, digest in before.items() if digest is not None and _digest(named[name], by_identity) != digest
     ]
     reply: Dict[str, object] = {"value": value, "changed": changed, "differs": False, "raised": None}
-    if changed or first is None or refs.count != kept or took_s > min(_MOST_S, _MOST_SHARE * limit_s):
+    if changed or first is None or refs.last != kept or took_s > min(_MOST_S, _MOST_SHARE * limit_s):
         return reply
     restore()
     try:

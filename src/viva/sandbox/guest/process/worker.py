@@ -180,6 +180,8 @@ class Worker:
         seed = request.get("seed")
         if seed is not None:
             seeding.reseed(int(seed))
+            self.refs.begin_test(int(seed))
+            self._namespaces.undo()
         try:
             return {"ok": self._operations[request["op"]](request)}
         except Missing as missing:
@@ -240,8 +242,7 @@ class Worker:
         }
 
     def _set(self, request: Request) -> None:
-        for namespace in self._namespaces.of(request["space"]):
-            namespace.update(self.refs.arguments(request["names"]))
+        self._namespaces.set(request["space"], self.refs.arguments(request["names"]))
 
     def _next(self, request: Request) -> object:
         try:

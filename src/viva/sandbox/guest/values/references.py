@@ -13,6 +13,8 @@ from ..transport.wire import Code, Ref, Tensor
 
 T = TypeVar("T")
 _LONGEST_TEXT = 200
+_BITS_OF_OBJECTS = 24
+_NUMBERED_TESTS = (1 << 32) - 1
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -31,8 +33,17 @@ class References:
         """
         self._find = find
         self._objects: Dict[int, Any] = {}
-        self._last = 0
+        self._last: Dict[int, int] = {}
+        self._first = 0
         self.begin_request()
+
+    def begin_test(self, seed: int) -> None:
+        """Count further objects from a value that depends on the seed of the test alone.
+
+        What a test asks about its objects is the same then whichever tests came before it, so that a call log can
+        answer it alone.
+        """
+        self._first = (seed & _NUMBERED_TESTS) << _BITS_OF_OBJECTS
 
     def begin_request(self) -> None:
         """Forget what belongs to the request before."""
@@ -42,15 +53,15 @@ class References:
         """The objects made from code for the current request."""
 
     @property
-    def count(self) -> int:
-        """Return how many objects have been stored so far."""
-        return self._last
+    def last(self) -> int:
+        """Return the number of the object that was stored last."""
+        return self._last.get(self._first, self._first)
 
     def keep(self, value: object) -> Ref:
         """Store an object, and return its reference."""
-        self._last += 1
-        self._objects[self._last] = value
-        return Ref(self._last, sources.name_of(type(value)), _short(value))
+        number = self._last[self._first] = self.last + 1
+        self._objects[number] = value
+        return Ref(number, sources.name_of(type(value)), _short(value))
 
     def __getitem__(self, number: int) -> Any:
         try:
