@@ -73,7 +73,6 @@ class BoxConnection:
 
     def __init__(self, claim: Any) -> None:
         self._claim = claim
-        self.set_names: set[str] = set()
 
     def ask(self, op: str, **fields: Any) -> Any:
         return self._claim

@@ -122,7 +122,6 @@ def test_everything_a_call_did() -> None:
             "args_after": [[[3, 1]], {}],
             "printed": "hello\n",
             "raised": {"type": "ValueError", "message": "no", "frames": []},
-            "wall_s": 0.1,
         }
     )
     made = Remote(connection, "student", "f").call([1, 3])

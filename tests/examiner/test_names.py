@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from viva.examiner.fixtures.student_names import Names
+from viva.model.errors import MissingName
+from viva.proxies.proxies import Remote
 
 
 class BoxConnection:
@@ -11,7 +15,6 @@ class BoxConnection:
     def __init__(self, has: dict[str, str], told: Any) -> None:
         self.generation = 1
         self.asked: list[tuple[str, bool]] = []
-        self.set_names: set[str] = set()
         self._has, self._told = has, told
 
     def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
@@ -27,11 +30,22 @@ class BoxConnection:
 def test_functions_are_looked_for_once_and_after_a_new_box_again() -> None:
     connection = BoxConnection({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
     names = Names(connection, "student")
-    assert all(name in names for name in ("f", "g", "h", "g")) and "i" not in names
+    for name in ("f", "g", "h", "g", "h"):
+        assert isinstance(names[name], Remote)
+    with pytest.raises(MissingName):
+        names["i"]
     assert connection.asked == [("f", True), ("h", False), ("i", False)]
     connection.generation = 2
-    assert "g" in names
+    assert isinstance(names["g"], Remote)
     assert connection.asked[3:] == [("g", True)]
+
+
+def test_whether_a_name_is_there_is_asked_each_time() -> None:
+    """A test may have set it, and the next one has not."""
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "f" in names and "f" in names and "i" not in names and "i" not in names
+    assert [name for name, _ in connection.asked] == ["f", "f", "i", "i"]
 
 
 def test_a_name_that_is_missing_tells_nothing_about_others() -> None:

@@ -28,6 +28,7 @@ def test_every_private_part_is_there(request: pytest.FixtureRequest) -> None:
     taken_down = inspect.signature(state.teardown_exact).parameters if hasattr(state, "teardown_exact") else {}
     there = {
         "Function._fixtureinfo": hasattr(item, "_fixtureinfo"),
+        "FuncFixtureInfo.name2fixturedefs": isinstance(item._fixtureinfo.name2fixturedefs, dict),
         "Function.originalname": hasattr(item, "originalname"),
         **{f"Function({name}=…)": name in made for name in ("callspec", "fixtureinfo", "originalname")},
         "Session._setupstate": state is not None,

@@ -7,7 +7,8 @@ from typing import Final
 from examined import best_tier
 
 from viva.config import load_course
-from viva.verify.last_verification import LastVerification, Verified
+from viva.verify.earlier_replies import Verified
+from viva.verify.last_verification import LastVerification
 
 ROOT: Final = Path(__file__).parents[2]
 COURSE: Final = load_course(ROOT)

@@ -9,7 +9,8 @@ from small import SECRET, write_course
 
 from viva.config import Course, load_course
 from viva.model import Tier
-from viva.verify.last_verification import FOLDER, LastVerification, Verified
+from viva.verify.earlier_replies import Verified
+from viva.verify.last_verification import FOLDER, LastVerification
 from viva.verify.verify_course import Finding, verify
 
 pytestmark = pytest.mark.long

@@ -27,6 +27,7 @@ from viva.examiner.other_parameters import other_parameters
 from viva.examiner.outcome import Outcome, judge, with_second_calls
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
+from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
@@ -40,7 +41,7 @@ from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
-from viva.replay.call_log import BoxRecorder
+from viva.replay.call_log import BoxRecorder, BoxReplay
 from viva.replay.key_recording import (
     HintReader,
     HintWriter,
@@ -99,6 +100,8 @@ class Grader:
     loader: type[Loader] = Loader
     """How a submission gets into its box."""
     turns: Turns = field(default_factory=Turns)
+    shared: SharedOutcomes = field(default_factory=SharedOutcomes)
+    """Outcomes of replayed cases."""
 
     def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
         """Grade one submission and leave nothing of it in this process.
@@ -123,6 +126,8 @@ class Grader:
         if sinks.checkpoints is not None:
             sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
         run = _Run(self, context, options, events, on_gpu)
+        if isinstance(call_log, BoxReplay) and not (sinks.key_recording or sinks.key_lines or options.questions):
+            run.replay = call_log
         chosen = self._selected(options)
         try:
             items = [item for function in chosen for item in function.items]
@@ -136,7 +141,7 @@ class Grader:
                     if options.until_loss and entry.earned < entry.points and not entry.status.is_open:
                         break
             if isinstance(call_log, BoxRecorder):
-                call_log.call_log.readers |= session.readers
+                call_log.call_log.dependent |= session.readers
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
             wall_s = time.monotonic() - started
@@ -274,6 +279,10 @@ class _Run:
         self.on_gpu = on_gpu
         """Boxes for tests that need a GPU, if there is one."""
         self._epoch = context.session.epoch
+        self.replay: BoxReplay | None = None
+        """The call log that is replayed, if outcomes of other submissions can be used."""
+        self._named = False
+        """Whether the case met a name that the submission lacks: its message depends on the names that there are."""
         self._confirmed = 0
         """Tests whose second try ended as the first."""
 
@@ -285,7 +294,7 @@ class _Run:
         for item in function.items:
             started = time.monotonic()
             self._context.set_points, self._context.leader = None, None
-            outcome = blocked or self._asked(function, item, following.get(item))
+            outcome = blocked or self._decided(function, item, following.get(item))
             outcomes.append(outcome)
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
@@ -311,6 +320,27 @@ class _Run:
                 return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
         return None
 
+    def _decided(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
+        """Ask one case; in a replay, use what another submission has led to if the case learns the same of it."""
+        if self.replay is None:
+            return self._asked(function, item, following)
+        context, session, shared = self._context, self._context.session, self._grader.shared
+        self._begin(function, item, self._test_s(function))
+        place = place_of(function, item, session, self.replay, self._options)
+        if place is not None and (known := shared.find(place)) is not None:
+            context.set_points, context.leader = known.points, known.leader
+            session.sought.update(known.sought)
+            tear_down(item, following)
+            return known.outcome
+        before, told = dict(session.sought), (self.events.notes, self.events.curves)
+        outcome = self._asked(function, item, following)
+        changed = context.test_id in self.replay.changed
+        told_nothing = told == (self.events.notes, self.events.curves)
+        if place is not None and told_nothing and not (outcome.doubtful or self._named or changed):
+            sought = {name: there for name, there in session.sought.items() if before.get(name) != there}
+            shared.keep(place, Decided(outcome, context.set_points, context.leader, sought))
+        return outcome
+
     def _asked(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         """Ask one case; where a busy machine may be the cause of its end, ask once more.
 
@@ -335,10 +365,10 @@ class _Run:
         return again
 
     def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
-        session, limits = self._context.session, self._grader.assignment.limits
+        session = self._context.session
         case_id = f"{function.test_id}[{case_label(item)}]"
         call_s = self._options.call_s
-        self._begin(function, item, call_s or function.timeout_s or limits.test_s)
+        self._begin(function, item, self._test_s(function))
         if self.events.checkpoints is not None:
             self.events.checkpoints.begin(case_id)
         with collecting(self.events), hint_evidence.of_one_test():
@@ -353,10 +383,14 @@ class _Run:
         if looks_again and isinstance(error, Disagreement) and error.suspected:
             error = error.without(self._refuted(function, item, following, error.suspected))
         incomplete = session.report is not None and session.report.incomplete
+        self._named = isinstance(error, MissingName)
         if isinstance(error, MissingName) and session.report is not None:
             error = explained(error, self._context.submission, session.report)
         outcome = judge(error, answered=session.test.answered, incomplete=incomplete)
         return with_second_calls(outcome, session.test.changed_answers)
+
+    def _test_s(self, function: TestFunction) -> float:
+        return self._options.call_s or function.timeout_s or self._grader.assignment.limits.test_s
 
     def _begin(self, function: TestFunction, item: pytest.Function, test_s: float) -> None:
         """Let a case begin, for the first time or once more: box, seeds, fixtures and events."""

@@ -86,7 +86,7 @@ class KeyFunction(OfKey):
                 value = self._function(*args, **kwargs)
         except Exception as error:
             raised = StudentRaised(type(error).__name__, str(error))
-        return Call(value, args, kwargs, printed.getvalue(), raised, 0.0)
+        return Call(value, args, kwargs, printed.getvalue(), raised)
 
     def attributes(self, *names: str) -> "KeyFunction":
         """Return a function that reads these attributes of the objects that come back: see `as_dicts`."""

@@ -26,9 +26,6 @@ _PROBES = frozenset(
 class BoxConnection(Protocol):
     """What handles need from the session that owns the box."""
 
-    set_names: set[str]
-    """Names that tests have set: whether they are there changes from test to test."""
-
     @property
     def generation(self) -> int:
         """Return the number of the current box of this submission; an object dies with its box."""
@@ -65,7 +62,6 @@ class Call:
     kwargs_after: Mapping[str, Any]
     printed: str
     raised: StudentRaised | None
-    wall_s: float
 
 
 MOST_OBJECTS: Final = 200
@@ -143,7 +139,6 @@ class Caller:
             kwargs_after={str(k): from_box(self._connection, v, self._label) for k, v in dict(after[1]).items()},
             printed=str(full.get("printed", "")),
             raised=StudentRaised.from_wire(raised) if raised else None,
-            wall_s=float(full.get("wall_s", 0.0)),
         )
 
     def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: bool) -> Any:

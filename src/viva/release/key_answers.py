@@ -20,8 +20,8 @@ from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
+from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission
-from viva.verify.last_verification import Verified
 
 _AT_ONCE: Final = 3
 _ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"

@@ -1,10 +1,8 @@
 """The proof of a release: it decides as the course does on the starter and on every example submission.
 
-What the boxes replied when the assignment was verified is replayed to the released tests, which takes seconds: all of
-them for a right submission, those that lose points for any other. A test that has learnt the same from several right
-submissions is replayed for the first. The programs of the starter and of two right submissions run in the released
-course, and others where a replay does not answer, or decides otherwise. One that runs into a time limit does not: the
-limit is the same there.
+What the boxes replied when the assignment was verified is replayed to the released tests, which takes seconds. The
+programs of the starter and of two right submissions run in the released course, and others where a replay does not
+answer, or decides otherwise. One that runs into a time limit does not: the limit is the same there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,10 +19,9 @@ from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
 from viva.release.key_answers import right_submissions
 from viva.release.starter_failures import unforeseen
-from viva.replay.call_log import CallLog
 from viva.replay.key_recording import NOT_RECORDED
+from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission
-from viva.verify.last_verification import Verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,60 +52,17 @@ class Side:
 
     def agreeing(self, examples: Sequence[ExampleSubmission], found: Mapping[str, Verified]) -> set[str]:
         """Return the names of the examples that recorded replies show to be decided as in the course."""
-        asked: dict[str, GradeOptions] = {}
-        shared: dict[str, set[str]] = {}
-        first: dict[tuple[str, bytes], str] = {}
-        for example in examples:
-            asked[example.name], shared[example.name] = self._worth_asking(example, found[example.name], first)
-        agreeing = self._replayed([(k, asked[k.name]) for k in examples], found)
-        agreeing -= {name for name in agreeing if not shared[name] <= agreeing}
-        everything = replace(self.options, explain=False)  # a test may need that others came before it
-        left = [(k, everything) for k in examples if k.name not in agreeing]
-        return agreeing | self._replayed(left, found)
-
-    def _worth_asking(
-        self, example: ExampleSubmission, verified: Verified, first: dict[tuple[str, bytes], str]
-    ) -> tuple[GradeOptions, set[str]]:
-        """Return which tests to replay for an example, and the names of the examples that stand in for it in others.
-
-        A wrong submission fails what it failed. A right one passes every test, and of several from which a test has
-        learnt the same, the first is replayed.
-
-        Args:
-            example: the submission.
-            verified: what it got in the course.
-            first: by test and what it has learnt, the first example; added to here.
-        """
-        entries = list(filter(self.options.selects_entry, verified.score.entries))
-        if example.verdict != "accepted":
-            lost = tuple(entry.test_id for entry in entries if entry.earned < entry.points)
-            return replace(self.options, only=lost, explain=False), set()
-        call_log, chosen, shared = CallLog.from_bytes(verified.call_log), [], set()
-        for entry in entries:
-            learnt = call_log.learnt(entry.test_id)
-            name = example.name if learnt is None else first.setdefault((entry.test_id, learnt), example.name)
-            if name == example.name:
-                chosen.append(entry.test_id)
-            else:
-                shared.add(name)
-        return replace(self.options, only=tuple(chosen), explain=False), shared
-
-    def _replayed(
-        self, examples: Sequence[tuple[ExampleSubmission, GradeOptions]], found: Mapping[str, Verified]
-    ) -> set[str]:
-        """Return the names of the examples whose replay answers everything, and is decided as in the course."""
-        by_name = {example.name: (example, options) for example, options in examples if options.only}
+        replayable = {k.name: k for k in examples if k.name in found and found[k.name].call_log}
         jobs = [
-            Job(Path(name), name, self.assignment, example.submission, options, replayed=_of(found[name]))
-            for name, (example, options) in by_name.items()
+            Job(Path(name), name, self.assignment, example.submission, replayed=_of(found[name]))
+            for name, example in replayable.items()
         ]
-        pool = LocalPool(self.course, self.secret, BoxOptions(self.tier, replay_only=True), self.options)
-        unasked = {example.name for example, _ in examples if example.name not in by_name}
-        return unasked | {
+        boxes, options = BoxOptions(self.tier, replay_only=True), replace(self.options, explain=False)
+        return {
             job.name
-            for job, graded in pool.run(jobs)
+            for job, graded in LocalPool(self.course, self.secret, boxes, options).run(jobs)
             if isinstance(graded, Graded) and not graded.changed
-            if not _differences(found[job.name].score, graded.score, *by_name[job.name])
+            if not _differences(found[job.name].score, graded.score, replayable[job.name], self.options)
         }
 
 
@@ -136,10 +90,9 @@ def complaints(
     right = right_submissions(course.assignment, examples)
     always = {"starter", *(k.name for k in right[:2])}
     decided = [k for k in examples if k.verdict != "timeout"]
-    replayable = [k for k in decided if k.name not in always and k.name in found and found[k.name].call_log]
     with ThreadPoolExecutor(1) as beside:  # its fork server starts while others are replayed
         run = beside.submit(released.graded, [k for k in decided if k.name in always], workers=1)
-        same = released.agreeing(replayable, found)
+        same = released.agreeing([k for k in decided if k.name not in always], found)
         in_release = run.result()
     left = [k for k in decided if k.name not in same]
     in_course = {k.name: found[k.name].score for k in left if k.name in found}

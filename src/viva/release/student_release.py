@@ -25,8 +25,9 @@ from viva.release.released_folder import ReleasedFolder, course_files
 from viva.release.wheel import wheel
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
+from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
-from viva.verify.last_verification import LastVerification, Verified
+from viva.verify.last_verification import LastVerification
 
 _SHOWN: Final = 8
 HIDDEN: Final = "hidden tests"

@@ -1,8 +1,8 @@
-"""Keep what a verification that held has found, so that a release right after it need not grade everything again.
+"""Keep what a verification that held has found: a release right after it need not grade everything again.
 
-One file for each assignment, in the course's folder `.verified`. It counts only if nothing has changed since: the files
-of the assignment, viva itself, what is installed, the secret and the isolation level. If it cannot be written, nothing
-is kept.
+One file for each assignment, in the course's folder `.verified`. It counts as a whole if nothing has changed since: the
+files of the assignment, viva itself, what is installed, the secret and the isolation level. If only tests, key or
+examples have changed, the replies of programs in it count. If it cannot be written, nothing is kept.
 """
 
 import contextlib
@@ -10,35 +10,27 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgpack
 
 import viva
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
-from viva.model import Score, Tier
+from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.plain import score_from_plain, score_to_plain
+from viva.replay.call_log.call_log import join, split
+from viva.verify.earlier_replies import Verified
 from viva.verify.verify_course import Finding, verify
 
 FOLDER: Final = ".verified"
 _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates."""
 _MOST_BYTES: Final = 256 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """The result of one example submission."""
-
-    score: Score
-    call_log: bytes
-    """Its exchanges with boxes; empty if they were too large."""
 
 
 class LastVerification:
@@ -48,13 +40,20 @@ class LastVerification:
         """Note the state; make this before verifying, so that a file that changes meanwhile counts as changed."""
         self._course, self._assignment, self._tier, self._secret = course, assignment, tier, secret
         self._place = course.root / FOLDER / assignment.name
-        self._state = _state(course, assignment, tier, secret)
+        self._boxes = _state(_of_boxes(course, assignment), tier, secret, assignment)
+        self._state = _state(_of_verdicts(course, assignment), tier, secret, assignment)
 
     def remember(self, findings: Sequence[Finding]) -> dict[str, Verified]:
         """Keep and return what the example submissions got, by their names; everything must have held."""
         found = {f.what: Verified(f.score, f.call_log) for f in findings if f.score is not None and not f.is_mutant}
-        table = {name: [score_to_plain(each.score), each.call_log] for name, each in found.items()}
-        data = msgpack.packb([self._state, table], use_bin_type=True, unicode_errors=_SURROGATES)
+        numbers: dict[bytes, int] = {}
+        table = {}
+        for name, each in found.items():
+            head, cases = split(each.call_log) if each.call_log else (b"", {})
+            shared = {case: numbers.setdefault(kept, len(numbers)) for case, kept in cases.items()}
+            table[name] = [score_to_plain(each.score), head, shared]
+        kept = [self._boxes, self._state, list(numbers), table]
+        data = msgpack.packb(kept, use_bin_type=True, unicode_errors=_SURROGATES)
         if len(data) <= _MOST_BYTES:
             with contextlib.suppress(OSError, UsageError):
                 self._place.parent.mkdir(mode=0o700, exist_ok=True)
@@ -64,17 +63,32 @@ class LastVerification:
 
     def recall(self) -> dict[str, Verified] | None:
         """Return what the last verification found; None if there was none, or something has changed since."""
+        kept = self._kept()
+        return None if kept is None or kept[0] != self._state else kept[1]
+
+    def replies(self) -> dict[str, Verified]:
+        """Return what the last verification found and what programs replied; empty if they would not reply the same.
+
+        Tests, key and examples may have changed since.
+        """
+        kept = self._kept()
+        return {} if kept is None else kept[1]
+
+    def _kept(self) -> tuple[str, dict[str, Verified]] | None:
+        """Return the state of the last verification and its results, if its programs would reply the same now."""
         try:
             data = _read(self._place)  # call logs are compressed themselves
-            state, table = msgpack.unpackb(data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES)
-            if state != self._state:
+            boxes, state, shared, table = msgpack.unpackb(
+                data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES
+            )
+            if boxes != self._boxes:
                 return None
-            return {name: Verified(score_from_plain(score), call_log) for name, (score, call_log) in table.items()}
-        except (OSError, ValueError, TypeError, KeyError):
+            return state, {name: _verified(shared, *row) for name, row in table.items()}
+        except (OSError, ValueError, TypeError, KeyError, IndexError):
             return None
 
     def verify(self) -> tuple[dict[str, Verified], list[str]]:
-        """Verify now, and keep what was found if everything holds.
+        """Verify now, with the replies of the last time where they answer, and keep what was found if everything holds.
 
         Returns:
             What the example submissions got, and a line for each thing that does not hold; the first is empty then.
@@ -82,11 +96,23 @@ class LastVerification:
         Raises:
             CourseError: as `verify`.
         """
+        earlier = {self._assignment.name: self.replies()}
         ((_, findings),) = verify(
-            self._course, [self._assignment], self._tier, self._secret, with_mutants=False, call_logs=True
+            self._course,
+            [self._assignment],
+            self._tier,
+            self._secret,
+            with_mutants=False,
+            call_logs=True,
+            earlier=earlier,
         )
         wrong = [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]
         return {} if wrong else self.remember(findings), wrong
+
+
+def _verified(shared: Sequence[bytes], score: Mapping[str, Any], head: bytes, cases: Mapping[str, int]) -> Verified:
+    call_log = join(head, {case: shared[number] for case, number in cases.items()}) if head else b""
+    return Verified(score_from_plain(score), call_log)
 
 
 def _read(path: Path) -> bytes:
@@ -102,21 +128,35 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _state(course: Course, assignment: Assignment, tier: Tier, secret: bytes) -> str:
-    """Return a digest of everything that decides what a verification finds."""
-    root, digest = course.root, hashlib.sha256()
-    files = [
-        *_files(Path(viva.__file__).parent.rglob("*.py")),
-        *_files([root / "grader.yaml", *root.glob("*.py")]),
+def _of_boxes(course: Course, assignment: Assignment) -> list[Path]:
+    """Return the files that decide what a program replies, besides its own and what each request says."""
+    settings = assignment.folder / "assignment.yaml"
+    return [*_files(Path(viva.__file__).parent.rglob("*.py")), *_files([course.root / "grader.yaml", settings])]
+
+
+def _of_verdicts(course: Course, assignment: Assignment) -> list[Path]:
+    """Return the files that decide what a verification finds."""
+    root = course.root
+    return [
+        *_of_boxes(course, assignment),
+        *_files(root.glob("*.py")),
         *_files((root / "graders").rglob("*")),
         *_files((root / "reference").rglob("*")),
         *_files((root / "assignments" / assignment.name).rglob("*")),
         *_files((root / "fixtures" / assignment.name).rglob("*")),
     ]
+
+
+def _state(files: Iterable[Path], tier: Tier, secret: bytes, assignment: Assignment) -> str:
+    """Return a digest of files, libraries, secret and isolation level."""
+    digest = hashlib.sha256()
     for path in files:
         data = path.read_bytes()
         digest.update(f"{path}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         digest.update(data)
+    for path in assignment.data:  # as large as an author likes
+        found = path.stat()
+        digest.update(f"{path}\0{found.st_size} {found.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
     others = [str(tier), hashlib.sha256(secret).hexdigest(), sys.version, str(assignment.python)]
     others += sorted(f"{each.name} {each.version}" for each in metadata.distributions())
     digest.update(repr(others).encode())

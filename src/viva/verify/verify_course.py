@@ -1,6 +1,6 @@
 """Verifies assignments: points add up, and every known submission gets what it should, through the real path."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -13,6 +13,7 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
+from viva.verify.earlier_replies import Earlier, EarlierReplies
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.mutant_report import survivor
@@ -42,6 +43,8 @@ class Finding:
     """The exchanges with boxes, if call logs are kept."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
+    replayed: bool = False
+    """Whether the replies of the last verification decided it, and the program did not run."""
 
     @property
     def holds(self) -> bool:
@@ -60,6 +63,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     training: bool = False,
     gpus: Gpus | None = None,
     call_logs: bool = False,
+    earlier: Earlier | None = None,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything that has an expected verdict, all assignments in one batch so that no core waits for another.
@@ -74,6 +78,8 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         training: whether tests that train are run; never for mutants.
         gpus: what is offered to tests that need a GPU; None to leave them out.
         call_logs: whether the findings hold call logs.
+        earlier: what programs replied in earlier verifications, to be used where tests ask the same; they need call
+            logs.
         on_progress: called after each submission and mutant, with how many are graded and how many there are.
 
     Yields:
@@ -90,15 +96,20 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
     left = list(assignments)
     boxes = BoxOptions(tier, gpus=gpus or Gpus())
-    pool = LocalPool(course, secret, boxes, GradeOptions(training=training), workers)
-    for count, (job, result) in enumerate(pool.run(jobs), 1):
+    options = GradeOptions(training=training)
+    grading = EarlierReplies(
+        earlier or {},
+        LocalPool(course, secret, BoxOptions(tier, replay_only=True), options, workers),
+        LocalPool(course, secret, boxes, options, workers),
+    )
+    for count, (job, result) in enumerate(grading.run(jobs), 1):
         if isinstance(result, Exception):
             raise result
         on_progress(count, len(jobs))
         graded[job.assignment.name][job.name] = result
         while left and len(graded[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
             done = left.pop(0)
-            found = _findings(done, rubrics[name], examples[name], graded[name])
+            found = _findings(done, rubrics[name], examples[name], graded[name], grading.replayed)
             yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
 
 
@@ -137,13 +148,17 @@ def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> G
 
 
 def _findings(
-    assignment: Assignment, rubric: Rubric, examples: Sequence[ExampleSubmission], graded: dict[str, Graded]
+    assignment: Assignment,
+    rubric: Rubric,
+    examples: Sequence[ExampleSubmission],
+    graded: Mapping[str, Graded],
+    replayed: Set[tuple[str, str]],
 ) -> list[Finding]:
     complaint = points_complaint(assignment, graded[examples[0].name].score.points)
     found = [Finding("points", (complaint,) if complaint else ())]
     if rubric.questions:
         found.append(Finding("rubric", rubric_complaints(rubric, [graded[k.name].score for k in examples])))
-    return [*found, *(_finding(k, graded[k.name]) for k in examples)]
+    return [*found, *(_finding(k, graded[k.name], replayed=(assignment.name, k.name) in replayed) for k in examples)]
 
 
 def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
@@ -152,7 +167,7 @@ def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
     return Finding(mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True)
 
 
-def _finding(example: ExampleSubmission, graded: Graded) -> Finding:
+def _finding(example: ExampleSubmission, graded: Graded, *, replayed: bool) -> Finding:
     score = graded.score
     return Finding(
         example.name,
@@ -161,4 +176,5 @@ def _finding(example: ExampleSubmission, graded: Graded) -> Finding:
         unreached=tuple(graded.unreached),
         call_log=graded.call_log,
         waits=waits(example, score),
+        replayed=replayed,
     )

@@ -135,7 +135,7 @@ def test_a_full_call_tells_everything(solution: Worker) -> None:
     assert told["value"] == 2
     assert told["args_after"] == [[[0, 1]], {"extra": {"a": [1]}}]
     assert told["printed"] == "changing\n"
-    assert told["raised"] is None and 0 <= told["wall_s"] < 1
+    assert told["raised"] is None
     told = solution.ask("call", full=True, **solution.call_fields("fail", [], {}))
     assert told["raised"]["type"] == "ValueError" and told["value"] is None
 

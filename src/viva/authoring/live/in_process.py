@@ -54,7 +54,7 @@ class Asked:
                 value = plain_of(self._function(*given, **named))
         except Exception as error:
             raised = StudentRaised(type(error).__name__, str(error))
-        return Call(value, given, named, printed.getvalue(), raised, 0.0)
+        return Call(value, given, named, printed.getvalue(), raised)
 
     def keep(self, *arguments: Any, **keywords: Any) -> "Kept":
         """Call and return the object itself, whose methods can be asked."""

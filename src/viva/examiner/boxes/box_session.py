@@ -97,8 +97,6 @@ class BoxSession:
         """Keep what each test asks."""
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
-        self.set_names: set[str] = set()
-        """See `BoxConnection`."""
         self.readers: set[str] = set()
         """The cases that read something of the submission that no question to its box has brought."""
         self._ended_s = 0.0

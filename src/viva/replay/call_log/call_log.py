@@ -24,7 +24,9 @@ class Cases(MutableMapping[str, list[Exchange]]):
     """The exchanges of each case, in the order of the cases; packed ones are unpacked when they are read."""
 
     def __init__(self, packed_cases: Mapping[str, bytes] | None = None) -> None:
-        self._cases: dict[str, bytes | list[Exchange]] = dict(packed_cases or {})
+        """Begin with packed cases, which are not changed."""
+        self._packed = dict(packed_cases or {})
+        self._cases: dict[str, list[Exchange] | None] = dict.fromkeys(self._packed)
 
     def __getitem__(self, case: str) -> list[Exchange]:
         """Return the exchanges of a case.
@@ -32,19 +34,24 @@ class Cases(MutableMapping[str, list[Exchange]]):
         Raises:
             UsageError: they cannot be unpacked.
         """
-        kept = self._cases[case]
-        if isinstance(kept, bytes):
+        exchanges = self._cases[case]
+        if exchanges is None:
             try:
-                kept = self._cases[case] = unpacked(kept)
+                exchanges = self._cases[case] = unpacked(self._packed[case])
             except ValueError:
                 raise UsageError(_UNREADABLE) from None
-        return kept
+        return exchanges
 
     def __setitem__(self, case: str, exchanges: list[Exchange]) -> None:
         self._cases[case] = exchanges
+        self._packed.pop(case, None)
 
     def __delitem__(self, case: str) -> None:
         del self._cases[case]
+        self._packed.pop(case, None)
+
+    def __contains__(self, case: object) -> bool:
+        return case in self._cases
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._cases)
@@ -54,14 +61,13 @@ class Cases(MutableMapping[str, list[Exchange]]):
 
     def packed(self, case: str) -> bytes:
         """Return the exchanges of a case as `packed` gives them."""
-        kept = self._cases[case]
-        return kept if isinstance(kept, bytes) else packed(kept)
+        return self._packed.get(case) or packed(self[case])
 
     def updated(self, later: "Cases", tests: Collection[str]) -> "Cases":
         """Return these cases with those of some tests replaced by later ones."""
-        kept = {case: said for case, said in self._cases.items() if test_of(case) not in tests}
-        made = Cases()
-        made._cases = {**kept, **later._cases}
+        made = Cases({case: self.packed(case) for case in self if test_of(case) not in tests})
+        for case in later:
+            made._packed[case], made._cases[case] = later.packed(case), None
         return made
 
 
@@ -78,8 +84,8 @@ class CallLog:
     """The seeds of the box, by case."""
     names: list[Exchange] = field(default_factory=list)
     """Those exchanges of all cases that asked which names the submission has, in their order."""
-    readers: set[str] = field(default_factory=set)
-    """The cases that read files, answers or outputs of the submission, which are not in this log."""
+    dependent: set[str] = field(default_factory=set)
+    """The cases that depend on more than their exchanges: they read files, answers or outputs, or ended a box."""
     too_large: bool = False
     """True if the log was too large, so that nothing was kept."""
 
@@ -91,17 +97,14 @@ class CallLog:
         said = None if ready is None else [
             ready.tier, dict(ready.layers), dict(ready.probes), list(ready.missing), dict(ready.versions)
         ]  # fmt: skip
-        plain = {
-            "format": _FORMAT,
+        head = {
             "ready": said,
             "loads": [packed(load) for load in self.loads],
             "names": packed(self.names),
-            "cases": {case: self.cases.packed(case) for case in self.cases},
             "seeds": self.seeds,
-            "readers": sorted(self.readers),
+            "dependent": sorted(self.dependent),
         }
-        data: bytes = msgpack.packb(plain, use_bin_type=True)
-        return data
+        return join(msgpack.packb(head, use_bin_type=True), {case: self.cases.packed(case) for case in self.cases})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -113,14 +116,12 @@ class CallLog:
         from viva.sandbox.host.ready_message import ReadyMessage
 
         try:
-            plain = msgpack.unpackb(data, raw=False)
-            if plain["format"] != _FORMAT:
-                raise ValueError(plain["format"])
-            said = plain["ready"]
+            packed_head, cases = split(data)
+            head = msgpack.unpackb(packed_head, raw=False)
+            said = head["ready"]
             ready_message = None if said is None else ReadyMessage(said[0], said[1], said[2], tuple(said[3]), said[4])
-            loads = [unpacked(load) for load in plain["loads"]]
-            names, cases = unpacked(plain["names"]), Cases(plain["cases"])
-            return cls(ready_message, loads, cases, dict(plain["seeds"]), names, set(plain["readers"]))
+            loads, names = [unpacked(load) for load in head["loads"]], unpacked(head["names"])
+            return cls(ready_message, loads, Cases(cases), dict(head["seeds"]), names, set(head["dependent"]))
         except (ValueError, KeyError, TypeError, IndexError):
             raise UsageError(_UNREADABLE) from None
 
@@ -139,16 +140,29 @@ class CallLog:
             self.cases.updated(later.cases, tests),
             {**self.seeds, **later.seeds},
             [*self.names, *later.names],
-            {*(case for case in self.readers if test_of(case) not in tests), *later.readers},
+            {*(case for case in self.dependent if test_of(case) not in tests), *later.dependent},
         )
 
-    def learnt(self, test_id: str) -> bytes | None:
-        """Return a digest of all that a test has learnt about the submission; None if part of it is not in this log."""
-        if any(test_of(case) == test_id for case in self.readers):
+    def learnt(self, case: str) -> bytes | None:
+        """Return a digest of all that a case has learnt about the submission; None if that is not in this log."""
+        if case in self.dependent or case not in self.cases:
             return None
-        digest = hashlib.sha256()
-        for case in self.cases:
-            if test_of(case) == test_id:
-                kept = self.cases.packed(case)
-                digest.update(b"%d %d " % (len(case.encode()), len(kept)) + case.encode() + kept)
-        return digest.digest()
+        return hashlib.sha256(self.cases.packed(case)).digest()
+
+
+def split(data: bytes) -> tuple[bytes, dict[str, bytes]]:
+    """Return the parts of a call log's bytes: everything but the cases, and each case.
+
+    Raises:
+        ValueError: the bytes are not a call log.
+    """
+    parts = msgpack.unpackb(data, raw=False)
+    if not isinstance(parts, list) or len(parts) != 3 or parts[0] != _FORMAT:  # as `join` makes it
+        raise ValueError("not a call log")
+    return parts[1], parts[2]
+
+
+def join(head: bytes, cases: Mapping[str, bytes]) -> bytes:
+    """Return the call log of which these are the parts."""
+    data: bytes = msgpack.packb([_FORMAT, head, cases], use_bin_type=True)
+    return data

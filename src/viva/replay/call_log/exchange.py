@@ -22,6 +22,9 @@ FUNCTION: Final[dict[str, object]] = {"found": True, "callable": True, "kind": "
 """The reply about a function whose name was in the reply to another question."""
 ABOUT_NAMES: Final = frozenset({"find", "names"})
 """The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
+_MOST_PACKED: Final = 16 << 20
+_packed: Final[dict[bytes, bytes]] = {}
+"""By digest, what was packed before: right answers to a test are the same in most submissions."""
 _NOT_ASKED: Final = ("soft_s", "release", "seed")
 """Fields of a request that are not part of the question: how long it may take, what is not needed any more, and the
 seed of the test, which travels with its first question, whichever that is."""
@@ -59,8 +62,14 @@ class Exchange:
 
 def packed(exchanges: Sequence[Exchange]) -> bytes:
     """Return exchanges as bytes, which are the same for the same exchanges."""
-    plain = [[e.question, e.reply, e.ending, e.why] for e in exchanges]
-    return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
+    body = msgpack.packb([[e.question, e.reply, e.ending, e.why] for e in exchanges], use_bin_type=True)
+    digest = hashlib.sha256(body).digest()
+    data = _packed.get(digest)
+    if data is None:
+        data = _packed[digest] = zlib.compress(body, 1)
+        while sum(map(len, _packed.values())) > _MOST_PACKED:
+            _packed.pop(next(iter(_packed)))
+    return data
 
 
 def unpacked(data: bytes) -> list[Exchange]:

@@ -95,7 +95,7 @@ class ReplayedFunction(OfKey):
             raise NotMade(answer.raised[1])
         raised = None if answer.raised is None else StudentRaised(*answer.raised)
         args_after, kwargs_after = answer.after or (args, kwargs)
-        return Call(answer.value, args_after, kwargs_after, answer.printed, raised, 0.0)
+        return Call(answer.value, args_after, kwargs_after, answer.printed, raised)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

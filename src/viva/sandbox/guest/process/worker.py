@@ -11,7 +11,6 @@ import math
 import os
 import socket
 import sys
-import time
 import types
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional
 
@@ -44,7 +43,7 @@ if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a li
 _LOWEST_RECURSION_LIMIT = 500
 _CELL_OPERATIONS = ("begin", "run", "check", "take", "resume")
 _SUITE_OPERATIONS = ("clear", "begin", "describe", "load", "enter", "leave", "run")
-_dump, _transmit, _receive, _end, _perf_counter = wire.dump, wire.transmit, wire.receive, os._exit, time.perf_counter
+_dump, _transmit, _receive, _end = wire.dump, wire.transmit, wire.receive, os._exit
 _get_recursion_limit, _set_recursion_limit = sys.getrecursionlimit, sys.setrecursionlimit
 
 
@@ -225,7 +224,6 @@ class Worker:
         self, request: Request, function: Callable[..., object], args: List[object], kwargs: Dict[str, object]
     ) -> Dict[str, object]:
         value, raised = None, None
-        began = _perf_counter()
         with Printed() as printed:
             try:
                 value = self._kept(request, function(*args, **kwargs))
@@ -238,7 +236,6 @@ class Worker:
             "args_after": [args, kwargs],
             "printed": printed.text(),
             "raised": raised,
-            "wall_s": _perf_counter() - began,
         }
 
     def _set(self, request: Request) -> None:
