@@ -107,22 +107,53 @@ def _without_scores(
     x, z = alone
     either = [(index, W) for index, matrix in enumerate(matrices) for W in (matrix, matrix.T)]
     pairs = [(v, o) for v, o in permutations(either, 2) if v[0] != o[0]]
+    products = np.stack([v[1] @ o[1] for v, o in pairs])
+    one = _of_one_token(x[:1], products, np.stack([W for _, W in either]), block)  # most orders differ in one token
+    far = np.abs(one - z[0]).max(axis=-1)
+    for pair, first, second in np.argwhere(far < _tolerance(z)):
+        places = (*pairs[pair], either[first], either[second])
+        used, four = {index for index, _ in places}, tuple(W for _, W in places)
+        if len(used) == len(four) and _near(_of_tokens(x, four, block), z):  # no matrix in two places
+            yield four, [matrix for index, matrix in enumerate(matrices) if index not in used]
+
+
+def _of_one_token(x: Array, products: Array, matrices: Array, block: Block) -> Array:
+    """Return a layer's output for a sequence of one token, for all orders of its matrices.
+
+    Args:
+        x: the input (1, d).
+        products: what W_V W_O may be (pair, d, d).
+        matrices: what W_1 and W_2 may be (matrix, d, d).
+        block: what is around attention and feed-forward network.
+
+    Returns:
+        The outputs (pair, W_1, W_2, d).
+    """
+    n, d = len(matrices), x.shape[-1]
+    side_by_side = matrices.swapaxes(0, 1).reshape(d, n * d)  # one product of large matrices is faster than many
     entering = layer_norm(x, block.ddof) if block.norm == "pre" else x
-    products = np.stack([v[1] @ o[1] for v, o in pairs])  # (pair, d, d)
-    y = block.residuals[0] * x + entering @ products  # (pair, N, d)
+    y = block.residuals[0] * x + (entering @ products.swapaxes(0, 1).reshape(d, -1)).reshape(-1, d)
     y = layer_norm(y, block.ddof) if block.norm == "post" else y
-    entering = layer_norm(y, block.ddof) if block.norm == "pre" else y
-    inner = [block.activation(entering @ W_1) for _, W_1 in either]  # (pair, N, d) each
-    for ((first, W_1), active), (second, W_2) in product(zip(either, inner, strict=True), either):
-        if first == second:
-            continue
-        found = block.residuals[1] * y + active @ W_2  # (pair, N, d)
-        found = layer_norm(found, block.ddof) if block.norm == "post" else found
-        for pair in np.flatnonzero(_near(found, z)):
-            (v, W_V), (o, W_O) = pairs[pair]
-            if len({v, o, first, second}) == 4:
-                rest = [matrix for index, matrix in enumerate(matrices) if index not in {v, o, first, second}]
-                yield (W_V, W_O, W_1, W_2), rest
+    inner = layer_norm(y, block.ddof) if block.norm == "pre" else y
+    active = block.activation((inner @ side_by_side).reshape(-1, n, d))  # (pair, W_1, d)
+    z = block.residuals[1] * y[:, None, None] + (active @ side_by_side).reshape(-1, n, n, d)
+    return layer_norm(z, block.ddof) if block.norm == "post" else z
+
+
+def _of_tokens(x: Array, four: Sequence[Array], block: Block) -> Array:
+    """Return a layer's outputs (N, d) for sequences of one token x (N, d): attention gives x W_V W_O."""
+    W_V, W_O, W_1, W_2 = four
+    entering = layer_norm(x, block.ddof) if block.norm == "pre" else x
+    return _after_attention(x, entering @ W_V @ W_O, W_1, W_2, block)
+
+
+def _after_attention(x: Array, attended: Array, W_1: Array, W_2: Array, block: Block) -> Array:
+    """Return a layer's outputs for inputs and what attention gives of them, all of shape (…, d)."""
+    y = block.residuals[0] * x + attended
+    y = layer_norm(y, block.ddof) if block.norm == "post" else y
+    inner = layer_norm(y, block.ddof) if block.norm == "pre" else y
+    z = block.residuals[1] * y + block.activation(inner @ W_1) @ W_2
+    return layer_norm(z, block.ddof) if block.norm == "post" else z
 
 
 def _has_weights(
@@ -140,12 +171,7 @@ def _has_weights(
             weights = attention_weights(entering, Q, K, scores, in_turns=in_turns)
             values = _heads(entering @ W_V, scores.n_heads, in_turns=values_in_turns)
             mixed = _joined(np.einsum("nhts,snhw->tnhw", weights, values), in_turns=values_in_turns)
-            y = block.residuals[0] * x + mixed @ W_O
-            y = layer_norm(y, block.ddof) if block.norm == "post" else y
-            inner = layer_norm(y, block.ddof) if block.norm == "pre" else y
-            found = block.residuals[1] * y + block.activation(inner @ W_1) @ W_2
-            found = layer_norm(found, block.ddof) if block.norm == "post" else found
-            if _near(found[None], z)[0]:
+            if _near(_after_attention(x, mixed @ W_O, W_1, W_2, block), z):
                 return True
     return False
 
@@ -213,8 +239,10 @@ def _joined(x: Array, *, in_turns: bool) -> Array:
     return ordered.reshape(*x.shape[:-2], -1)
 
 
-def _near(found: Array, wanted: Array) -> NDArray[np.bool_]:
-    """Return which of many outputs are the one that was seen, however large its numbers are."""
-    far = np.abs(found - wanted).reshape(len(found), -1).max(axis=1)
-    near: NDArray[np.bool_] = far < TOLERANCE * max(1.0, float(np.abs(wanted).max()))
-    return near
+def _near(found: Array, wanted: Array) -> bool:
+    """Return whether an output is the one that was seen, however large its numbers are."""
+    return float(np.abs(found - wanted).max()) < _tolerance(wanted)
+
+
+def _tolerance(wanted: Array) -> float:
+    return TOLERANCE * max(1.0, float(np.abs(wanted).max()))

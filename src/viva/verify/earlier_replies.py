@@ -52,7 +52,7 @@ class EarlierReplies:
             at = _key(job)
             if not isinstance(graded, Graded) or not graded.finished:
                 continue
-            if graded.changed:
+            if set(graded.changed) - _deferred(graded.score):
                 partly[at] = graded
             elif not graded.score.has_grader_error:
                 self.replayed.add(at)
@@ -77,6 +77,11 @@ class EarlierReplies:
             return None
         slow = any(entry.status is Status.TIMEOUT for entry in known.score.entries) and options.call_s is None
         return None if slow or known.score.content_hash != job.submission.content_hash else known
+
+
+def _deferred(score: Score) -> set[str]:
+    """Return the tests that would not run either, such as those for a GPU."""
+    return {entry.test_id for entry in score.entries if entry.status is Status.DEFERRED}
 
 
 def _key(job: Job) -> tuple[str, str]:

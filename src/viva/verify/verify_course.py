@@ -98,7 +98,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     boxes = BoxOptions(tier, gpus=gpus or Gpus())
     options = GradeOptions(training=training)
     grading = EarlierReplies(
-        earlier or {},
+        {} if gpus is not None and gpus.devices else earlier or {},
         LocalPool(course, secret, BoxOptions(tier, replay_only=True), options, workers),
         LocalPool(course, secret, boxes, options, workers),
     )
