@@ -323,6 +323,18 @@ def test_what_a_test_has_learnt_can_be_compared(course: _Course) -> None:
     assert _learnt(reading, tests["test_half"]) == _learnt(mine, tests["test_half"])
 
 
+def test_a_submission_that_is_loaded_in_another_way_is_not_replayed(course: _Course) -> None:
+    """An examiner that replays several goes on to the next."""
+    helpers = next(course.root.rglob("test_course.py")).parent / "inside.py"
+    helpers.write_text("X = 1\n")
+    try:
+        again = course.replay()
+    finally:
+        helpers.unlink()
+    assert again.finished and not again.ended
+    assert again.changed == [entry.test_id for entry in course.first.score.entries]
+
+
 def _learnt(call_log: CallLog, test_id: str) -> list[bytes | None]:
     return [call_log.learnt(case) for case in call_log.cases if case.partition("[")[0] == test_id]
 

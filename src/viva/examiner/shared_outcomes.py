@@ -15,9 +15,9 @@ from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import Outcome
 from viva.examiner.pytest_internals import has_lasting_fixtures
-from viva.model.errors import BoxError
+from viva.model.errors import VivaError
 from viva.model.grade_request import GradeOptions
-from viva.replay.call_log import BoxReplay
+from viva.replay.call_log import BoxReplay, QuestionsChanged
 
 _MOST: Final = 20_000
 """Outcomes that are kept; then all are forgotten."""
@@ -69,8 +69,8 @@ def place_of(
         return None
     try:
         session.open()
-    except BoxError:
-        return None
+    except (VivaError, QuestionsChanged):
+        return None  # the case meets this again, and says so
     if session.report is None:
         return None
     return case_id, learnt, session.report.incomplete, options.explain, options.until_loss, options.call_s

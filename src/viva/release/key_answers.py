@@ -4,14 +4,12 @@ What the boxes replied when the assignment was verified is replayed to the tests
 not answer, the submission's program runs.
 """
 
-import os
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from viva.config import Assignment, Course
-from viva.model import Entry, Status, Tier
+from viva.model import Status, Tier
 from viva.model.case_ids import test_of
 from viva.model.errors import CourseError, GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
@@ -47,35 +45,8 @@ class KeyRecorder:
     found: Mapping[str, Verified]
     """The scores and call logs of the examples from the last verification."""
 
-    def of_tests(self, tests: Sequence[str], examples: Sequence[ExampleSubmission]) -> KeyAnswers:
-        """Record the key's answers to some tests with two right submissions and the starter.
-
-        Args:
-            tests: the ids of the tests to be released.
-            examples: submissions with their expected verdicts.
-
-        Raises:
-            CourseError: there are no two right submissions to compare, or one of them is not right.
-            GraderError: the examiner ended.
-        """
-        right = right_submissions(self.assignment, examples)[:2]
-        starter = [k for k in examples if k.name == "starter"][:1]
-        options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
-        with ThreadPoolExecutor(min(os.cpu_count() or 1, _AT_ONCE)) as pool:  # most of the time, examiners start
-            recordings = list(pool.map(lambda example: self.of_submission(example, options)[0], [*right, *starter]))
-        first = recordings[0]
-        unfit = _problems(first) | _differences(*recordings[:2])
-        for key_recording in recordings[2:]:
-            for case_id, questions in key_recording.asked.items():
-                if not questions <= first.asked.get(case_id, set()):
-                    unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
-        hints = _same_hints(*recordings)
-        return KeyAnswers(Record(first.answers, first.functions, first.seeds, first.seed_id, hints), unfit)
-
-    def of_submission(
-        self, example: ExampleSubmission, options: GradeOptions
-    ) -> tuple[KeyRecording, tuple[Entry, ...]]:
-        """Return what the tests ask the key when they grade one submission, and their entries.
+    def of_submission(self, example: ExampleSubmission, options: GradeOptions) -> KeyRecording:
+        """Return what the tests ask the key when they grade one submission.
 
         The examiner is a fresh one, which has cached no answer of an earlier submission.
 
@@ -96,7 +67,7 @@ class KeyRecorder:
             if example.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
                 what = f"{entry.test_id} gives {example.name}, which is right, {entry.earned} of {entry.points} points"
                 raise CourseError(f"{self.assignment.name}: {what}; `viva verify` says more.")
-        return KeyRecording.from_plain(graded.key_recording), graded.score.entries
+        return KeyRecording.from_plain(graded.key_recording)
 
     def _graded(self, example: ExampleSubmission, options: GradeOptions, call_log: bytes = b"") -> Graded:
         boxes = BoxOptions(self.tier, replay_only=True) if call_log else BoxOptions(self.tier, ready=1)
@@ -106,6 +77,23 @@ class KeyRecorder:
                 return examiner.grade(GradeRequest(example.submission, options, replayed=call_log))
 
         return at_most_twice(attempt, lambda: False)
+
+
+def key_answers(tests: Collection[str], first: KeyRecording, second: KeyRecording, starter: KeyRecording) -> KeyAnswers:
+    """Return the key's answers to some tests, which must ask it the same whatever the submission is.
+
+    Args:
+        tests: the ids of the tests to be released.
+        first: of a right submission, for these tests alone.
+        second: of another one; it may hold further tests.
+        starter: of the starter; it may hold further tests.
+    """
+    unfit = _problems(first) | _differences(first, second)
+    for case_id, questions in starter.asked.items():
+        if not questions <= first.asked.get(case_id, set()):
+            unfit.setdefault(test_of(case_id), _ABOUT_THE_STUDENT)
+    record = Record(first.answers, first.functions, first.seeds, first.seed_id, _same_hints(first, second, starter))
+    return KeyAnswers(record, {test: why for test, why in unfit.items() if test in tests})
 
 
 def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmission]) -> list[ExampleSubmission]:

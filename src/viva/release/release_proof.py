@@ -5,6 +5,7 @@ programs of the starter and of two right submissions run in the released course,
 answer, or decides otherwise. One that runs into a time limit does not: the limit is the same there.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -52,17 +53,18 @@ class Side:
 
     def agreeing(self, examples: Sequence[ExampleSubmission], found: Mapping[str, Verified]) -> set[str]:
         """Return the names of the examples that recorded replies show to be decided as in the course."""
-        replayable = {k.name: k for k in examples if k.name in found and found[k.name].call_log}
+        by_name = {example.name: example for example in examples}
         jobs = [
             Job(Path(name), name, self.assignment, example.submission, replayed=_of(found[name]))
-            for name, example in replayable.items()
+            for name, example in by_name.items()
         ]
         boxes, options = BoxOptions(self.tier, replay_only=True), replace(self.options, explain=False)
+        workers = max(1, (os.cpu_count() or 1) - 1)  # a core is left for the programs that run meanwhile
         return {
             job.name
-            for job, graded in LocalPool(self.course, self.secret, boxes, options).run(jobs)
+            for job, graded in LocalPool(self.course, self.secret, boxes, options, workers).run(jobs)
             if isinstance(graded, Graded) and not graded.changed
-            if not _differences(found[job.name].score, graded.score, replayable[job.name], self.options)
+            if not _differences(found[job.name].score, graded.score, by_name[job.name], self.options)
         }
 
 
@@ -89,6 +91,7 @@ def complaints(
     """
     right = right_submissions(course.assignment, examples)
     always = {"starter", *(k.name for k in right[:2])}
+    always |= {k.name for k in examples if k.name not in found or not found[k.name].call_log}
     decided = [k for k in examples if k.verdict != "timeout"]
     with ThreadPoolExecutor(1) as beside:  # its fork server starts while others are replayed
         run = beside.submit(released.graded, [k for k in decided if k.name in always], workers=1)

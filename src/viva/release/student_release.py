@@ -2,7 +2,8 @@
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,7 @@ from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
 from viva.release.answers_in_tests import written_answers
-from viva.release.key_answers import KeyRecorder, right_submissions
+from viva.release.key_answers import KeyAnswers, KeyRecorder, key_answers, right_submissions
 from viva.release.leak_search import Secrets, decoded
 from viva.release.release_files import released_files, starter_files
 from viva.release.release_proof import Side
@@ -30,6 +31,8 @@ from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.last_verification import LastVerification
 
 _SHOWN: Final = 8
+_AT_ONCE: Final = 2
+"""Examiners that record at once."""
 HIDDEN: Final = "hidden tests"
 WITHHELD: Final = "tests that only the graders can run"
 TRAINING: Final = "tests that train or need a GPU"
@@ -86,24 +89,26 @@ class Release:
         self.examples = [*(k for k in examples if k.name != "starter"), _as_example(starter)]
         found = self._verified()
         self.say("Recording what the tests ask the key …")
-        first = right_submissions(self.assignment, self.examples)[0]
-        options = GradeOptions(key_recording=True, training=False)
-        recorder = KeyRecorder(self.course, self.assignment, self.tier, self.secret, found)
-        everything, entries = recorder.of_submission(first, options)
-        summary = self._chosen(everything, entries)
-        tests = [entry.test_id for entry in summary.tests]
-        self._refuse_written_answers(_by_file(tests))
-        recorded = recorder.of_tests(tests, self.examples)
-        if recorded.unfit:
-            raise CourseError(self._unfit(recorded.unfit))
-        recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
-        course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
-        summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
-        place, own_wheel = self._viva()
-        summary.files |= released_files(self.assignment, starter, place)
-        self.say("Proving what is released …")
-        self._search(summary.files, everything, recorded.record, set(tests))
-        self._prove(course_folder, tests, found)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # examiners start and replay most of the time
+            recording = _Recording(self, found, pool)
+            summary = self._chosen(recording.entries, recording.by_hand())
+            tests = [entry.test_id for entry in summary.tests]
+            self._refuse_written_answers(_by_file(tests))
+            recorded = recording.answers(tests)
+            if recorded.unfit:
+                raise CourseError(self._unfit(recorded.unfit))
+            recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
+            course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
+            summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
+            place, own_wheel = self._viva()
+            summary.files |= released_files(self.assignment, starter, place)
+            self.say("Proving what is released …")
+            secrets = self._secrets(summary.files, recording.everything.result(), recorded.record, set(tests))
+            leaks = pool.submit(secrets.found_in, dict(summary.files))
+            self._prove(course_folder, tests, found)
+            if leaks.result():
+                what = "what would be released tells what only graders may know"
+                raise CourseError(f"{self.assignment.name}: {what}.\n{_list(leaks.result())}")
         summary.files |= own_wheel  # after the search: it holds the engine alone, which anyone may read
         ReleasedFolder(summary.files).write(folder)
         return summary
@@ -128,19 +133,12 @@ class Release:
             raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
         return found
 
-    def _chosen(self, everything: KeyRecording, entries: Sequence[Entry]) -> ReleaseSummary:
+    def _chosen(self, entries: Sequence[Entry], by_hand: Set[str]) -> ReleaseSummary:
         """Return which tests are released, and why the others are not."""
-        settings, summary = self.assignment.release, ReleaseSummary()
-        by_hand = {test_of(case) for case in everything.looked_up} if not settings.answers else set()
+        summary = ReleaseSummary()
         for entry in entries:
-            if entry.visibility != "visible":
-                summary.left_out[HIDDEN] += entry.points
-            elif not entry.names.isdisjoint(settings.withhold):
-                summary.left_out[WITHHELD] += entry.points
-            elif entry.needs:
-                summary.left_out[TRAINING] += entry.points
-            elif entry.test_id in by_hand:
-                summary.left_out[ANSWERS] += entry.points
+            if why := _reason_to_keep(entry, self.assignment, by_hand):
+                summary.left_out[why] += entry.points
             else:
                 summary.tests.append(entry)
         if not summary.tests:
@@ -185,8 +183,10 @@ class Release:
             advice = "\n`release: {withhold: [test_…]}` in assignment.yaml keeps a test that needs the key."
             raise CourseError(f"{self.assignment.name}: what would be released does not hold.\n{_list(wrong)}{advice}")
 
-    def _search(self, files: dict[str, bytes], everything: KeyRecording, recorded: Record, tests: set[str]) -> None:
-        """Raise CourseError if the files hold something that only graders may know."""
+    def _secrets(
+        self, files: Mapping[str, bytes], everything: KeyRecording, recorded: Record, tests: Set[str]
+    ) -> Secrets:
+        """Return what only graders may know, which the files must not hold."""
         graders = self.assignment.graders
         code = {path: data.decode() for path, data in files.items() if path.endswith(".py")}
         own = f"{RELEASED}/graders/{self.assignment.name}/test_"
@@ -212,9 +212,52 @@ class Release:
         if not self.assignment.release.answers:
             secrets.hide_answers(everything.by_hand, shown)
             secrets.add_models(self.assignment.rubric())
-        if found := secrets.found_in(files):
-            what = "what would be released tells what only graders may know"
-            raise CourseError(f"{self.assignment.name}: {what}.\n{_list(found)}")
+        return secrets
+
+
+def _reason_to_keep(entry: Entry, assignment: Assignment, by_hand: Set[str]) -> str:
+    """Return why a test is not released; empty if it is."""
+    if entry.visibility != "visible":
+        return HIDDEN
+    if not entry.names.isdisjoint(assignment.release.withhold):
+        return WITHHELD
+    if entry.needs:
+        return TRAINING
+    return ANSWERS if entry.test_id in by_hand else ""
+
+
+class _Recording:
+    """The key's answers, as they are recorded beside other work."""
+
+    def __init__(self, release: Release, found: Mapping[str, Verified], pool: Executor) -> None:
+        """Begin to record what two right submissions and the starter lead to, and all that hidden tests ask."""
+        right = right_submissions(release.assignment, release.examples)
+        self._first, starter = right[0], next(k for k in release.examples if k.name == "starter")
+        self._answers_too = release.assignment.release.answers
+        self._pool = pool
+        self._recorder = KeyRecorder(release.course, release.assignment, release.tier, release.secret, found)
+        self.entries = found[self._first.name].score.entries
+        """All tests, as the first right submission was graded."""
+        self._offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]
+        self._of_first, self._of_second, self._of_starter = (
+            self._begun(example, self._offered) for example in (self._first, right[1], starter)
+        )
+        self.everything = self._begun(self._first, None)
+        """Also what hidden tests ask."""
+
+    def _begun(self, example: ExampleSubmission, tests: Sequence[str] | None) -> "Future[KeyRecording]":
+        only = None if tests is None else tuple(tests)
+        options = GradeOptions(only=only, visible_only=tests is not None, key_recording=True, training=False)
+        return self._pool.submit(self._recorder.of_submission, example, options)
+
+    def by_hand(self) -> set[str]:
+        """Return the tests that look up answers which the key has by hand, unless these may be released."""
+        return set() if self._answers_too else {test_of(case) for case in self._of_first.result().looked_up}
+
+    def answers(self, tests: Sequence[str]) -> KeyAnswers:
+        """Return the key's answers to the tests that are released, and to no others."""
+        alone = self._of_first if tests == self._offered else self._begun(self._first, tests)
+        return key_answers(tests, alone.result(), self._of_second.result(), self._of_starter.result())
 
 
 def _as_example(starter: dict[str, bytes]) -> ExampleSubmission:
