@@ -9,6 +9,7 @@ transformer has (embedding, causal mask, head, cross entropy, clipping), so one 
 is right. Clipping is that of Pascanu et al. (2013), algorithm 1:  g ← g · min(1, max_norm / ‖g‖).
 """
 
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -116,9 +117,11 @@ def norm(gradient: PrefixMean) -> float:
     return float(np.sqrt(sum(float((part**2).sum()) for part in gradient)))
 
 
+@functools.cache
 def _weights(length: int, causal: bool) -> Array:
-    """Return a, shape (L, L); each row sums to 1."""
+    """Return a, shape (L, L), which is not to be changed; each row sums to 1."""
     visible = np.tril(np.ones((length, length))) if causal else np.ones((length, length))
     weighted = visible * np.arange(1, length + 1)  # (L, L)
     weights: Array = weighted / weighted.sum(axis=1, keepdims=True)
+    weights.flags.writeable = False
     return weights

@@ -22,6 +22,9 @@ class Memory:
     """Remembers how much memory this process needs at rest; does nothing where there is no /proc."""
 
     def __init__(self) -> None:
+        """Begin when everything is loaded: what there is now is never looked through for unused objects."""
+        gc.collect()
+        gc.freeze()
         self._rested = _resident_bytes()
         self._left = 0
         """What the last attempt could not return to the system."""

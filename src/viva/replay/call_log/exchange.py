@@ -109,9 +109,9 @@ def brought(exchange: Exchange) -> Iterator[Exchange]:
     except (BoxError, wire.WireError):
         return
     found = reply.get("ok") if isinstance(reply, dict) else None
+    reply_to_it = b"".join(map(bytes, wire.dump({"ok": FUNCTION})))
     for name in untrusted.rows(found.get("more")) if isinstance(found, dict) else ():
         if type(name) is str:
-            reply_to_it = b"".join(map(bytes, wire.dump({"ok": FUNCTION})))
             yield Exchange(question_of(asked["op"], {"space": asked["space"], "name": name}), reply_to_it)
 
 
