@@ -227,7 +227,7 @@ def _reason_to_keep(entry: Entry, assignment: Assignment, by_hand: Set[str]) -> 
 
 
 class _Recording:
-    """The key's answers, as they are recorded beside other work."""
+    """The key's answers, recorded while other work goes on."""
 
     def __init__(self, release: Release, found: Mapping[str, Verified], pool: Executor) -> None:
         """Begin to record what two right submissions and the starter lead to, and all that hidden tests ask."""
