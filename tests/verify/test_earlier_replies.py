@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,17 +57,19 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ran]:
     return found
 
 
-def _verified(course: Course, earlier: dict[str, Verified] | None = None) -> list[Finding]:
-    assignment = course.assignment("sums")
+def _verified(
+    course: Course, earlier: dict[str, Verified] | None = None, *, with_mutants: bool = False
+) -> list[Finding]:
+    assignments, known = [course.assignment("sums")], {"sums": earlier or {}}
     ((_, findings),) = verify(
-        course, [assignment], Tier.T0, SECRET, with_mutants=False, call_logs=True, earlier={"sums": earlier or {}}
+        course, assignments, Tier.T0, SECRET, with_mutants=with_mutants, call_logs=True, earlier=known
     )
     return findings
 
 
 def _again(root: Path, findings: list[Finding]) -> list[Finding]:
     """Verify with the replies in these findings."""
-    earlier = {f.what: Verified(f.score, f.call_log) for f in findings if f.score is not None}
+    earlier = {f.what: Verified.of(f.score, f.call_log) for f in findings if f.score is not None}
     return _verified(load_course(root), earlier)
 
 
@@ -123,6 +126,25 @@ def test_a_changed_submission_runs(course: Path, original: tuple[Path, list[Find
     assert again["wrong/off_by_one"].complaints
     score = again["partial/slow_once"].score
     assert score is not None and Status.TIMEOUT in {entry.status for entry in score.entries}
+
+
+def test_mutants_are_replayed_as_well(course: Path, ran: Ran) -> None:
+    read = load_course(course)
+    first = _verified(read, with_mutants=True)
+    mutants = {f.what for f in first if f.is_mutant}
+    assert mutants and mutants <= set(ran)
+    ran.clear()
+    earlier = {f.what: Verified.of(f.score, f.call_log) for f in first if f.score is not None}
+    again = _verified(read, earlier, with_mutants=True)
+    assert not mutants & set(ran)
+    assert [(f.what, f.complaints) for f in again] == [(f.what, f.complaints) for f in first]
+
+
+def test_replies_count_although_something_does_not_hold(course: Path, original: tuple[Path, list[Finding]]) -> None:
+    read = load_course(course)
+    last = LastVerification(read, read.assignment("sums"), Tier.T0, SECRET)
+    last.remember([*original[1][:-1], replace(original[1][-1], complaints=("it gets too much",))])
+    assert last.recall() is None and last.replies().keys() >= {"key", "starter", "accepted/plain"}
 
 
 def test_replies_count_while_programs_would_reply_the_same(course: Path, original: tuple[Path, list[Finding]]) -> None:

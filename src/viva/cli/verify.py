@@ -101,7 +101,7 @@ def command(
     for assignment, findings in found:
         show_progress(0, 0)
         holds = _print_findings(assignment, findings, tier, verbose=verbose)
-        if holds and assignment.name in kept:
+        if assignment.name in kept:
             kept[assignment.name].remember(findings)
         all_hold = holds and all_hold
     return 0 if all_hold else 1

@@ -19,9 +19,8 @@ from viva.model.errors import VivaError
 from viva.model.grade_request import GradeOptions
 from viva.replay.call_log import BoxReplay, QuestionsChanged
 
-_MOST: Final = 20_000
+_MOST: Final = 5_000
 """Outcomes that are kept; then all are forgotten."""
-
 
 Place = tuple[object, ...]
 """What decides an outcome: the case, what it has learnt, whether the submission was loaded in part, and how it runs."""

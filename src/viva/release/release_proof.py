@@ -91,7 +91,7 @@ def complaints(
     """
     right = right_submissions(course.assignment, examples)
     always = {"starter", *(k.name for k in right[:2])}
-    always |= {k.name for k in examples if k.name not in found or not found[k.name].call_log}
+    always |= {k.name for k in examples if k.name not in found or not found[k.name].head}
     decided = [k for k in examples if k.verdict != "timeout"]
     with ThreadPoolExecutor(1) as beside:  # its fork server starts while others are replayed
         run = beside.submit(released.graded, [k for k in decided if k.name in always], workers=1)

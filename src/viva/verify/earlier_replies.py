@@ -6,21 +6,34 @@ changed one test of an assignment, its programs are asked that test alone.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from viva.model import Score, Status
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import GradedJobs, Job
 from viva.pipeline.local_pool import LocalPool
 from viva.replay.call_log import CallLog
+from viva.replay.call_log.call_log import join, split
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """The result of one example submission."""
+    """The result of one example submission, and its call log in parts, which many submissions share."""
 
     score: Score
-    call_log: bytes
-    """Its exchanges with boxes; empty if they were too large."""
+    head: bytes = b""
+    """The call log without its cases; empty if it was too large."""
+    cases: Mapping[str, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, score: Score, call_log: bytes) -> Self:
+        """Return the result with this call log, which may be empty."""
+        return cls(score, *split(call_log)) if call_log else cls(score)
+
+    @property
+    def call_log(self) -> bytes:
+        """Return the exchanges with boxes; empty if they were too large."""
+        return join(self.head, self.cases) if self.head else b""
 
 
 Earlier = Mapping[str, Mapping[str, Verified]]
@@ -52,11 +65,12 @@ class EarlierReplies:
             at = _key(job)
             if not isinstance(graded, Graded) or not graded.finished:
                 continue
-            if set(graded.changed) - _deferred(graded.score):
-                partly[at] = graded
-            elif not graded.score.has_grader_error:
+            new = _unanswered(graded)
+            if not new and not graded.score.has_grader_error:
                 self.replayed.add(at)
                 yield asked[at], replace(graded, call_log=usable[at].call_log)
+            elif 0 < len(new) < len(graded.score.entries) and not _options(job).until_loss:
+                partly[at] = graded
         left = [_for_changed(job, partly.get(at)) for at, job in asked.items() if at not in self.replayed]
         for job, result in self.pool.run(left) if left else ():
             at = _key(job)
@@ -72,16 +86,20 @@ class EarlierReplies:
         run into it, and has a shorter limit in its options, would do so again.
         """
         known = self.earlier.get(job.assignment.name, {}).get(job.name)
-        options = job.options or GradeOptions()
-        if known is None or not known.call_log or job.submission is None or options.until_loss:
+        if known is None or not known.head or known.score.has_grader_error or job.submission is None:
             return None
-        slow = any(entry.status is Status.TIMEOUT for entry in known.score.entries) and options.call_s is None
+        slow = any(entry.status is Status.TIMEOUT for entry in known.score.entries) and _options(job).call_s is None
         return None if slow or known.score.content_hash != job.submission.content_hash else known
 
 
-def _deferred(score: Score) -> set[str]:
-    """Return the tests that would not run either, such as those for a GPU."""
-    return {entry.test_id for entry in score.entries if entry.status is Status.DEFERRED}
+def _unanswered(replayed: Graded) -> set[str]:
+    """Return the tests that earlier replies do not answer, without those that would not run either."""
+    run = {entry.test_id for entry in replayed.score.entries if entry.status is not Status.DEFERRED}
+    return run & set(replayed.changed)
+
+
+def _options(job: Job) -> GradeOptions:
+    return job.options or GradeOptions()
 
 
 def _key(job: Job) -> tuple[str, str]:
@@ -96,7 +114,7 @@ def _for_changed(job: Job, replayed: Graded | None) -> Job:
     """Return the job for the tests that earlier replies do not answer; the whole job if they answer nothing."""
     if replayed is None:
         return job
-    return replace(job, options=replace(job.options or GradeOptions(), only=tuple(replayed.changed)))
+    return replace(job, options=replace(_options(job), only=tuple(replayed.changed)))
 
 
 def _joined(replayed: Graded, rerun: Graded, call_log: bytes) -> Graded:

@@ -1,4 +1,4 @@
-"""Keep what a verification that held has found: a release right after it need not grade everything again.
+"""Keep what a verification has found: a release right after one that held need not grade everything again.
 
 One file for each assignment, in the course's folder `.verified`. It counts as a whole if nothing has changed since: the
 files of the assignment, viva itself, what is installed, the secret and the isolation level. If only tests, key or
@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -23,11 +24,12 @@ from viva.formats.atomic_write import write_atomically
 from viva.model import Tier
 from viva.model.errors import UsageError
 from viva.model.plain import score_from_plain, score_to_plain
-from viva.replay.call_log.call_log import join, split
 from viva.verify.earlier_replies import Verified
 from viva.verify.verify_course import Finding, verify
 
 FOLDER: Final = ".verified"
+_DOES_NOT_HOLD: Final = ""
+"""The state of a verification in which something does not hold: no course is in it."""
 _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates."""
 _MOST_BYTES: Final = 256 << 20
@@ -44,46 +46,51 @@ class LastVerification:
         self._state = _state(_of_verdicts(course, assignment), tier, secret, assignment)
 
     def remember(self, findings: Sequence[Finding]) -> dict[str, Verified]:
-        """Keep and return what the example submissions got, by their names; everything must have held."""
-        found = {f.what: Verified(f.score, f.call_log) for f in findings if f.score is not None and not f.is_mutant}
+        """Keep and return what the example submissions got, by their names.
+
+        If something does not hold, only the replies of the programs count.
+        """
+        found = {f.what: Verified.of(f.score, f.call_log) for f in findings if f.score is not None}
+        mutants = [f.what for f in findings if f.is_mutant]
         numbers: dict[bytes, int] = {}
         table = {}
         for name, each in found.items():
-            head, cases = split(each.call_log) if each.call_log else (b"", {})
-            shared = {case: numbers.setdefault(kept, len(numbers)) for case, kept in cases.items()}
-            table[name] = [score_to_plain(each.score), head, shared]
-        kept = [self._boxes, self._state, list(numbers), table]
+            shared = {case: numbers.setdefault(kept, len(numbers)) for case, kept in each.cases.items()}
+            table[name] = [score_to_plain(each.score), each.head, shared]
+        state = self._state if all(finding.holds for finding in findings) else _DOES_NOT_HOLD
+        kept = [self._boxes, state, list(numbers), table, mutants]
         data = msgpack.packb(kept, use_bin_type=True, unicode_errors=_SURROGATES)
         if len(data) <= _MOST_BYTES:
             with contextlib.suppress(OSError, UsageError):
                 self._place.parent.mkdir(mode=0o700, exist_ok=True)
                 write_atomically(self._place.parent / ".gitignore", b"*\n", durable=False)
                 write_atomically(self._place, data, durable=False, mode=0o600)
-        return found
+        return {name: each for name, each in found.items() if name not in mutants}
 
     def recall(self) -> dict[str, Verified] | None:
         """Return what the last verification found; None if there was none, or something has changed since."""
         kept = self._kept()
-        return None if kept is None or kept[0] != self._state else kept[1]
+        return None if kept is None or kept.state != self._state else kept.examples
 
     def replies(self) -> dict[str, Verified]:
         """Return what the last verification found and what programs replied; empty if they would not reply the same.
 
-        Tests, key and examples may have changed since.
+        Mutants are among them. Tests, key and examples may have changed since.
         """
         kept = self._kept()
-        return {} if kept is None else kept[1]
+        return {} if kept is None else {**kept.mutants, **kept.examples}
 
-    def _kept(self) -> tuple[str, dict[str, Verified]] | None:
-        """Return the state of the last verification and its results, if its programs would reply the same now."""
+    def _kept(self) -> "_Kept | None":
+        """Return the last verification, if its programs would reply the same now."""
         try:
             data = _read(self._place)  # call logs are compressed themselves
-            boxes, state, shared, table = msgpack.unpackb(
+            boxes, state, shared, table, mutants = msgpack.unpackb(
                 data, raw=False, strict_map_key=False, unicode_errors=_SURROGATES
             )
             if boxes != self._boxes:
                 return None
-            return state, {name: _verified(shared, *row) for name, row in table.items()}
+            found = {name: _verified(shared, *row) for name, row in table.items()}
+            return _Kept(state, {name: found.pop(name) for name in mutants}, found)
         except (OSError, ValueError, TypeError, KeyError, IndexError):
             return None
 
@@ -107,12 +114,21 @@ class LastVerification:
             earlier=earlier,
         )
         wrong = [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]
-        return {} if wrong else self.remember(findings), wrong
+        found = self.remember(findings)
+        return {} if wrong else found, wrong
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is in the file of a verification."""
+
+    state: str
+    mutants: dict[str, Verified]
+    examples: dict[str, Verified]
 
 
 def _verified(shared: Sequence[bytes], score: Mapping[str, Any], head: bytes, cases: Mapping[str, int]) -> Verified:
-    call_log = join(head, {case: shared[number] for case, number in cases.items()}) if head else b""
-    return Verified(score_from_plain(score), call_log)
+    return Verified(score_from_plain(score), head, {case: shared[number] for case, number in cases.items()})
 
 
 def _read(path: Path) -> bytes:

@@ -127,7 +127,7 @@ def _jobs(
     """
     slow: list[Job] = []
     others: list[Job] = []
-    until_loss = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
+    until_loss = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False, call_log=call_logs)
     for a in assignments:
         for k in examples[a.name]:
             options = _options(k, training=training, call_log=call_logs)
@@ -164,7 +164,9 @@ def _findings(
 def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
     verdict = judge(mutant, graded.score)
     complaint = "\n".join(survivor(assignment, verdict)) if verdict.kind == "survived" else ""
-    return Finding(mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True)
+    return Finding(
+        mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True, call_log=graded.call_log
+    )
 
 
 def _finding(example: ExampleSubmission, graded: Graded, *, replayed: bool) -> Finding:

@@ -147,7 +147,7 @@ class CallLog:
         """Return a digest of all that a case has learnt about the submission; None if that is not in this log."""
         if case in self.dependent or case not in self.cases:
             return None
-        return hashlib.sha256(self.cases.packed(case)).digest()
+        return hashlib.sha256(b"%d " % self.seeds.get(case, -1) + self.cases.packed(case)).digest()
 
 
 def split(data: bytes) -> tuple[bytes, dict[str, bytes]]:
