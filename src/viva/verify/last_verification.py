@@ -95,10 +95,21 @@ class LastVerification:
             return None
 
     def verify(self) -> tuple[dict[str, Verified], list[str]]:
-        """Verify now, with the replies of the last time where they answer, and keep what was found if everything holds.
+        """Verify now, and keep what was found.
 
         Returns:
             What the example submissions got, and a line for each thing that does not hold; the first is empty then.
+
+        Raises:
+            CourseError: as `verify`.
+        """
+        findings = self.findings()
+        wrong = [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]
+        found = self.remember(findings)
+        return {} if wrong else found, wrong
+
+    def findings(self) -> list[Finding]:
+        """Verify now, with the replies of the last time where they answer.
 
         Raises:
             CourseError: as `verify`.
@@ -113,9 +124,7 @@ class LastVerification:
             call_logs=True,
             earlier=earlier,
         )
-        wrong = [f"{f.what}: {complaint}" for f in findings for complaint in f.complaints]
-        found = self.remember(findings)
-        return {} if wrong else found, wrong
+        return findings
 
 
 @dataclass(frozen=True, slots=True)

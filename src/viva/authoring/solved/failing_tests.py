@@ -7,7 +7,8 @@ from viva.authoring.solved.solved_assignment import make
 from viva.config import Course, load_course
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Status, Tier
-from viva.verify.verify_course import Finding, verify
+from viva.verify.last_verification import LastVerification
+from viva.verify.verify_course import Finding
 
 FAILED: Final = "your solution does not always pass one: results may depend on the order of a set, the time or chance"
 SLOW: Final = "your solution takes too long for one"
@@ -36,8 +37,10 @@ def take_back_failing_tests(course: Course, made: Made, tier: Tier, secret: byte
 
 
 def _findings(course: Course, made: Made, tier: Tier, secret: bytes) -> list[Finding]:
-    assignment = course.assignment(made.folder.name)
-    [(_, findings)] = verify(course, [assignment], tier, secret, with_mutants=False)
+    """Verify the assignment, and keep what was found for the author's `viva verify` or `viva release`."""
+    last = LastVerification(course, course.assignment(made.folder.name), tier, secret)
+    findings = last.findings()
+    last.remember(findings)
     return findings
 
 
