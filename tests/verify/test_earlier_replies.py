@@ -69,7 +69,7 @@ def _verified(
 
 def _again(root: Path, findings: list[Finding]) -> list[Finding]:
     """Verify with the replies in these findings."""
-    earlier = {f.what: Verified.of(f.score, f.call_log) for f in findings if f.score is not None}
+    earlier = {f.what: f.verified for f in findings if f.verified is not None}
     return _verified(load_course(root), earlier)
 
 
@@ -134,7 +134,7 @@ def test_mutants_are_replayed_as_well(course: Path, ran: Ran) -> None:
     mutants = {f.what for f in first if f.is_mutant}
     assert mutants and mutants <= set(ran)
     ran.clear()
-    earlier = {f.what: Verified.of(f.score, f.call_log) for f in first if f.score is not None}
+    earlier = {f.what: f.verified for f in first if f.verified is not None}
     again = _verified(read, earlier, with_mutants=True)
     assert not mutants & set(ran)
     assert [(f.what, f.complaints) for f in again] == [(f.what, f.complaints) for f in first]

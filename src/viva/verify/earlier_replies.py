@@ -26,9 +26,18 @@ class Verified:
     cases: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, score: Score, call_log: bytes) -> Self:
-        """Return the result with this call log, which may be empty."""
-        return cls(score, *split(call_log)) if call_log else cls(score)
+    def of(cls, score: Score, call_log: bytes, shared: dict[bytes, bytes]) -> Self:
+        """Return the result with a call log, which may be empty.
+
+        Args:
+            score: the score.
+            call_log: as `CallLog.to_bytes` gives it.
+            shared: the cases of other results, which are held once; added to here.
+        """
+        if not call_log:
+            return cls(score)
+        head, cases = split(call_log)
+        return cls(score, head, {case: shared.setdefault(kept, kept) for case, kept in cases.items()})
 
     @property
     def call_log(self) -> bytes:

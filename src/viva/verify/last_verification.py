@@ -50,7 +50,7 @@ class LastVerification:
 
         If something does not hold, only the replies of the programs count.
         """
-        found = {f.what: Verified.of(f.score, f.call_log) for f in findings if f.score is not None}
+        found = {finding.what: finding.verified for finding in findings if finding.verified is not None}
         mutants = [f.what for f in findings if f.is_mutant]
         numbers: dict[bytes, int] = {}
         table = {}

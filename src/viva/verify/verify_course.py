@@ -1,6 +1,6 @@
 """Verifies assignments: points add up, and every known submission gets what it should, through the real path."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -9,11 +9,11 @@ from viva.config import Assignment, Course
 from viva.config.rubric import Rubric
 from viva.model import Score, Tier
 from viva.model.gpu import Gpus
-from viva.model.grade_request import Graded, GradeOptions
+from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.earlier_replies import Earlier, EarlierReplies
+from viva.verify.earlier_replies import Earlier, EarlierReplies, Verified
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.mutant_report import survivor
@@ -34,13 +34,12 @@ class Finding:
 
     what: str
     complaints: tuple[str, ...]
-    score: Score | None = None
+    verified: Verified | None = None
+    """What the submission got, and its call log if call logs are kept."""
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
     unreached: tuple[str, ...] = ()
     """Statements of the key that no test reached."""
-    call_log: bytes = b""
-    """The exchanges with boxes, if call logs are kept."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
     replayed: bool = False
@@ -50,6 +49,20 @@ class Finding:
     def holds(self) -> bool:
         """Return whether there is nothing to complain about."""
         return not self.complaints
+
+    @property
+    def score(self) -> Score | None:
+        """Return what the submission got; None if this is not about a submission."""
+        return None if self.verified is None else self.verified.score
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What grading one example or mutant has brought."""
+
+    verified: Verified
+    unreached: tuple[str, ...]
+    replayed: bool
 
 
 def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywords
@@ -93,7 +106,8 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     rubrics = {a.name: a.rubric() for a in assignments}
     mutants = {a.name: ten(a, examples[a.name]) if with_mutants else [] for a in assignments}
     jobs = _jobs(assignments, examples, mutants, training=training, call_logs=call_logs)
-    graded: dict[str, dict[str, Graded]] = {a.name: {} for a in assignments}
+    results: dict[str, dict[str, _Result]] = {a.name: {} for a in assignments}
+    shared: dict[bytes, bytes] = {}
     left = list(assignments)
     boxes = BoxOptions(tier, gpus=gpus or Gpus())
     options = GradeOptions(training=training)
@@ -102,15 +116,17 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         LocalPool(course, secret, BoxOptions(tier, replay_only=True), options, workers),
         LocalPool(course, secret, boxes, options, workers),
     )
-    for count, (job, result) in enumerate(grading.run(jobs), 1):
-        if isinstance(result, Exception):
-            raise result
+    for count, (job, graded) in enumerate(grading.run(jobs), 1):
+        if isinstance(graded, Exception):
+            raise graded
         on_progress(count, len(jobs))
-        graded[job.assignment.name][job.name] = result
-        while left and len(graded[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
+        replayed = (job.assignment.name, job.name) in grading.replayed
+        verified = Verified.of(graded.score, graded.call_log, shared)
+        results[job.assignment.name][job.name] = _Result(verified, tuple(graded.unreached), replayed)
+        while left and len(results[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
             done = left.pop(0)
-            found = _findings(done, rubrics[name], examples[name], graded[name], grading.replayed)
-            yield done, found + [_mutant(done, m, graded[name][m.name]) for m, _ in mutants[name]]
+            found = _findings(done, rubrics[name], examples[name], results[name])
+            yield done, found + [_mutant(done, m, results[name][m.name]) for m, _ in mutants[name]]
 
 
 def _jobs(
@@ -151,32 +167,29 @@ def _findings(
     assignment: Assignment,
     rubric: Rubric,
     examples: Sequence[ExampleSubmission],
-    graded: Mapping[str, Graded],
-    replayed: Set[tuple[str, str]],
+    results: Mapping[str, _Result],
 ) -> list[Finding]:
-    complaint = points_complaint(assignment, graded[examples[0].name].score.points)
+    scores = [results[k.name].verified.score for k in examples]
+    complaint = points_complaint(assignment, scores[0].points)
     found = [Finding("points", (complaint,) if complaint else ())]
     if rubric.questions:
-        found.append(Finding("rubric", rubric_complaints(rubric, [graded[k.name].score for k in examples])))
-    return [*found, *(_finding(k, graded[k.name], replayed=(assignment.name, k.name) in replayed) for k in examples)]
+        found.append(Finding("rubric", rubric_complaints(rubric, scores)))
+    return [*found, *(_finding(k, results[k.name]) for k in examples)]
 
 
-def _mutant(assignment: Assignment, mutant: Mutant, graded: Graded) -> Finding:
-    verdict = judge(mutant, graded.score)
+def _mutant(assignment: Assignment, mutant: Mutant, result: _Result) -> Finding:
+    verdict = judge(mutant, result.verified.score)
     complaint = "\n".join(survivor(assignment, verdict)) if verdict.kind == "survived" else ""
-    return Finding(
-        mutant.name, (complaint,) if complaint else (), graded.score, is_mutant=True, call_log=graded.call_log
-    )
+    return Finding(mutant.name, (complaint,) if complaint else (), result.verified, is_mutant=True)
 
 
-def _finding(example: ExampleSubmission, graded: Graded, *, replayed: bool) -> Finding:
-    score = graded.score
+def _finding(example: ExampleSubmission, result: _Result) -> Finding:
+    score = result.verified.score
     return Finding(
         example.name,
         tuple(complaints(example, score)),
-        score,
-        unreached=tuple(graded.unreached),
-        call_log=graded.call_log,
+        result.verified,
+        unreached=result.unreached,
         waits=waits(example, score),
-        replayed=replayed,
+        replayed=result.replayed,
     )
