@@ -62,3 +62,20 @@ def test_what_a_function_calls_its_own_is_none_of_the_notebook() -> None:
     right = ["n = 4", "def f(n):\n    return n\nf(1)", "n += 1"]
     notes = [note(2), note(3, "TypeError")]
     assert unforeseen(notes, submission(["n = None", *right[1:]]), submission(right)) == notes[:1]
+
+
+@pytest.mark.parametrize(
+    ("error", "foreseen"),
+    [
+        ("NameError: name 'f' is not defined", True),
+        ("NameError: name 'g' is not defined", False),
+        ("NameError: name 'n' is not defined", False),
+        ("TypeError: f takes no argument", False),
+    ],
+)
+def test_a_module_may_call_what_students_define(error: str, foreseen: bool) -> None:
+    """The whole function is in the solution region, and the line below prints what it returns."""
+    right = Submission("r", (File("hw.py", b"n = 4\ndef f(x):\n    return x\nprint(f(n))\n"),), "")
+    starter = Submission("s", (File("hw.py", b"n = 4\n...\nprint(f(n))\n"),), "")
+    failed = f"While loading, hw.py line 3: Your code raised {error}."
+    assert unforeseen([failed], starter, right) == ([] if foreseen else [failed])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from viva.config import Assignment, Course
 from viva.examiner.load_notes import WHILE_LOADING
@@ -23,6 +24,8 @@ from viva.release.starter_failures import unforeseen
 from viva.replay.key_recording import NOT_RECORDED
 from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission
+
+STARTER_FAILS: Final = "the starter does not run from top to bottom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def complaints(
         if example.verdict == "starter":
             notes = [note for note in other.notes if note.startswith(WHILE_LOADING)]
             failures = unforeseen(notes, example.submission, right[0].submission)
-            wrong += [f"the starter does not run from top to bottom: {note}" for note in failures]
+            wrong += [f"{STARTER_FAILS}: {note}" for note in failures]
     return wrong
 
 

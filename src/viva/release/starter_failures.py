@@ -1,6 +1,7 @@
 """Tell which cells of a starter fail although they need nothing that students are still to write."""
 
 import ast
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
 
     A cell may fail if it uses what a right submission defines otherwise, such as a check of `x` below `x = None`, or
     the names of such a cell. Code that calls a function to be written raises NotImplementedError; in a module, what
-    it was to define is missing below.
+    it was to define is missing below. A module may also call a function that it lacks and a right submission defines.
 
     Args:
         notes: what went wrong while the starter was loaded.
@@ -47,11 +48,27 @@ def unforeseen(notes: Sequence[str], starter: Submission, right: Submission) -> 
         grows = bool(added)
     due = tuple(f"{WHILE_LOADING}{where}:" for where, cell in cells.items() if cell.uses & changed)
     unwritten = any("NotImplementedError" in note for note in notes)
+    lacking = tuple(f"NameError: name '{name}' is" for name in _module_names(right) - _module_names(starter))
     return [
         note
         for note in notes
-        if not (note.startswith(due) or "NotImplementedError" in note or (unwritten and "NameError" in note))
+        if not (
+            note.startswith(due)
+            or "NotImplementedError" in note
+            or (unwritten and "NameError" in note)
+            or any(error in note for error in lacking)
+        )
     ]
+
+
+def _module_names(submission: Submission) -> set[str]:
+    """Return the names that the modules of a submission define, without modules that cannot be read."""
+    nodes: list[ast.stmt] = []
+    for file in submission.files:
+        if file.path.endswith(".py"):
+            with contextlib.suppress(SyntaxError, ValueError):
+                nodes += ast.parse(file.data).body
+    return {name for names in statement_names(iter(nodes)) for name in names.binds}
 
 
 def _cells(submission: Submission) -> dict[str, _Cell]:
