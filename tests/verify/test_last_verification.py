@@ -45,7 +45,7 @@ def recalled(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> di
 def test_it_is_what_was_found(course: Course, original: tuple[Path, list[Finding]]) -> None:
     found = {f.what: f.verified for f in original[1] if f.verified is not None}
     assert recalled(course) == found and {"key", "starter", "accepted/plain"} <= found.keys()
-    assert all(each.call_log for name, each in found.items() if name.startswith("accepted"))
+    assert all(each.call_log() for name, each in found.items() if name.startswith("accepted"))
     kept = course.root / FOLDER
     assert (kept / "sums").stat().st_mode & 0o077 == 0 and (kept / ".gitignore").read_text() == "*\n"
 

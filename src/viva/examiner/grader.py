@@ -282,7 +282,7 @@ class _Run:
         self.replay: BoxReplay | None = None
         """The call log that is replayed, if outcomes of other submissions can be used."""
         self._named = False
-        """Whether the case met a name that the submission lacks: its message depends on the names that there are."""
+        """Whether the case asked for a name that is not defined: the message then suggests names of this submission."""
         self._confirmed = 0
         """Tests whose second try ended as the first."""
 

@@ -23,12 +23,12 @@ _MOST: Final = 5_000
 """Outcomes that are kept; then all are forgotten."""
 
 Place = tuple[object, ...]
-"""What decides an outcome: the case, what it has learnt, whether the submission was loaded in part, and how it runs."""
+"""Everything an outcome depends on: the case, its exchanges, whether the whole submission was loaded, the options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What one case has decided, and left for the result."""
+    """The outcome of one case, and what else the score needs of it."""
 
     outcome: Outcome
     points: Fraction | None

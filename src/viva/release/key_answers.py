@@ -21,7 +21,6 @@ from viva.replay.key_recording.recorded_values import packed
 from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission
 
-_AT_ONCE: Final = 3
 _ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
 
 
@@ -57,7 +56,7 @@ class KeyRecorder:
         verified = self.found.get(example.name)
         graded = None
         if verified is not None and verified.score.content_hash == example.submission.content_hash:
-            graded = self._graded(example, options, verified.call_log) if verified.call_log else None
+            graded = self._graded(example, options, verified.call_log()) if verified.head else None
         if graded is None or _is_changed(graded):
             graded = self._graded(example, options)
         if not graded.key_recording:

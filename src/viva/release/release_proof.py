@@ -6,7 +6,7 @@ answer, or decides otherwise. One that runs into a time limit does not: the limi
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,7 +58,7 @@ class Side:
         """Return the names of the examples that recorded replies show to be decided as in the course."""
         by_name = {example.name: example for example in examples}
         jobs = [
-            Job(Path(name), name, self.assignment, example.submission, replayed=_of(found[name]))
+            Job(Path(name), name, self.assignment, example.submission, replayed=found[name].call_log)
             for name, example in by_name.items()
         ]
         boxes, options = BoxOptions(self.tier, replay_only=True), replace(self.options, explain=False)
@@ -69,10 +69,6 @@ class Side:
             if isinstance(graded, Graded) and not graded.changed
             if not _differences(found[job.name].score, graded.score, by_name[job.name], self.options)
         }
-
-
-def _of(verified: Verified) -> Callable[[], bytes]:
-    return lambda: verified.call_log
 
 
 def complaints(
@@ -96,8 +92,8 @@ def complaints(
     always = {"starter", *(k.name for k in right[:2])}
     always |= {k.name for k in examples if k.name not in found or not found[k.name].head}
     decided = [k for k in examples if k.verdict != "timeout"]
-    with ThreadPoolExecutor(1) as beside:  # its fork server starts while others are replayed
-        run = beside.submit(released.graded, [k for k in decided if k.name in always], workers=1)
+    with ThreadPoolExecutor(1) as other_thread:  # its fork server starts while others are replayed
+        run = other_thread.submit(released.graded, [k for k in decided if k.name in always], workers=1)
         same = released.agreeing([k for k in decided if k.name not in always], found)
         in_release = run.result()
     left = [k for k in decided if k.name not in same]

@@ -4,7 +4,7 @@ A test that asks what it asked then is decided from the replies; the programs ru
 changed one test of an assignment, its programs are asked that test alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -39,7 +39,6 @@ class Verified:
         head, cases = split(call_log)
         return cls(score, head, {case: shared.setdefault(kept, kept) for case, kept in cases.items()})
 
-    @property
     def call_log(self) -> bytes:
         """Return the exchanges with boxes; empty if they were too large."""
         return join(self.head, self.cases) if self.head else b""
@@ -69,7 +68,7 @@ class EarlierReplies:
         asked = {_key(job): job for job in jobs}
         usable = {_key(job): known for job in jobs if (known := self._usable(job)) is not None}
         partly: dict[tuple[str, str], Graded] = {}
-        replays = [replace(asked[at], replayed=_of(known)) for at, known in usable.items()]
+        replays = [replace(asked[at], replayed=known.call_log) for at, known in usable.items()]
         for job, graded in self.replaying.run(replays) if replays else ():
             at = _key(job)
             if not isinstance(graded, Graded) or not graded.finished:
@@ -77,14 +76,14 @@ class EarlierReplies:
             new = _unanswered(graded)
             if not new and not graded.score.has_grader_error:
                 self.replayed.add(at)
-                yield asked[at], replace(graded, call_log=usable[at].call_log)
+                yield asked[at], replace(graded, call_log=usable[at].call_log())
             elif 0 < len(new) < len(graded.score.entries) and not _options(job).until_loss:
                 partly[at] = graded
         left = [_for_changed(job, partly.get(at)) for at, job in asked.items() if at not in self.replayed]
         for job, result in self.pool.run(left) if left else ():
             at = _key(job)
             if at in partly and isinstance(result, Graded) and result.finished and result.call_log:
-                yield asked[at], _joined(partly[at], result, usable[at].call_log)
+                yield asked[at], _joined(partly[at], result, usable[at].call_log())
             else:
                 yield asked[at], result
 
@@ -113,10 +112,6 @@ def _options(job: Job) -> GradeOptions:
 
 def _key(job: Job) -> tuple[str, str]:
     return job.assignment.name, job.name
-
-
-def _of(known: Verified) -> Callable[[], bytes]:
-    return lambda: known.call_log
 
 
 def _for_changed(job: Job, replayed: Graded | None) -> Job:

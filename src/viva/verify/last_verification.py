@@ -6,6 +6,7 @@ examples have changed, the replies of programs in it count. If it cannot be writ
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import stat
@@ -42,8 +43,8 @@ class LastVerification:
         """Note the state; make this before verifying, so that a file that changes meanwhile counts as changed."""
         self._course, self._assignment, self._tier, self._secret = course, assignment, tier, secret
         self._place = course.root / FOLDER / assignment.name
-        self._boxes = _state(_of_boxes(course, assignment), tier, secret, assignment)
-        self._state = _state(_of_verdicts(course, assignment), tier, secret, assignment)
+        self._boxes = _of_boxes(course, assignment, tier, secret)
+        self._state = _digest(_of_verdicts(course, assignment), self._boxes)
 
     def remember(self, findings: Sequence[Finding]) -> dict[str, Verified]:
         """Keep and return what the example submissions got, by their names.
@@ -129,7 +130,7 @@ class LastVerification:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What is in the file of a verification."""
+    """The contents of the file of a verification."""
 
     state: str
     mutants: dict[str, Verified]
@@ -153,38 +154,40 @@ def _read(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _of_boxes(course: Course, assignment: Assignment) -> list[Path]:
-    """Return the files that decide what a program replies, besides its own and what each request says."""
-    settings = assignment.folder / "assignment.yaml"
-    return [*_files(Path(viva.__file__).parent.rglob("*.py")), *_files([course.root / "grader.yaml", settings])]
-
-
-def _of_verdicts(course: Course, assignment: Assignment) -> list[Path]:
-    """Return the files that decide what a verification finds."""
-    root = course.root
-    return [
-        *_of_boxes(course, assignment),
-        *_files(root.glob("*.py")),
-        *_files((root / "graders").rglob("*")),
-        *_files((root / "reference").rglob("*")),
-        *_files((root / "assignments" / assignment.name).rglob("*")),
-        *_files((root / "fixtures" / assignment.name).rglob("*")),
+def _of_boxes(course: Course, assignment: Assignment, tier: Tier, secret: bytes) -> str:
+    """Return a digest of what decides what a program replies, besides its own files and what each request says."""
+    data = [(str(path), path.stat()) for path in assignment.data]  # as large as an author likes
+    others = [
+        _engine(),
+        str(tier),
+        hashlib.sha256(secret).hexdigest(),
+        str(assignment.python),
+        *(f"{path} {found.st_size} {found.st_mtime_ns}" for path, found in data),
     ]
+    return _digest(_files([course.root / "grader.yaml", assignment.folder / "assignment.yaml"]), *others)
 
 
-def _state(files: Iterable[Path], tier: Tier, secret: bytes, assignment: Assignment) -> str:
-    """Return a digest of files, libraries, secret and isolation level."""
-    digest = hashlib.sha256()
+@functools.cache
+def _engine() -> str:
+    """Return a digest of viva, Python and the installed packages, which this process has loaded."""
+    packages = sorted(f"{each.name} {each.version}" for each in metadata.distributions())
+    return _digest(_files(Path(viva.__file__).parent.rglob("*.py")), sys.version, *packages)
+
+
+def _of_verdicts(course: Course, assignment: Assignment) -> Iterator[Path]:
+    """Yield the files that decide what a verification finds, besides what decides what programs reply."""
+    root = course.root
+    yield from _files(root.glob("*.py"))
+    for folder in ("graders", "reference", f"assignments/{assignment.name}", f"fixtures/{assignment.name}"):
+        yield from _files((root / folder).rglob("*"))
+
+
+def _digest(files: Iterable[Path], *others: str) -> str:
+    digest = hashlib.sha256(repr(others).encode("utf-8", "surrogateescape"))
     for path in files:
         data = path.read_bytes()
         digest.update(f"{path}\0{len(data)}\0".encode("utf-8", "surrogateescape"))
         digest.update(data)
-    for path in assignment.data:  # as large as an author likes
-        found = path.stat()
-        digest.update(f"{path}\0{found.st_size} {found.st_mtime_ns}\0".encode("utf-8", "surrogateescape"))
-    others = [str(tier), hashlib.sha256(secret).hexdigest(), sys.version, str(assignment.python)]
-    others += sorted(f"{each.name} {each.version}" for each in metadata.distributions())
-    digest.update(repr(others).encode())
     return digest.hexdigest()
 
 

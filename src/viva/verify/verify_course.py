@@ -35,7 +35,7 @@ class Finding:
     what: str
     complaints: tuple[str, ...]
     verified: Verified | None = None
-    """What the submission got, and its call log if call logs are kept."""
+    """The submission's score, and its call log if call logs are kept."""
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
     unreached: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Finding:
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
     replayed: bool = False
-    """Whether the replies of the last verification decided it, and the program did not run."""
+    """True if the replies of the last verification were enough, so that the program did not run."""
 
     @property
     def holds(self) -> bool:
@@ -58,7 +58,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What grading one example or mutant has brought."""
+    """The result of grading one example or mutant."""
 
     verified: Verified
     unreached: tuple[str, ...]

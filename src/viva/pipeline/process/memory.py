@@ -23,7 +23,6 @@ class Memory:
 
     def __init__(self) -> None:
         """Begin when everything is loaded: what there is now is never looked through for unused objects."""
-        gc.collect()
         gc.freeze()
         self._rested = _resident_bytes()
         self._left = 0

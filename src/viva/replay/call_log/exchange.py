@@ -23,8 +23,6 @@ FUNCTION: Final[dict[str, object]] = {"found": True, "callable": True, "kind": "
 ABOUT_NAMES: Final = frozenset({"find", "names"})
 """The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
 _MOST_PACKED: Final = 16 << 20
-_packed: Final[dict[bytes, bytes]] = {}
-"""By digest, what was packed before: right answers to a test are the same in most submissions."""
 _NOT_ASKED: Final = ("soft_s", "release", "seed")
 """Fields of a request that are not part of the question: how long it may take, what is not needed any more, and the
 seed of the test, which travels with its first question, whichever that is."""
@@ -60,16 +58,32 @@ class Exchange:
         return wire.load(self.reply)
 
 
+class _Packed:
+    """What was packed before, by its digest: right answers to a test are the same in most submissions."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, bytes] = {}
+        self._size = 0
+
+    def of(self, body: bytes) -> bytes:
+        """Return a text compressed."""
+        digest = hashlib.sha256(body).digest()
+        data = self._kept.get(digest)
+        if data is None:
+            data = self._kept[digest] = zlib.compress(body, 1)
+            self._size += len(data)
+            while self._size > _MOST_PACKED:
+                self._size -= len(self._kept.pop(next(iter(self._kept))))
+        return data
+
+
+_packed: Final = _Packed()
+
+
 def packed(exchanges: Sequence[Exchange]) -> bytes:
     """Return exchanges as bytes, which are the same for the same exchanges."""
     body = msgpack.packb([[e.question, e.reply, e.ending, e.why] for e in exchanges], use_bin_type=True)
-    digest = hashlib.sha256(body).digest()
-    data = _packed.get(digest)
-    if data is None:
-        data = _packed[digest] = zlib.compress(body, 1)
-        while sum(map(len, _packed.values())) > _MOST_PACKED:
-            _packed.pop(next(iter(_packed)))
-    return data
+    return _packed.of(body)
 
 
 def unpacked(data: bytes) -> list[Exchange]:

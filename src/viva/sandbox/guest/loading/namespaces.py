@@ -35,7 +35,7 @@ class Namespaces:
         """By file, what it defines as the starter does."""
         self._inside: Dict[str, object] = {}
         self._before: List[Tuple[Dict[str, object], str, object]] = []
-        """What tests have set: the namespace, the name, and what it was before."""
+        """For each name that a test has set: the namespace, the name, and its earlier value."""
 
     def add(self, path: str, namespace: Dict[str, object]) -> None:
         """Add a submitted file or notebook by its path in the submission."""
