@@ -297,6 +297,33 @@ def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Cou
         assert ours.earned == by_name(first.score)[test].earned, test
 
 
+def test_a_test_alone_runs_a_file_that_another_one_has_run(course: _Course) -> None:
+    """The first test that looks for a name runs the other files, whichever that is, and in whichever box."""
+    work = course.work
+    course.work = handed_in({"solution.py": WORK, "more.py": "answer_1 = 'a'", "yet_more.py": "raise OSError"})
+    course.change("test_course.py", "def test_third(student, key):", "def test_third(student, key, submission):")
+    course.change("test_course.py", '    """Divides by three."""', "    assert submission.answers['1'] == 'a'")
+    course.change("test_course.py", "def test_after(student):", "def test_after(student, submission):")
+    course.change("test_course.py", '    """Goes on."""', "    assert submission.answers['1'] == 'a'")
+    try:
+        first = course.grade(course.work)
+        assert by_name(first.score)["test_after"].status is Status.PASSED
+        for test in ("test_half", "test_third", "test_missing", "test_after"):
+            alone = course.replay(first.call_log, only=(test,))
+            assert alone.changed == [], test
+            assert by_name(alone.score)[test].status is by_name(first.score)[test].status, test
+    finally:
+        course.work = work
+
+
+def test_a_test_that_runs_a_file_decides_for_no_other_submission(course: _Course) -> None:
+    """What goes wrong in the file is a note on the submission."""
+    first = course.grade(handed_in({"solution.py": WORK, "more.py": "raise OSError"}))
+    log = CallLog.from_bytes(first.call_log)
+    assert log.learnt("test_course.py::test_missing[]") is None
+    assert log.learnt("test_course.py::test_third[]") is not None
+
+
 def test_a_test_alone_names_the_same_objects(course: _Course) -> None:
     """Objects of earlier tests do not count, so that a call log answers a test that keeps some."""
     course.change("test_course.py", '    """Divides by three."""', "    student.Counter.keep(1).step()")

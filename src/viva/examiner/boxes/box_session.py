@@ -206,12 +206,16 @@ class BoxSession:
             report.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))
             return False
         path = self._others.pop(0)
+        self.note_reading()
+        self._loading += 1
         try:
             self._loader.load_other(self._raw, report, path, left_s)
             self._more.append(path)
         except (BoxTimeout, BoxDied, ProtocolViolation) as error:
             self._drop()
             report.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
+        finally:
+            self._loading -= 1
         self.test.counted_before_s += self.counted_s - counted_s
         return True
 
@@ -443,7 +447,7 @@ class BoxSession:
             self._environment.append(text)
 
     def note_reading(self) -> None:
-        """Note that the running test reads files, answers or outputs of the submission."""
+        """Note that the running test reads files, answers or outputs of the submission, or runs another file of it."""
         self.readers.add(self.test.case_id)
 
     def note(self, question: Question) -> None:
