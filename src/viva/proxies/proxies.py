@@ -65,6 +65,8 @@ class Call:
 
 
 MOST_OBJECTS: Final = 200
+_NESTED: Final = frozenset({list, tuple, dict})
+_MAY_HOLD_REFS: Final = _NESTED | {Ref}
 """The most objects of one answer that are read."""
 
 
@@ -415,8 +417,7 @@ def _holds_object(value: Any) -> bool:
 
 def _holds_ref(value: Any) -> bool:
     kind = type(value)
-    if kind is Ref:
-        return True
-    if kind is list or kind is tuple:
-        return any(_holds_ref(v) for v in value)
-    return kind is dict and any(_holds_ref(v) for v in value.values())
+    if kind not in _NESTED:
+        return kind is Ref
+    items = value.values() if kind is dict else value
+    return not _MAY_HOLD_REFS.isdisjoint(map(type, items)) and any(map(_holds_ref, items))

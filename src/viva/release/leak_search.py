@@ -5,10 +5,12 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+import numpy as np
 
 from viva.config.rubric import Rubric
 from viva.release.answer_search import AnswerSearch, hand_answers
@@ -25,6 +27,8 @@ _COMMON_LINE: Final = re.compile(r"from |import |#|[A-Z]\w* = [\w.\[\], |]+$")
 """Imports, comments, names of types."""
 _READABLE: Final = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ufffd]{4,}")
 """Matches readable text in a record. Most of a record is packed numbers, so this is about a tenth of it."""
+_MOST_OF_ARRAY: Final = 1000
+"""Numbers of an array that are looked at: no answer by hand has as many."""
 _FENCED: Final = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -106,7 +110,8 @@ def decoded(path: str, data: bytes) -> list[str]:
     if path.endswith(RECORD):
         texts = ["\n".join(_READABLE.findall(texts[0]))]
         record = record_from(data)
-        texts.append(repr([record.answer(question) for question in record.answers]))
+        answers = filter(None, map(record.answer, record.answers))
+        texts.append("\n".join(part for a in answers for part in _parts((a.value, a.after, a.raised, a.printed))))
     elif path.endswith(".ipynb"):
         texts.append("\n".join(_sources(data)))
     elif zipfile.is_zipfile(io.BytesIO(data)):
@@ -114,6 +119,22 @@ def decoded(path: str, data: bytes) -> list[str]:
             for name in archive.namelist():
                 texts += decoded(name, archive.read(name))
     return texts
+
+
+def _parts(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers of a recorded value; of a large array, the first ones."""
+    if isinstance(value, np.ndarray | np.generic):
+        shown = value.ravel()[:_MOST_OF_ARRAY]
+        texts = (format(number, ".8g") for number in shown.tolist()) if shown.dtype.kind in "fc" else map(str, shown)
+        yield " ".join(texts)
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _parts(pair)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            yield from _parts(item)
+    else:
+        yield value if isinstance(value, str) else repr(value)
 
 
 def _sources(data: bytes) -> list[str]:

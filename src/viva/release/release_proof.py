@@ -5,7 +5,6 @@ programs of the starter and of two right submissions run in the released course,
 answer, or decides otherwise. One that runs into a time limit does not: the limit is the same there.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -62,10 +61,9 @@ class Side:
             for name, example in by_name.items()
         ]
         boxes, options = BoxOptions(self.tier, replay_only=True), replace(self.options, explain=False)
-        workers = max(1, (os.cpu_count() or 1) - 1)  # a core is left for the programs that run meanwhile
         return {
             job.name
-            for job, graded in LocalPool(self.course, self.secret, boxes, options, workers).run(jobs)
+            for job, graded in LocalPool(self.course, self.secret, boxes, options).run(jobs)
             if isinstance(graded, Graded) and not graded.changed
             if not _differences(found[job.name].score, graded.score, by_name[job.name], self.options)
         }

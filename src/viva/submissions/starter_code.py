@@ -5,7 +5,7 @@ Two pieces of code are the same if their syntax trees are: line ends, comments a
 
 import ast
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -112,21 +112,20 @@ def _read(path: str, data: bytes) -> _Code:
 def _read_code(texts: Sequence[str]) -> _Code:
     parts = syntax_trees(texts)
     definitions: dict[str, list[str]] = {}
+    whole = []
     for part in parts:
-        for node in part.body if isinstance(part, ast.Module) else ():
-            if isinstance(node, Definition):
-                definitions.setdefault(node.name, []).append(_hash(_text_of(node)))
-    return _Code(_hash(_dump(parts)) if parts else "", definitions, parameters_in(parts))
+        statements = part.body if isinstance(part, ast.Module) else []
+        dumped = [_text_of(statement) for statement in statements]
+        for statement, text in zip(statements, dumped, strict=True):
+            if isinstance(statement, Definition):
+                definitions.setdefault(statement.name, []).append(_hash(text))
+        whole.append(part.strip() if isinstance(part, str) else "\n".join(dumped))
+    code = "\n".join(filter(None, whole))  # cells without a statement do not count
+    return _Code(_hash(code) if parts else "", definitions, parameters_in(parts))
 
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _dump(parts: Iterable[ast.Module | str]) -> str:
-    """Return one text for the code of a file; cells without a statement do not count."""
-    texts = [part.strip() if isinstance(part, str) else "\n".join(map(_text_of, part.body)) for part in parts]
-    return "\n".join(text for text in texts if text)
 
 
 def _text_of(node: ast.AST) -> str:

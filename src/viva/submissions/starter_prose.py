@@ -28,16 +28,21 @@ class StarterProse:
         paths = starter_paths(folder)
         self._notebooks = [*_notebooks(paths)]
         self._answers = [read_answers(path.read_bytes()).written for path in paths if is_answers_file(path.name)]
+        self._paragraphs: dict[str, frozenset[str]] = {}
 
     def without(self, number: str, text: str) -> str:
         """Return the text that a student wrote for a question, without paragraphs that are the starter's."""
-        texts = [written_in(notebook, number) for notebook in self._notebooks]
-        given = {
-            _same(part) for known in (*texts, *(a.get(number, "") for a in self._answers)) for part in _parts(known)
-        }
-        parts = _parts(text)
+        given, parts = self._given(number), _parts(text)
         own = [part for part in parts if _same(part) not in given]
         return text if len(own) == len(parts) else "\n\n".join(own)
+
+    def _given(self, number: str) -> frozenset[str]:
+        """Return the starter's paragraphs for a question, read once."""
+        if number not in self._paragraphs:
+            texts = [written_in(notebook, number) for notebook in self._notebooks]
+            texts += [answers.get(number, "") for answers in self._answers]
+            self._paragraphs[number] = frozenset(_same(part) for text in texts for part in _parts(text))
+        return self._paragraphs[number]
 
 
 def _notebooks(paths: list[Path]) -> Iterator[Notebook]:

@@ -24,7 +24,7 @@ _MOST_SAME_HASHES = 32
 In honest sets few keys do: -1 and -2, and tuples of these.
 """
 _LARGEST_CODE_POINT = 0x10FFFF
-_SETS_AND_LISTS = CONTAINERS - {dict}
+_HOLDING_OTHERS = CONTAINERS | {Frame}
 
 
 class Decoder:
@@ -175,17 +175,14 @@ class Decoder:
 def _nested_containers(container: Any) -> List[object]:
     """Return the items that are containers themselves."""
     kind = type(container)
-    if kind is dict:
-        return [item for pair in container.items() for item in pair if _holds(item)]
     if kind is Frame:
         return [part for part in container.parts() if type(part) is list]
-    if kind in _SETS_AND_LISTS:
-        return [item for item in container if _holds(item)]
-    return []
-
-
-def _holds(item: object) -> bool:
-    return type(item) in CONTAINERS or type(item) is Frame
+    if kind not in CONTAINERS:
+        return []
+    parts = [*container, *container.values()] if kind is dict else container
+    if _HOLDING_OTHERS.isdisjoint(map(type, parts)):  # most lists hold numbers alone
+        return []
+    return [part for part in parts if type(part) in _HOLDING_OTHERS]
 
 
 def _checked_keys(keys: List[object]) -> List[object]:
