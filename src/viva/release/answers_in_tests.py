@@ -5,11 +5,12 @@ follows what is read from `submission.answers` through names, calls and helper f
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
 _ANSWERS: Final = "submission.answers"
+_KEY_ANSWERS: Final = "key.answers"
 _COMPARING: Final = frozenset({"isclose", "allclose", "array_equal", "assert_allclose", "assert_array_equal"})
 """Functions whose second argument is what the first one is compared with, besides those that begin with `agree`."""
 _NOT_THE_VALUE: Final = frozenset({"len", "isinstance", "type", "callable", "bool"})
@@ -49,6 +50,24 @@ def written_answers(source: str, tests: Iterable[str]) -> list[WrittenAnswer]:
             if literal := next(reader.literals(functions[name], frozenset()), None):
                 found.append(WrittenAnswer(name, literal.lineno, ast.unparse(literal)))
     return found
+
+
+def asking_for_answers(source: str) -> set[str]:
+    """Return the functions of a test file that read `key.answers`, themselves or in a helper of the same file."""
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    found: set[str] = set()
+    while True:
+        more = {function.name for function in functions if _mentions(function, found)}
+        if more <= found:
+            return found
+        found |= more
+
+
+def _mentions(function: ast.FunctionDef, names: Set[str]) -> bool:
+    attributes = (node for node in ast.walk(function) if isinstance(node, ast.Attribute))
+    return any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(function)) or any(
+        ast.unparse(node) == _KEY_ANSWERS for node in attributes
+    )
 
 
 class _Reader:

@@ -14,7 +14,7 @@ import numpy as np
 
 from viva.config.rubric import Rubric
 from viva.release.answer_search import AnswerSearch, hand_answers
-from viva.replay.key_recording import RECORD, KeyRecording
+from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.replay.key_recording.key_recording import record_from
 
 _LEAST_TEXT: Final = 20
@@ -38,9 +38,8 @@ class Secrets:
 
     texts: dict[str, str] = field(default_factory=dict)
     """Text -> its description for the author."""
-    questions: dict[bytes, str] = field(default_factory=dict)
-    """Questions that only hidden tests ask the key -> the test."""
-    seeds: dict[int, str] = field(default_factory=dict)
+    recorded: KeyRecording = field(default_factory=KeyRecording)
+    """What the released tests ask the key and draw, from an examiner that did not make the record."""
     answers: AnswerSearch | None = None
 
     def add_code(self, files: Iterable[Path], public: str) -> None:
@@ -58,15 +57,6 @@ class Secrets:
             for constant in (c for c in _constants(source) - known if c not in public):
                 self.texts[constant] = f"a constant of a hidden test in {name}"
 
-    def add_hidden(self, hidden: KeyRecording, public: KeyRecording) -> None:
-        """Add what hidden tests ask the key, and their seeds."""
-        known = set().union(*public.asked.values()) if public.asked else set()
-        self.questions |= {
-            question: case for case, asked in hidden.asked.items() for question in asked if question not in known
-        }
-        mine = set(public.seeds.values())
-        self.seeds |= {seed: name for name, seed in hidden.seeds.items() if seed not in mine}
-
     def add_models(self, rubric: Rubric) -> None:
         """Add the lines of the model answers in words. Code in them is code of the key, which `add_code` adds."""
         for question in rubric.questions:
@@ -80,12 +70,10 @@ class Secrets:
 
     def found_in(self, files: Mapping[str, bytes]) -> list[str]:
         """Return a sentence for each leak, at most one for each file and text."""
-        found = []
+        found: list[str] = []
         for path, data in files.items():
             if path.endswith(RECORD):
-                record = record_from(data)
-                found += [f"{path} answers a question of {c}" for q, c in self.questions.items() if q in record.answers]
-                found += [f"{path} holds the seed of {n}" for s, n in self.seeds.items() if s in record.seeds.values()]
+                found += self._more_than_asked(path, record_from(data))
             texts = decoded(path, data)
             found += [
                 f"{path} holds {what}: {t[:60]!r}" for t, what in self.texts.items() if any(_holds(x, t) for x in texts)
@@ -94,6 +82,13 @@ class Secrets:
                 told = dict(pair for x in texts for pair in self.answers.found_in(x, recorded=path.endswith(RECORD)))
                 found += [f"{path} holds the key's {name}: {written[:60]!r}" for name, written in told.items()]
         return found
+
+    def _more_than_asked(self, path: str, record: Record) -> Iterator[str]:
+        asked = set().union(*self.recorded.asked.values())
+        if more := len(record.answers.keys() - asked):
+            yield f"{path} answers {more} questions that no released test asks the key"
+        for name in sorted(record.seeds.keys() - self.recorded.seeds.keys()):
+            yield f"{path} holds the seed of {name}"
 
 
 def _holds(text: str, secret: str) -> bool:

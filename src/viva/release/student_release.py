@@ -17,7 +17,7 @@ from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
-from viva.release.answers_in_tests import written_answers
+from viva.release.answers_in_tests import asking_for_answers, written_answers
 from viva.release.key_answers import KeyAnswers, KeyRecorder, key_answers, right_submissions
 from viva.release.leak_search import Secrets, decoded
 from viva.release.release_files import released_files, starter_files
@@ -103,7 +103,7 @@ class Release:
             place, own_wheel = self._viva()
             summary.files |= released_files(self.assignment, starter, place)
             self.say("Proving what is released …")
-            secrets = self._secrets(summary.files, recording.everything.result(), recorded.record, set(tests))
+            secrets = self._secrets(summary.files, recording.other(), recorded.record, set(tests))
             leaks = pool.submit(secrets.found_in, dict(summary.files))
             self._prove(course_folder, tests, found)
             if leaks.result():
@@ -186,10 +186,15 @@ class Release:
             )
             raise CourseError(f"{self.assignment.name}: what would be released does not hold.\n{_list(wrong)}{advice}")
 
-    def _secrets(
-        self, files: Mapping[str, bytes], everything: KeyRecording, recorded: Record, tests: Set[str]
-    ) -> Secrets:
-        """Return what only graders may know, which the files must not hold."""
+    def _secrets(self, files: Mapping[str, bytes], other: KeyRecording, recorded: Record, tests: Set[str]) -> Secrets:
+        """Return what only graders may know, which the files must not hold.
+
+        Args:
+            files: what is to be released.
+            other: what the public tests asked the key about another right submission than that of the record.
+            recorded: the record that is released.
+            tests: the released tests.
+        """
         graders = self.assignment.graders
         code = {path: data.decode() for path, data in files.items() if path.endswith(".py")}
         own = f"{RELEASED}/graders/{self.assignment.name}/test_"
@@ -204,16 +209,9 @@ class Release:
         sources = {path.name: path.read_text("utf-8") for path in graders.glob("test_*.py")}
         shown += "\n".join(name for hints in recorded.hints.values() for name in hints)
         secrets.add_constants(sources, list(code.values()), shown)
-        mine = {case for case in everything.asked if test_of(case) in tests}
-        secrets.add_hidden(
-            KeyRecording(
-                seeds={n: s for n, s in everything.seeds.items() if test_of(n.partition(" ")[2]) not in tests},
-                asked={case: everything.asked[case] for case in everything.asked.keys() - mine},
-            ),
-            KeyRecording(seeds=recorded.seeds, asked={case: everything.asked[case] for case in mine}),
-        )
+        secrets.recorded = other.of_tests(tests)
         if not self.assignment.release.answers:
-            secrets.hide_answers(everything.by_hand, shown)
+            secrets.hide_answers(other.by_hand, shown)
             secrets.add_models(self.assignment.rubric())
         return secrets
 
@@ -233,34 +231,46 @@ class _Recording:
     """The key's answers, recorded while other work goes on."""
 
     def __init__(self, release: Release, found: Mapping[str, Verified], pool: Executor) -> None:
-        """Begin to record what two right submissions and the starter lead to, and all that hidden tests ask."""
+        """Begin to record what the public tests ask about two right submissions and the starter."""
         right = right_submissions(release.assignment, release.examples)
         self._first, starter = right[0], next(k for k in release.examples if k.name == "starter")
-        self._answers_too = release.assignment.release.answers
         self._pool = pool
         self._recorder = KeyRecorder(release.course, release.assignment, release.tier, release.secret, found)
         self.entries = found[self._first.name].score.entries
         """All tests, as the first right submission was graded."""
-        self._offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]
-        self._of_first, self._of_second, self._of_starter = (
-            self._begun(example, self._offered) for example in (self._first, right[1], starter)
-        )
-        self.everything = self._begun(self._first, None)
-        """Also what hidden tests ask."""
+        offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]
+        self._answers_too = release.assignment.release.answers
+        by_hand = set() if self._answers_too else _asking_for_answers(release.assignment, offered)
+        self._expected = [test for test in offered if test not in by_hand]
+        """Those that are released, unless the recordings show something else."""
+        self._of_first = self._begun(self._first, self._expected)
+        self._of_second, self._of_starter = (self._begun(example, offered) for example in (right[1], starter))
 
-    def _begun(self, example: ExampleSubmission, tests: Sequence[str] | None) -> "Future[KeyRecording]":
-        only = None if tests is None else tuple(tests)
-        options = GradeOptions(only=only, visible_only=tests is not None, key_recording=True, training=False)
+    def _begun(self, example: ExampleSubmission, tests: Sequence[str]) -> "Future[KeyRecording]":
+        options = GradeOptions(only=tuple(tests), visible_only=True, key_recording=True, training=False)
         return self._pool.submit(self._recorder.of_submission, example, options)
 
     def by_hand(self) -> set[str]:
         """Return the tests that look up answers which the key has by hand, unless these may be released."""
-        return set() if self._answers_too else {test_of(case) for case in self._of_first.result().looked_up}
+        return set() if self._answers_too else {test_of(case) for case in self.other().looked_up}
+
+    def other(self) -> KeyRecording:
+        """Return what the public tests asked about the second right submission."""
+        return self._of_second.result()
 
     def answers(self, tests: Sequence[str]) -> KeyAnswers:
         """Return the key's answers to the tests that are released, and to no others."""
-        alone = self._of_first if tests == self._offered else self._begun(self._first, tests)
-        return key_answers(tests, alone.result(), self._of_second.result(), self._of_starter.result())
+        alone = self._of_first if tests == self._expected else self._begun(self._first, tests)
+        return key_answers(tests, alone.result(), self.other(), self._of_starter.result())
+
+
+def _asking_for_answers(assignment: Assignment, tests: list[str]) -> set[str]:
+    """Return the tests that seem to look up an answer by hand; the recordings show which do."""
+    return {
+        f"{file}::{function}"
+        for file in _by_file(tests)
+        for function in asking_for_answers((assignment.graders / file).read_text("utf-8"))
+    }
 
 
 def _as_example(starter: dict[str, bytes]) -> ExampleSubmission:

@@ -1,12 +1,13 @@
 """The record of a key: written while public tests run with the key, read where the key is not available."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import msgpack
 
+from viva.model.case_ids import test_of
 from viva.model.errors import CourseError, GraderError
 from viva.replay.key_recording.recorded_values import packed, unpacked
 from viva.sandbox.guest.transport.wire import WireError
@@ -116,6 +117,12 @@ class KeyRecording(Record):
         """Count reading a value of the key as looking up an answer, if students write a value of that name."""
         for name in names:
             self.looked_up |= self.values.get(name, set())
+
+    def of_tests(self, tests: Set[str]) -> "KeyRecording":
+        """Return the questions, not the answers, and the seeds of some tests."""
+        asked = {case: questions for case, questions in self.asked.items() if test_of(case) in tests}
+        seeds = {name: seed for name, seed in self.seeds.items() if test_of(name.partition(" ")[2]) in tests}
+        return KeyRecording(seeds=seeds, asked=asked)
 
     def complain(self, why: str) -> None:
         """Note that the running case cannot be replayed."""
