@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from viva.release.answers_in_tests import written_answers
+from viva.release.answers_in_tests import asking_for_answers, written_answers
 
 TOLD = {
     "a formula": 'agree_formula(submission.answers["4"], "4*d**2", ["d"])',
@@ -70,3 +70,16 @@ def test_an_answer_given_by_parametrize_is_found() -> None:
     assert (
         written_answers(source + "    agree_choice(submission.answers[name], key.answers[name])\n", ["test_it"]) == []
     )
+
+
+def test_tests_that_look_an_answer_up_are_found_also_through_helpers() -> None:
+    source = """
+def expected(key, number):
+    return key.answers[number]
+
+def checked(key): return expected(key, "1") == 1
+def test_helper(submission, key): assert checked(key)
+def test_itself(submission, key): assert key.answers.get("2") is None
+def test_other(submission, key): assert submission.answers["2"] == key.half(4)
+"""
+    assert asking_for_answers(source) == {"expected", "checked", "test_helper", "test_itself"}

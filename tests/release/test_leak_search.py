@@ -3,10 +3,13 @@
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from viva.config.rubric import Question, Rubric
 from viva.release.leak_search import Secrets
+from viva.replay.key_recording import RECORD, KeyRecording
+from viva.replay.key_recording.key_recording import Answer
 
 NUMBER = "33211"
 
@@ -30,6 +33,36 @@ NUMBER = "33211"
 def test_a_number_of_a_hidden_test(text: str, leaks: bool) -> None:
     found = Secrets({NUMBER: "a constant"}).found_in({"key.txt": text.encode()})
     assert found == ([f"key.txt holds a constant: '{NUMBER}'"] if leaks else [])
+
+
+def _recording(**values: object) -> KeyRecording:
+    """Return what some tests have asked, each one question."""
+    made = KeyRecording(seeds={f"test test_a.py::{test}[]": 7 for test in values})
+    for test, value in values.items():
+        made.case_id = f"test_a.py::{test}[]"
+        made.note(test.encode(), Answer(value))
+    return made
+
+
+def test_a_record_holds_what_released_tests_ask_and_nothing_else() -> None:
+    """The questions of hidden tests are not known here: another recording of the released tests is compared."""
+    secrets = Secrets(recorded=_recording(test_shown=1, test_kept=2).of_tests({"test_a.py::test_shown"}))
+    assert secrets.found_in({RECORD: _recording(test_shown=1).to_bytes()}) == []
+    assert secrets.found_in({RECORD: _recording(test_shown=1, test_kept=2).to_bytes()}) == [
+        f"{RECORD} answers a question that no released test asks the key",
+        f"{RECORD} holds the seed of test test_a.py::test_kept[]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "value", [0.7071067, [1, (0.7071067,)], {"a": np.full((3, 2), 0.7071067, np.float32)}, np.float64(0.7071067)]
+)
+def test_an_answer_is_found_in_whatever_a_record_holds(value: object) -> None:
+    secrets = Secrets(recorded=(made := _recording(test_shown=value)))
+    secrets.hide_answers({"1": 0.7071067}, "")
+    assert [line.partition(":")[0] for line in secrets.found_in({RECORD: made.to_bytes()})] == [
+        f'{RECORD} holds the key\'s answers["1"]'
+    ]
 
 
 SENTENCE = "The variance of a dot product grows with its length."

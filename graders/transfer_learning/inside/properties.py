@@ -110,20 +110,24 @@ def what_flows(base: nn.Module, source: Any, own_mask: Any = None) -> dict[str, 
 
 @torch.no_grad()
 def noted_flow(base: nn.Module, source: Any, own_mask: Any = None) -> list[torch.Tensor]:
-    """Return every (L, N, d) that enters or leaves a module of a base, which stays in its mode."""
+    """Return every (L, N, d) that enters or leaves a module of a base, once; the base stays in its mode."""
     ids = torch.as_tensor(source)
     seen: list[torch.Tensor] = []
 
     def remember(_module: Any, entering: Any, leaving: Any) -> None:
         for value in (*entering, leaving):
-            if isinstance(value, torch.Tensor) and value.ndim == 3 and len(seen) < 100:
-                seen.append(value.transpose(0, 1) if value.shape[:2] == ids.T.shape != ids.shape else value)
+            if isinstance(value, torch.Tensor) and value.ndim == 3 and len(seen) < 100 and is_new(value):
+                seen.append(value)
+
+    def is_new(value: torch.Tensor) -> bool:
+        return not any(value is other or torch.equal(value, other) for other in seen)
 
     hooks = [module.register_forward_hook(remember) for module in base.modules() if module is not base]
     with_each(masks(base, len(ids), own_mask), lambda mask: base(ids, mask))
     for hook in hooks:
         hook.remove()
-    return [value for value in seen if value.shape[:2] == ids.shape]
+    turned = (value.transpose(0, 1) if value.shape[:2] == ids.T.shape != ids.shape else value for value in seen)
+    return [value for value in turned if value.shape[:2] == ids.shape]
 
 
 def parameter_count(module: nn.Module) -> int:

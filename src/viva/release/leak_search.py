@@ -85,8 +85,8 @@ class Secrets:
 
     def _more_than_asked(self, path: str, record: Record) -> Iterator[str]:
         asked = set().union(*self.recorded.asked.values())
-        if more := len(record.answers.keys() - asked):
-            yield f"{path} answers {more} questions that no released test asks the key"
+        if record.answers.keys() - asked:
+            yield f"{path} answers a question that no released test asks the key"
         for name in sorted(record.seeds.keys() - self.recorded.seeds.keys()):
             yield f"{path} holds the seed of {name}"
 
@@ -120,8 +120,8 @@ def _parts(value: Any) -> Iterator[str]:
     """Yield the texts and numbers of a recorded value; of a large array, the first ones."""
     if isinstance(value, np.ndarray | np.generic):
         shown = value.ravel()[:_MOST_OF_ARRAY]
-        texts = (format(number, ".8g") for number in shown.tolist()) if shown.dtype.kind in "fc" else map(str, shown)
-        yield " ".join(texts)
+        digits = ".8g" if shown.dtype.itemsize > 4 else ".7g"
+        yield " ".join(format(n, digits) if shown.dtype.kind in "fc" else str(n) for n in shown.tolist())
     elif isinstance(value, Mapping):
         for pair in value.items():
             yield from _parts(pair)
