@@ -77,7 +77,7 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
         text=True,
         errors="replace",
     )
-    sampler = _MemorySampler(harness.pid)
+    sampler = MemorySampler(harness.pid)
     try:
         output, _ = harness.communicate()
     finally:
@@ -95,7 +95,7 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
     )
 
 
-class _MemorySampler(threading.Thread):
+class MemorySampler(threading.Thread):
     """Samples the memory of a process and all its descendants."""
 
     def __init__(self, pid: int) -> None:
