@@ -162,7 +162,7 @@ def test_the_memory_of_a_box_is_seen_as_long_as_it_runs() -> None:
     """A box belongs to a user of its own; one that ends before a sample is taken counts as nothing."""
     sampler = MemorySampler(os.getpid())
     try:
-        with subprocess.Popen(["sleep", "60"], user=FIRST_UID) as box:  # noqa: S607  # from the distribution
+        with subprocess.Popen(["sleep", "60"], user=FIRST_UID) as box:
             while not sampler.box:
                 time.sleep(0.01)
             box.kill()
