@@ -36,6 +36,20 @@ def mean_of(one, other):
     return made
 
 
+def adam(model, x, y, epochs):
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+
+
+def trained_adam(*arguments):
+    from viva.grading.networks import trained_of
+
+    return trained_of(adam, *arguments)
+
+
 def trained_train(*arguments):
     from viva.grading.networks import trained_of
 
@@ -61,6 +75,7 @@ from viva.grading import agree_on, trained, weight
 from viva.grading.strategies import networks, tensors
 
 NET = networks(lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)))
+NORMED = networks(lambda: nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Tanh(), nn.Linear(4, 2)))
 LINEAR = networks(lambda: nn.Linear(3, 2))
 
 
@@ -79,12 +94,32 @@ def test_freeze(student, key):
 
 
 @weight(1)
+def test_adam(student, key):
+    """Trains with Adam."""
+    agree_on(trained(student.adam, returned=False), key.trained_adam, NORMED, tensors("n", 3), tensors("n", 2),
+             integers(0, 4), rtol=1e-4, examples=20)
+
+
+@weight(1)
+def test_adam_itself(student):
+    """Steps as torch has it when no function is being trained, also after one that failed."""
+    assert student.hooks() == 0
+
+
+@weight(1)
 def test_mean_of(student, key):
     """Averages."""
     agree_on(trained(student.mean_of), key.trained_mean_of, LINEAR, LINEAR, rtol=1e-3, examples=20)
 '''
 pytestmark = pytest.mark.slow  # torch is imported, and the functions are called hundreds of times
-SOLUTION = KEY.partition("def trained_train")[0]
+HOOKS = """
+
+def hooks():
+    from torch.optim import optimizer
+
+    return len(optimizer._global_optimizer_pre_hooks)
+"""
+SOLUTION = KEY.partition("def trained_adam")[0] + HOOKS
 BY_HAND = """
     loss_of = nn.MSELoss()
     for epoch in range(epochs):
@@ -95,11 +130,22 @@ BY_HAND = """
                 weight -= lr * weight.grad
     return model
 """
-BODY = SOLUTION.partition("epochs):")[2].partition("\n\n\ndef freeze")[0]
+BODY = SOLUTION.partition("lr, epochs):")[2].partition("\n\n\ndef freeze")[0]
+ADAM_BODY = SOLUTION.partition("y, epochs):")[2].partition(HOOKS)[0]
+ADAM_OTHERWISE = """
+    optimizer, loss_of = torch.optim.Adam(model.parameters(), 1e-2), nn.MSELoss(reduction="none")
+    for _ in range(epochs):
+        loss = sum(loss_of(model(row[None]), goal[None]).mean() for row, goal in zip(x, y)) / len(x)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return loss.item() if epochs else None
+"""
 RIGHT = [
     [],
     [
         (BODY, BY_HAND),
+        (ADAM_BODY, ADAM_OTHERWISE),
         (
             "    for weight in model[0].parameters():\n        weight.requires_grad = False",
             "    model[0].requires_grad_(False)",
@@ -122,6 +168,13 @@ WRONG_TRAIN = [
     ("    return model\n", "    return None\n"),
     ("    return model\n", "    return nn.Linear(3, 2)\n"),
     ("    return model\n", "    return model[0]\n"),
+]
+WRONG_ADAM = [
+    ("lr=0.01", "lr=0.011"),
+    ("torch.optim.Adam(", "torch.optim.SGD("),
+    ("torch.optim.Adam(", "torch.optim.AdamW("),
+    ("lr=0.01)", "lr=0.01, betas=(0.9, 0.99))"),
+    ("nn.functional.mse_loss(model(x), y).backward()", "pass"),
 ]
 WRONG_FREEZE = [
     ("model[0]", "model[2]"),
@@ -155,14 +208,14 @@ def test_right_ways_to_train_pass(examined: Examined) -> None:
         for number, edits in enumerate(RIGHT):
             with row(number):
                 score = examined.score(edited(*edits))
-                assert [(str(entry.status), entry.message) for entry in score.entries] == [("passed", "")] * 3
+                assert [(str(entry.status), entry.message) for entry in score.entries] == [("passed", "")] * 5
 
 
 def test_mistakes_are_seen_in_the_weights(examined: Examined) -> None:
     with Rows() as row:
-        for train, freeze, mean in zip_longest(WRONG_TRAIN, WRONG_FREEZE, WRONG_MEAN):
-            with row((train, freeze, mean)):
-                wrong = {"test_train": train, "test_freeze": freeze, "test_mean_of": mean}
+        for train, adam, freeze, mean in zip_longest(WRONG_TRAIN, WRONG_ADAM, WRONG_FREEZE, WRONG_MEAN):
+            with row((train, adam, freeze, mean)):
+                wrong = {"test_train": train, "test_adam": adam, "test_freeze": freeze, "test_mean_of": mean}
                 score = examined.score(edited(*filter(None, wrong.values())))
                 lost = {entry.test_id.partition("::")[2] for entry in score.entries if str(entry.status) == "failed"}
                 assert lost == {test for test, edit in wrong.items() if edit}, [e.message for e in score.entries]
@@ -176,3 +229,12 @@ def test_what_differs_and_what_fails_is_told(examined: Examined) -> None:
     assert "At ['returned'] the answer is an object of class `SGD`; expected a dict of 2 items." in entry.message
     entry = examined.entry(edited(("loss.backward()", "loss.backwards()")), "test_train")
     assert "raised AttributeError" in entry.message
+
+
+def test_adam_is_as_torch_has_it_afterwards(examined: Examined) -> None:
+    fails = edited(("nn.functional.mse_loss(model(x), y).backward()", "raise OSError"))
+    entries = examined.score(fails, "test_adam", "test_adam_itself").entries
+    assert [(str(entry.status), "OSError" in entry.message) for entry in entries] == [
+        ("failed", True),
+        ("passed", False),
+    ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from viva.grading.built import once, written
 from viva.sandbox.guest.transport.wire import Code
@@ -65,7 +65,7 @@ def network_by(maker: Code, seed: int, *, dropout: bool = False) -> Code:
     )
 
 
-def is_network(argument: object) -> bool:
+def is_network(argument: object) -> TypeGuard[Code]:
     """Return whether an argument is the code of a network."""
     return type(argument) is Code and argument.expression.startswith(_SEEDED)
 

@@ -66,11 +66,32 @@ equal, so that neither the names of layers nor their order matter; which of them
 layer is left out or used in place of another. Layers that find their sizes in the first call are filled after it."""
 
 
-_WEIGHTS: Final = """\
+_TRAINING: Final = """\
+from torch.optim import optimizer as optimizers
+
+def soften(optimizer, given, named):
+    for group in optimizer.param_groups:
+        if type(group.get("eps")) is float:
+            group["eps"] = max(group["eps"], 0.01)
+
+def begin():
+    end()
+    optimizers.viva_softened = optimizers.register_optimizer_step_pre_hook(soften)
+
+def end():
+    if (hook := vars(optimizers).pop("viva_softened", None)) is not None:
+        hook.remove()"""
+"""Run here and in the sandbox. Optimizers such as Adam divide a slope by its size: where it is 0 but for rounding, that
+makes a whole step of it. Between `begin` and `end`, what they add to the size makes no step of such a slope."""
+_WEIGHTS: Final = f"""\
+{_TRAINING}
+
+end()
+
 def note(module):
-    weights = {name: weight.detach().clone() for name, weight in module.named_parameters()}
+    weights = {{name: weight.detach().clone() for name, weight in module.named_parameters()}}
     fixed = sorted(name for name, weight in module.named_parameters() if not weight.requires_grad)
-    module.viva_weights = {"weights": weights, "fixed weights": fixed}"""
+    module.viva_weights = {{"weights": weights, "fixed weights": fixed}}"""
 """Run here and in the sandbox, where it is called with each module of a network."""
 
 
@@ -106,21 +127,29 @@ def trained(function: Any, *, returned: bool = True) -> Callable[..., dict[str, 
     and the names of those that are fixed (`requires_grad` is false). A network that the function returns is described
     in the same way. `key.trained_f`, written in the key, does the same for the right function, by `trained_of`.
     With `returned=False` it does not matter what the student's function returns, because the right one returns nothing.
+    While it runs, optimizers of torch with an option `eps`, such as Adam, use 0.01 at least.
     """
 
     def run(*arguments: object) -> dict[str, object]:
-        done = function.call(*arguments)
+        done = function.call(*[_training(each) if is_network(each) else each for each in arguments])
+        note, value = Code("note", _WEIGHTS), done.value if returned else None
+        networks = [after for after, given in zip(done.args_after, arguments, strict=True) if is_network(given)]
+        afterwards = [_noted(network, note) for network in networks]
         if done.raised is not None:
             raise done.raised
-        note, value = Code("note", _WEIGHTS), done.value if returned else None
         if type(value) is Handle:
             with contextlib.suppress(StudentRaised):  # it is another object
                 value = _noted(value, note)
-        networks = [after for after, given in zip(done.args_after, arguments, strict=True) if is_network(given)]
-        return {"returned": value, "networks afterwards": [_noted(network, note) for network in networks]}
+        return {"returned": value, "networks afterwards": afterwards}
 
     run.__name__ = function.__name__
     return run
+
+
+def _training(network: Code) -> Code:
+    """Return the code of a network for a function that trains it."""
+    statements = f"{network.statements}\n{_TRAINING}\nbegin()"
+    return Code(network.expression, statements, make=network.make, shown=network.shown)
 
 
 def _noted(network: Any, note: object) -> object:
@@ -133,7 +162,12 @@ def trained_of(function: Callable[..., Any], *arguments: object) -> dict[str, ob
     """Return what `trained` returns, for a function of the key."""
     import torch
 
-    note, value = defined(_WEIGHTS, "note"), function(*arguments)
+    defined(_TRAINING, "begin")()
+    try:
+        value = function(*arguments)
+    finally:
+        defined(_TRAINING, "end")()
+    note = defined(_WEIGHTS, "note")
     networks = [argument for argument in arguments if isinstance(argument, torch.nn.Module)]
     return {
         "returned": _noted(value, note) if isinstance(value, torch.nn.Module) else value,

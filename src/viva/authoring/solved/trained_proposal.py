@@ -17,15 +17,17 @@ from viva.submissions.statement_names import used_names
 
 AFTERWARDS: Final = "networks afterwards"
 _ADAPTIVE: Final = re.compile(r"\b(Ada\w+|[NR]?Adam\w*|RMSprop|Rprop|SparseAdam)\b")
-"""Optimizers that divide a gradient by its size: where it is 0 but for rounding, they make a whole step of it."""
+"""Optimizers that divide a gradient by its size."""
+_BY_SIGN: Final = re.compile(r"\b(Rprop|Adafactor)\b")
+"""Those of which `trained` cannot soften the steps: where a gradient is 0 but for rounding, they make one of it."""
 
-_ADAPTS: Final = "optimizers such as Adam make whole steps of errors of rounding"
+_ADAPTS: Final = "optimizers such as Rprop make whole steps of errors of rounding"
 _GROWS: Final = "errors of rounding grow while it trains"
 _SGD: Final = "optimizers(torch.optim.SGD, lr=sampled_from([0.1, 0.05, 0.2]))"
 _LITTLE: Final = 1e-6
 """How much weights are changed to see whether errors of rounding, a tenth of it, grow."""
 _MUCH: Final = 1e-2
-_RTOL: Final = "rtol=1e-3"
+_SLIGHTLY: Final = 1e-5
 
 
 def of_networks(
@@ -51,9 +53,9 @@ def of_networks(
         return False
     name = proposal.name
     nothing = all(isinstance(value, dict) and value["returned"] is None for value in answers.values)
-    adaptive = any(map(_ADAPTIVE.search, _sources(function, recorded)))
-    if adaptive or trial.unstable:
-        why = f"cannot be compared: {_ADAPTS if adaptive else _GROWS}"
+    by_sign = any(map(_BY_SIGN.search, _sources(function, recorded)))
+    if by_sign or trial.differed >= _MUCH:
+        why = f"cannot be compared: {_ADAPTS if by_sign else _GROWS}"
         if nothing:
             proposal.why_not = f"it returns nothing, and the weights afterwards {why}"
             return True
@@ -67,7 +69,7 @@ def of_networks(
                 f"trained(student.{name}{', returned=False' if nothing else ''})",
                 f"key.trained_{name}",
                 *written[:count],
-                _RTOL,
+                f"rtol={'1e-3' if trial.differed else '1e-4'}",
                 *options,
                 *fewer,
             ]
@@ -89,7 +91,8 @@ class _Trial:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self.changed = False
-        self.unstable = False
+        self.differed = 0.0
+        """By how much at least results differed where weights did by `_LITTLE`: 0, `_SLIGHTLY` or `_MUCH`."""
 
     def __call__(self, *arguments: object) -> dict[str, object]:
         """Return what `trained_of` returns."""
@@ -100,7 +103,9 @@ class _Trial:
         done = trained_of(self._function, *arguments)
         other = trained_of(self._function, *moved)
         self.changed |= difference(done[AFTERWARDS], before, Context.of(0, 0, ())) is not None
-        self.unstable |= difference(other, done, Context.of(_MUCH, None, ())) is not None
+        for least in (_SLIGHTLY, _MUCH):
+            if difference(other, done, Context.of(least, None, ())) is not None:
+                self.differed = max(self.differed, least)
         return done
 
 
