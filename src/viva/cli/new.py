@@ -161,7 +161,7 @@ def _say(name: str, made: "Made") -> None:
             click.echo(f"! {warning}")
     for question, proposal in made.left:
         person = " A person grades it." if is_graded_by_hand(question, made.proposals) else ""
-        click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.why_not}.{person}")
+        click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.reason}.{person}")
 
 
 def _say_strength(course: "Course", name: str, tier: "Tier") -> None:

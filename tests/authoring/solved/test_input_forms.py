@@ -1,6 +1,8 @@
 """Inputs are written as code, from what a notebook passes; the trial makes them as wide as the solution answers."""
 
 import inspect
+import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -54,6 +56,9 @@ def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
                 [{"W": np.ones((4, 2)) / 3, "b": np.zeros((4, 1)) - 1}],
                 'fixed_dictionaries({"W": arrays("n", "m", elements=numbers(0.1, 0.9)), "b": arrays("n", 1)})',
             ),
+            ([{}, {}], "builds(dict)"),
+            ([[]], "builds(list)"),
+            ([{"a": [], "b": 1}], 'fixed_dictionaries({"a": builds(list), "b": integers(1, 1)})'),
             ([{1, 2}], "sets(integers(1, 2), max_size=4)"),
             ([[0.25, 0.75], [1.0]], "distributions()"),
             ([np.zeros((2, 3), dtype=int)], 'arrays("n", "m", elements=integers(0, 0))'),
@@ -74,11 +79,25 @@ def test_values_are_written_as_strategies_and_each_can_be_evaluated() -> None:
                 evaluated(found.written()[0]).validate()
 
 
+VECTORS = {f"w{number:03}": np.zeros(3) for number in range(200)}
+
+
+def test_of_a_large_dictionary_a_few_keys_are_drawn_and_other_arguments_choose_among_them() -> None:
+    table = pd.DataFrame({"one": ["w150", "w150"], "other": [1, 2]})
+    found = forms(lambda word, words, vectors, table: word, [("w007", ["w007", "w042"], VECTORS, table)])
+    word, words, vectors, rows = found.written()
+    drawn = ["w007", "w042", "w150", "w000", "w001", "w002", "w003", "w004"]
+    assert word == 'sampled_from(["w007"])' and words.startswith('sequences(sampled_from(["w007", "w042"])')
+    assert rows.startswith('frames({"one": sampled_from(["w150"])')
+    assert re.findall(r'"(\w+)": arrays\("', vectors) == sorted(drawn)
+    found.slots[0].at = 1
+    assert found.written()[0] == f"sampled_from({json.dumps(sorted(drawn))})"
+
+
 def test_what_cannot_be_drawn_is_named() -> None:
     with Rows() as row:
         for value, said in [
             (object(), "of type object"),
-            ([], "an empty list"),
             (float("nan"), "not finite"),
             ("", "empty"),
             (TABLE[:0], "an empty data frame"),

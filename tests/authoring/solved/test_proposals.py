@@ -155,6 +155,22 @@ def mean(values):
     return sum(values) / len(values)
 
 mean([1, 2, 4])
+
+def scaled(x, table, unused=1):
+    """The entry.
+
+    >>> scaled(1, {1: 2})
+    np.float64(2.0)
+    """
+    return float(table[x])
+
+scaled(2, {2: 3}, unused=2)
+table = {1: [5.0], 3: [2.0]}
+
+def entry(x, entries):
+    return len(entries) + sum(table[x])
+
+entry(3, table)
 missing(3)
 
 # %% [markdown]
@@ -176,7 +192,16 @@ def test_the_author_learns_what_is_odd_about_the_solution(tmp_path: Path) -> Non
     source.write_text(SUSPICIOUS)
     made = from_solution(load_course(root), "odd", source)
     said = "\n".join(warning for proposal in made.proposals.values() for warning in proposal.warnings)
-    assert "`mean` contradicts 1 of the examples in its docstring." in said
+    reasons = {name: proposal.reason for name, proposal in made.proposals.items()}
+    assert reasons == {
+        "mean": "it contradicts an example in its docstring (cell 2, line 4): `mean([1, 2])` gives 1.5, and not 2.0",
+        "scaled": "",
+        "entry": "it reads the variable `table` (cell 2, line 28), which the notebook passes as its argument "
+        "`entries`; an answer that uses the argument would lose points",
+        "first_line": "",
+    }
+    assert "`scaled` never uses its argument `unused`." in said
+    assert not any(made.proposals[name].body for name in ("mean", "entry"))
     assert made.failed == [(2, "NameError: name 'missing' is not defined")]
     assert made.data == ["data/words.txt"] and (made.folder / "data/words.txt").is_file()
     assert load_course(root).assignment("odd").data_names == ("data/words.txt",)

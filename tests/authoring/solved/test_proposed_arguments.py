@@ -109,6 +109,16 @@ def test_a_long_dictionary_is_written_on_several_lines() -> None:
     assert ast.dump(ast.parse("if 1:\n" + "\n".join(lines))) == ast.dump(ast.parse(f"if 1:\n    {once}"))
 
 
+@pytest.mark.parametrize("within", ["{}", "frames({{'größe': {}}})", "sequences(x, elements={})", "{}.map(tuple)"])
+def test_a_long_argument_is_written_on_several_lines(within: str) -> None:
+    given = within.format(f"tuples({', '.join(f'integers({n}, {n + 1})' for n in range(20))})")
+    lines = written_call("agree_on", ["student.f", "key.f", given])
+    assert ast.dump(ast.parse("if 1:\n" + "\n".join(lines))) == ast.dump(
+        ast.parse(f"if 1:\n    agree_on(student.f, key.f, {given})")
+    )
+    assert max(map(len, lines)) <= WIDTH or within.endswith("map(tuple)")
+
+
 PASSING = """\
 import math
 import numpy as np

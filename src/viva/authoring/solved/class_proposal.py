@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Sequence
 
 from viva.authoring.solved.class_trial import errors_of_constructor, fit_constructor, untestable
+from viva.authoring.solved.doubts import doubt_about
 from viva.authoring.solved.forms import Forms, code
 from viva.authoring.solved.method_forms import forms_of_method, written_arguments
 from viva.authoring.solved.network_proposal import is_network_class, of_network
@@ -18,6 +19,9 @@ def of_class(name: str, recorded: Recorded) -> Proposal:
     cls = recorded.originals.get(name)
     if not isinstance(cls, type):
         proposal.why_not = "it was not defined when the notebook ran"
+        return proposal
+    if why := doubt_about(name, recorded):
+        proposal.why_not = why
         return proposal
     if is_network_class(cls):
         return of_network(name, cls, recorded)

@@ -87,6 +87,10 @@ class Forms:
     """The texts that the solution's code names: choices such as "mean"."""
     constants: frozenset[str] = frozenset()
     """All texts in the solution's code: keys of dictionaries, among others."""
+    vocabulary: frozenset[str] = frozenset()
+    """The keys of large dictionaries, such as words that have vectors."""
+    drawn: frozenset[str] = frozenset()
+    """Those of them that are drawn; they are among the texts."""
     refuses: bool = False
     """Whether the solution raises exceptions of its own, so that it refuses some arguments."""
     evaluates: bool = False

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from viva.authoring.new_assignment import adding, in_words
+from viva.authoring.solved.comment_headings import questions_in
 from viva.authoring.solved.course_markers import with_own_marks
 from viva.authoring.solved.new_files import Made, write_tests
 from viva.authoring.solved.own_tests import take_own_tests
 from viva.authoring.solved.proposal import Proposal
-from viva.authoring.solved.questions import Question, has_markers, parsed, questions_of
+from viva.authoring.solved.questions import Question, has_markers, parsed
 from viva.authoring.solved.solution_regions import with_headings, with_markers, with_nbgrader_regions
 from viva.authoring.solved.solved_assignment import make
 from viva.authoring.source.cells_with_tests import is_test, without_tests
@@ -43,7 +44,7 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
     """
     read = _read(source)
     cells = with_own_marks(without_tests(read) if source.suffix == ".ipynb" else read)
-    questions = questions_of(cells)
+    questions = questions_in(cells)
     if not questions:
         raise UsageError(
             f"{source}: viva found no question. Write headings with numbers, such as `## 2.1 Softmax (5 points)`, "
@@ -132,7 +133,8 @@ def _from_plain(plain: Mapping[str, Any]) -> Proposal:
 
 def _title(cells: Sequence[Cell]) -> str:
     for cell in cells:
-        found = re.search(r"^#\s+(.+)$", cell.source, re.MULTILINE) if cell.kind == "markdown" else None
+        heading = r"^#\s+(.+)$" if cell.kind == "markdown" else r"^#[ \t]+#[ \t]+(.+)$"  # in a module, a comment
+        found = re.search(heading, cell.source, re.MULTILINE)
         if found:
             return found[1].strip(" #*")
     return ""

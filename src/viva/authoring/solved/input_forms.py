@@ -76,6 +76,8 @@ def forms_of(
     compiled = getattr(inspect.unwrap(function), "__code__", None)
     forms.evaluates = compiled is not None and "eval" in compiled.co_names
     calls = [call for call in calls if passes_known_functions(call, recorded)] or calls
+    forms.vocabulary, forms.drawn = _vocabulary(calls)
+    forms.texts |= forms.drawn
     parameters = list(inspect.signature(function).parameters.values())
     passed = {name for call in calls for name in call.arguments}
     for parameter in parameters:
@@ -108,10 +110,38 @@ def forms_of(
     return forms
 
 
+_MOST_KEYS: Final = 8
+"""A dictionary with more keys is one of words, of which a test needs no more."""
 _FEW: Final = 4
 """From so many values on, all of which are 0 or 1, others are not meant."""
 _LEFT_OUT: Final = ""
 """The form of an argument that is not passed, because only its default is known."""
+
+
+def _vocabulary(calls: Sequence[inspect.BoundArguments]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keys that all large dictionaries have, and a few of them: first those that are passed as texts."""
+    values = [value for call in calls for value in call.arguments.values()]
+    large = [value.keys() for value in values if isinstance(value, dict) and _is_look_up(value)]
+    keys = frozenset[str](large[0]).intersection(*large) if large else frozenset[str]()
+    passed = [text for value in values for text in _texts_in(value) if text in keys] if keys else []
+    return keys, frozenset(list(dict.fromkeys([*passed, *sorted(keys)]))[:_MOST_KEYS])
+
+
+def _is_look_up(value: dict[Any, Any]) -> bool:
+    """Return whether a dictionary holds something for each of many words."""
+    return (
+        len(value) > _MOST_KEYS
+        and all(isinstance(key, str) for key in value)
+        and len({*map(type, value.values())}) == 1
+    )
+
+
+def _texts_in(value: object) -> Iterable[str]:
+    """Yield the texts in an argument: itself, those of a list, those of a data frame."""
+    items: Iterable[Any] = value if isinstance(value, list | tuple | set) else [value]
+    if (row := library_type(type(value))) is not None and row.module == "pandas" and row.name != "Index":
+        items = itertools.chain.from_iterable(row.plain(value).data)
+    return (item for item in items if isinstance(item, str))
 
 
 def _of_default(default: object, forms: Forms) -> Form:
@@ -203,15 +233,16 @@ class _Reader:
         if isinstance(first, set | frozenset):
             elements = self.form([item for v in values for item in sorted(v, key=repr)], per_call=False)
             return ["sets(", *elements, f", max_size={_most(values) + 2})"]
-        if isinstance(first, dict) and any(values):
-            return self._dict(values, per_call=per_call)
+        if isinstance(first, dict):
+            return self._dict(values, per_call=per_call) if any(values) else ["builds(dict)"]
         raise Undrawable(f"`{self._name}` (of type {type(first).__name__})")
 
     def _dict(self, values: Sequence[dict[Any, Any]], *, per_call: bool) -> Form:
         first = values[0]
         if first and self._has_fixed_keys(values):
-            self._forms.texts |= first.keys()  # another argument may choose among them
-            named = [[f"{code(key)}: ", *self.form([v[key] for v in values], per_call=per_call)] for key in first]
+            keys = sorted(self._forms.drawn) if all(map(_is_look_up, values)) else list(first)
+            self._forms.texts |= set(keys)  # another argument may choose among them
+            named = [[f"{code(key)}: ", *self.form([v[key] for v in values], per_call=per_call)] for key in keys]
             return ["fixed_dictionaries({", *_joined(named), "})"]
         keys = self.form([key for v in values for key in v], per_call=False)
         items = self.form([item for v in values for item in v.values()], per_call=False)
@@ -254,7 +285,7 @@ class _Reader:
     def _list(self, values: Sequence[list[Any]], *, per_call: bool) -> Form:
         items = [item for value in values for item in value]
         if not items:
-            raise Undrawable(f"`{self._name}` (an empty list)")
+            return ["builds(list)"]
         if all(isinstance(item, list) and item for item in items) and _is_regular(values):
             with contextlib.suppress(ValueError):
                 tables = [np.array(value) for value in values]

@@ -9,6 +9,7 @@ from typing import Final
 from viva.authoring.solved.trial import OTHERS, OWN
 
 WIDTH: Final = 120
+_LONGEST_REASON: Final = 300
 
 
 @dataclass(slots=True)
@@ -40,6 +41,11 @@ class Proposal:
     test: str = ""
     """The name of the test in tests.py, once that is written."""
 
+    @property
+    def reason(self) -> str:
+        """Return `why_not` as a part of a line; it may quote an exception."""
+        return textwrap.shorten(self.why_not, _LONGEST_REASON, placeholder=" …")
+
 
 def written_call(function: str, arguments: Sequence[str]) -> list[str]:
     """Return a call as the lines of a test's body."""
@@ -63,24 +69,40 @@ def _filled(parts: Sequence[str], indent: int) -> list[str]:
     return lines
 
 
-def _items(call: str) -> tuple[str, list[str], str] | None:
+def _items(part: str) -> tuple[str, list[str], str] | None:
     """Return a call in three parts: up to `(`, its arguments, and `)`; None for anything else.
 
-    If its first argument is a dictionary, the parts are what comes before its items, the items, and what comes after.
+    A keyword, or a key of a dictionary, may come before it. If its first argument is a dictionary, the parts are what
+    comes before its items, the items, and what comes after.
     """
-    node = ast.parse(call, mode="eval").body
+    begin, whole, node = _value_in(part)
+    text = whole.encode()  # columns count bytes
     if not isinstance(node, ast.Call) or not node.args:
         return None
     first = node.args[0]
     if not isinstance(first, ast.Dict):
-        given = [ast.get_source_segment(call, each) or "" for each in (*node.args, *node.keywords)]
-        return f"{ast.get_source_segment(call, node.func)}(", given, ")"
+        given = [ast.get_source_segment(whole, each) or "" for each in (*node.args, *node.keywords)]
+        return f"{text[begin : node.func.end_col_offset].decode()}(", given, ")"
     pairs = zip(first.keys, first.values, strict=True)
     items = [
-        f"{ast.get_source_segment(call, key)}: {ast.get_source_segment(call, value)}" for key, value in pairs if key
+        f"{ast.get_source_segment(whole, key)}: {ast.get_source_segment(whole, value)}" for key, value in pairs if key
     ]
-    text = call.encode()  # columns count bytes
-    return text[: first.col_offset + 1].decode(), items, text[(first.end_col_offset or 0) - 1 :].decode()
+    after = text[(first.end_col_offset or 0) - 1 : node.end_col_offset]
+    return text[begin : first.col_offset + 1].decode(), items, after.decode()
+
+
+def _value_in(part: str) -> tuple[int, str, ast.expr]:
+    """Return a part of a call or dictionary within one: where it begins, the code, and the part's value."""
+    try:
+        whole = f"f({part})"
+        call = ast.parse(whole, mode="eval").body
+        assert isinstance(call, ast.Call)  # as it is written
+        return 2, whole, call.args[0] if call.args else call.keywords[0].value
+    except SyntaxError:
+        whole = f"{{{part}}}"
+        pair = ast.parse(whole, mode="eval").body
+        assert isinstance(pair, ast.Dict)  # what is no argument is a key with its value
+        return 1, whole, pair.values[0]
 
 
 def used_in(strategies: Sequence[str]) -> set[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from viva.authoring.solved.described_calls import described_calls
+from viva.authoring.solved.doubts import doubt_about, unused_argument
 from viva.authoring.solved.forms import Forms, code, source_code
 from viva.authoring.solved.input_forms import forms_of
 from viva.authoring.solved.network_code import is_network
@@ -16,7 +17,7 @@ from viva.authoring.solved.object_forms import is_random
 from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded, seeded
 from viva.authoring.solved.scalar_forms import Undrawable
-from viva.authoring.solved.solution_code import constants_in, doctest_failures, raised_in, summary_of, texts_in
+from viva.authoring.solved.solution_code import constants_in, raised_in, summary_of, texts_in
 from viva.authoring.solved.trained_proposal import of_networks
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
@@ -37,7 +38,13 @@ def of_function(name: str, recorded: Recorded) -> Proposal:
     if function is None or not callable(function):
         proposal.why_not = "it was not defined when the notebook ran"
         return proposal
-    proposal.warnings += doctest_failures(name, function, recorded)
+    proposal.why_not = doubt_about(name, recorded)
+    return proposal if proposal.why_not else _of_known_function(proposal, function, recorded)
+
+
+def _of_known_function(proposal: Proposal, function: Callable[..., object], recorded: Recorded) -> Proposal:
+    name = proposal.name
+    proposal.warnings += unused_argument(name, function)
     calls, own = recorded.calls.get(name, []), raised_in(function)
     try:
         forms, answers, refusing = _fitted(name, function, recorded, own)

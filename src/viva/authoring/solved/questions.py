@@ -145,7 +145,7 @@ def _begins(cell: Cell) -> Question | None:
         text = (match["marks"] or match["bold"]).strip()
         if question := _of_heading(text, bold=match["marks"] is None):
             line = cell.source[match.start() :].partition("\n\n")[0]
-            question.points = question.points or _points_in(line)
+            question.points = question.points or points_in(line)
             question.rank = len(match["rank"] or "") or _BOLD_RANK
             found = question  # of a section and its first question in one cell, the question
     return found
@@ -191,10 +191,11 @@ def _of_heading(text: str, *, bold: bool) -> Question | None:
     if found is None or (bold and not found["word"] and "." not in found["number"]):
         return None
     title = _POINTS.sub("", found["title"]).strip(" :-–—*#.")
-    return Question(re.sub(r"[() ]", "", found["number"]), title, _points_in(found["title"]))
+    return Question(re.sub(r"[() ]", "", found["number"]), title, points_in(found["title"]))
 
 
-def _points_in(text: str) -> Fraction | None:
+def points_in(text: str) -> Fraction | None:
+    """Return the points that a heading gives."""
     found = _POINTS.search(text)
     return _exact(found["points"] or found["after"]) if found else None
 

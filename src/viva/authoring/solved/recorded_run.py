@@ -9,6 +9,7 @@ import io
 import random
 import re
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +18,14 @@ from typing import Any, Final
 from viva.authoring.source.source_cells import Cell
 from viva.compare.normalize import is_tensor
 from viva.grading.functions import keep_source
-from viva.submissions.statement_names import statement_names
+from viva.submissions.statement_names import statement_names, used_names
 from viva.submissions.syntax_trees import Definition
 
 MOST_CALLS: Final = 60
+_MOST_COMPARED: Final = 5
+"""Calls whose arguments are compared with the variables of the notebook."""
 _MOST_OBJECTS: Final = 5000
+_SHARED: Final = (bool, int, float, complex, str, bytes)
 SPECIAL_METHODS: Final = (
     "__len__", "__bool__", "__contains__", "__getitem__", "__setitem__", "__delitem__", "__call__", "__str__",
     "__repr__", "__add__", "__sub__", "__mul__", "__matmul__",
@@ -48,6 +52,8 @@ class Recorded:
     """The functions and classes themselves."""
     written: frozenset[str] = frozenset()
     """The names that students write: functions, classes and values."""
+    read_and_passed: dict[str, tuple[Callable[..., Any], str, str]] = field(default_factory=dict)
+    """Functions that read a variable of the notebook which is also passed to them, and as which argument."""
     made: dict[int, tuple[object, inspect.BoundArguments]] = field(default_factory=dict)
     """By identity, the objects of the notebook's classes, and what each was made from."""
 
@@ -61,6 +67,20 @@ class Recorded:
         for original in self.made.keys() & memo.keys():
             self.note(memo[original], self.made[original][1])
         return copied
+
+    def note_variables(self, name: str, function: Callable[..., Any], call: inspect.BoundArguments) -> None:
+        """Note if a function reads a variable that holds the very object which is passed to it."""
+        try:
+            read = used_names(textwrap.dedent(inspect.getsource(function)))
+        except (OSError, TypeError, SyntaxError):
+            return
+        for variable in read & self.namespace.keys():
+            value = self.namespace[variable]
+            if isinstance(value, _SHARED) or callable(value) or value is None:
+                continue  # equal numbers and texts are often one object
+            for parameter, given in call.arguments.items():
+                if given is value:
+                    self.read_and_passed.setdefault(name, (function, variable, parameter))
 
     def note(self, made: object, arguments: inspect.BoundArguments) -> None:
         """Note what an object was made from."""
@@ -116,6 +136,8 @@ class Recorder:
             if len(kept) < MOST_CALLS:
                 with contextlib.suppress(Exception):  # what cannot be copied is not kept
                     call = inspect.signature(function).bind(*args, **kwargs)
+                    if len(kept) < _MOST_COMPARED:
+                        self._recorded.note_variables(name, function, call)
                     own = next(iter(call.arguments.items())) if is_method else None
                     call.arguments.update([(own[0], None)] if own else [])
                     call = self._recorded.copied(call)

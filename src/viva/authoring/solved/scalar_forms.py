@@ -62,9 +62,12 @@ def strings_form(values: Sequence[str], forms: Forms, name: str) -> Form:
         Undrawable: all texts are empty.
     """
     different = sorted(set(values))
+    if forms.vocabulary.issuperset(different):
+        different = sorted(forms.drawn.intersection(different)) or sorted(forms.drawn)
     named = [value for value in different if value in forms.texts]
     if named and len(named) == len(different):
-        choices = sorted(forms.texts) if len(forms.texts) <= MOST_CHOICES else different
+        most = max(MOST_CHOICES, len(forms.drawn))
+        choices = sorted(forms.texts) if len(forms.texts) <= most else different
         return [Slot([f"sampled_from({code(different)})", f"sampled_from({code(choices)})"])]
     samples = ", ".join(map(code, sorted(different, key=len)[-_SAMPLES:]))
     if any("\n" in value.strip() for value in different):

@@ -1,17 +1,13 @@
 """Read the code of a solution: its exceptions, the texts it compares with, its summary and doctests."""
 
 import ast
-import doctest
 import inspect
-import io
 import re
 import textwrap
 from collections.abc import Callable
-from contextlib import redirect_stdout
 from typing import Final
 
 from viva.authoring.solved.questions import parsed
-from viva.authoring.solved.recorded_run import Recorded
 
 _SECTION: Final = re.compile(
     r"^\s*(?:-{3,}|={3,})\s*$|^\s*(?:Args|Arguments?|Parameters|Returns|Inputs?):|^\s*(?::|@)(?:param|type)", re.M
@@ -55,19 +51,6 @@ def _tree_of(function: Callable[..., object]) -> ast.Module:
         return ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError):
         return ast.Module([], [])
-
-
-def doctest_failures(name: str, function: Callable[..., object], recorded: Recorded) -> list[str]:
-    """Return a sentence if a function contradicts the examples in its own docstring."""
-    try:
-        tests = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(recorded.namespace), module=False)
-        out = io.StringIO()
-        with redirect_stdout(out):
-            runner = doctest.DocTestRunner(verbose=False)
-            failed = sum(runner.run(test).failed for test in tests)
-    except Exception:
-        return []
-    return [f"`{name}` contradicts {failed} of the examples in its docstring."] if failed else []
 
 
 def summary_of(name: str, function: object) -> str:

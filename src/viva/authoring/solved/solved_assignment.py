@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 import viva
+from viva.authoring.solved.comment_headings import questions_in
 from viva.authoring.solved.key_source import HEAD, key_source
-from viva.authoring.solved.questions import questions_of
 from viva.authoring.source import starter_from
 from viva.authoring.source.cells_with_tests import without_tests
 from viva.authoring.source.solution_markers import solved
@@ -62,7 +62,7 @@ def make(course: Course, assignment: Assignment) -> None:
     assert source is not None  # `refresh` has looked
     digest = _digest(assignment.folder)
     cells = without_tests(read_source(source))
-    questions = questions_of(cells)
+    questions = questions_in(cells)
     names = [name for question in questions for name in question.names]
     classes = [name for question in questions for name in question.classes]
     used = attributes_read((assignment.folder / TESTS).read_text("utf-8"), "key")  # such as classes that are given

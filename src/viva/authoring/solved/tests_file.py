@@ -75,7 +75,7 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
                 drawing |= proposal.strategies
                 definitions |= dict.fromkeys(proposal.definitions)
             elif not proposal.tested_with:
-                tests.append(_LEFT.format(number=question.number, name=proposal.name, why=proposal.why_not))
+                tests.append(_LEFT.format(number=question.number, name=proposal.name, why=proposal.reason))
     return (
         _HEAD.format(title=_sentence(title).rstrip(".") or "this assignment")
         + _top(list(definitions), grading, drawing)
@@ -93,7 +93,7 @@ def _by_hand(question: Question, points: Fraction, proposals: Mapping[str, Propo
         name = "written_" + re.sub(r"\W+", "_", question.number).strip("_").lower()
     summary = (untested[0].summary if untested else "") or _sentence(question.title) or f"Question {question.number}."
     return _BY_HAND.format(
-        why="".join(_WHY_BY_HAND.format(name=each.name, why=each.why_not) for each in untested),
+        why="".join(_WHY_BY_HAND.format(name=each.name, why=each.reason) for each in untested),
         number=number,
         weight=_weight(points),
         name=name,

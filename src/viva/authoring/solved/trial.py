@@ -65,6 +65,7 @@ OWN: Final = frozenset(
 OTHERS: Final = frozenset(
     {
         "booleans",
+        "builds",
         "dictionaries",
         "fixed_dictionaries",
         "integers",
