@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,7 +81,8 @@ def command(
         for complaint in complaints:
             click.echo(f"! {escaping.line(complaint)}")
         if mutants:
-            _say_strength(open_course(course_dir), name, tier)  # tests that were taken back changed it
+            untested = {proposal.name for _, proposal in made.left}
+            _say_strength(open_course(course_dir), name, tier, untested)  # tests that were taken back changed it
         click.echo(f"Next: read {os.path.relpath(made.folder / 'tests.py')}, and run")
         click.echo(f"  viva verify {name}")
         click.echo(f"  viva release {name} --to DIR")
@@ -164,7 +165,7 @@ def _say(name: str, made: "Made") -> None:
         click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.reason}.{person}")
 
 
-def _say_strength(course: "Course", name: str, tier: "Tier") -> None:
+def _say_strength(course: "Course", name: str, tier: "Tier", untested: Set[str]) -> None:
     """Break the solution in many ways, and print for each function how many ways the tests notice."""
     from viva.authoring.strength.separating import add_lines, separating_inputs
     from viva.authoring.strength.strength import strength
@@ -173,7 +174,7 @@ def _say_strength(course: "Course", name: str, tier: "Tier") -> None:
     assignment = course.assignment(name)
     show_progress = progress_line("breaking the solution", "ways tried")
     secret = course.secret_or_public(os.environ)
-    verdicts, _ = try_all(course, assignment, tier, secret, report_progress=show_progress)
+    verdicts, _ = try_all(course, assignment, tier, secret, report_progress=show_progress, untested=untested)
     separated = separating_inputs(assignment, verdicts)
     for line in strength(verdicts, separated):
         click.echo(line)

@@ -1,7 +1,7 @@
 """Runs the tests on every mutant of an assignment, through the same path as a student's submission."""
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -100,8 +100,9 @@ def try_all(
     secret: bytes,
     workers: int = 0,
     report_progress: ReportProgress = lambda done, all_: None,
+    untested: Set[str] = frozenset(),
 ) -> tuple[list[Verdict], list[str]]:
-    """Grade every mutant of an assignment.
+    """Grade every mutant of an assignment, but those that only names without a test reach.
 
     Each is first graded by the tests that its change can reach and, if it loses nothing there, by every other.
 
@@ -115,7 +116,8 @@ def try_all(
     right = {base.example.name: base for base in _right_answers(pool, assignment, examples)}
     equivalents = read_equivalents(assignment)
     verdicts: list[Verdict] = []
-    left = mutants_of(assignment, list(right.values()))
+    made = mutants_of(assignment, list(right.values()))
+    left = [m for m in made if not m.reached_by or not untested >= set(m.reached_by)]
     total = len(left)
     for ask in (RightAnswer.touching, lambda base, _: base.won):
         survivors: list[Mutant] = []
