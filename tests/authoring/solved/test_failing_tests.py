@@ -126,3 +126,28 @@ def test_a_solution_that_does_not_load_keeps_its_tests(tmp_path: Path) -> None:
     left = take_back_failing_tests(load_course(root), made, best_tier(), b"secret")
     assert made.failed == [] and made.proposals["count"].body, "the name is lost in the box alone"
     assert len(left) == 1 and "test_count" in left[0], left
+
+
+RARELY = """
+# %%
+import sys
+
+def halved(number, by=2):
+    if "pytest" in sys.modules and number > 6:
+        raise ValueError(f"{number} is\\ntoo much")
+    return number / by
+
+halved(6), halved(9, by=3)
+"""
+
+
+def test_arguments_on_which_only_the_test_sees_the_solution_fail_are_left_out(tmp_path: Path) -> None:
+    """viva tries fewer arguments than the test; here it tries them in a process without pytest."""
+    root, made = taken_over(RARELY, tmp_path)
+    assert "errors=" not in (made.folder / "tests.py").read_text("utf-8")
+    assert take_back_failing_tests(load_course(root), made, best_tier(), b"secret") == []
+    after = (made.folder / "tests.py").read_text("utf-8")
+    assert after.count('errors="skip"') == after.count("agree_on(student.halved") == 2
+    (said,) = made.proposals["halved"].warnings
+    assert said.startswith("`halved` fails: ValueError: ") and " is too much; it was asked about (" in said
+    assert said.endswith("). Such arguments are not asked.")

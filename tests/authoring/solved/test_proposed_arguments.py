@@ -7,7 +7,7 @@ import pytest
 from rows import Rows
 
 from viva.authoring.solved.class_proposal import of_class
-from viva.authoring.solved.proposal import WIDTH, written_call
+from viva.authoring.solved.proposal import WIDTH, with_option, written_call
 from viva.authoring.solved.proposals import of_function, of_value
 from viva.authoring.solved.recorded_run import Recorded, run
 from viva.authoring.solved.solution_code import typed_texts
@@ -117,6 +117,24 @@ def test_a_long_argument_is_written_on_several_lines(within: str) -> None:
         ast.parse(f"if 1:\n    agree_on(student.f, key.f, {given})")
     )
     assert max(map(len, lines)) <= WIDTH or within.endswith("map(tuple)")
+
+
+def test_an_option_is_added_to_what_has_none() -> None:
+    long = f'    agree_on(\n        student.f, key.f, words("{"a  b" * 30}"),\n    )'
+    body = [
+        "    agree_on(student.f, key.f)",
+        'x = "  "'.rjust(12),
+        *long.split("\n"),
+        '    agree_on(a, b, errors="expect")',
+    ]
+    assert with_option(body, 'errors="skip"') == [
+        '    agree_on(student.f, key.f, errors="skip")',
+        '    x = "  "',
+        *long.split("\n")[:-1],
+        '        errors="skip",',
+        "    )",
+        expects,
+    ]
 
 
 PASSING = """\

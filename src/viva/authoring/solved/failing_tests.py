@@ -3,7 +3,9 @@
 from typing import Final
 
 from viva.authoring.solved.new_files import Made, write_tests
+from viva.authoring.solved.proposal import Proposal, with_option
 from viva.authoring.solved.solved_assignment import make
+from viva.compare.counterexamples.examples import KEY_RAISED
 from viva.config import Course, load_course
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Status, Tier
@@ -13,6 +15,8 @@ from viva.verify.verify_course import Finding
 FAILED: Final = "your solution does not always pass one: results may depend on the order of a set, the time or chance"
 SLOW: Final = "your solution takes too long for one"
 PASSED: Final = "the starter would pass it"
+_SKIPS: Final = 'errors="skip"'
+_LEFT_OUT: Final = "Such arguments are not asked."
 
 
 def take_back_failing_tests(course: Course, made: Made, tier: Tier, secret: bytes) -> list[str]:
@@ -24,16 +28,27 @@ def take_back_failing_tests(course: Course, made: Made, tier: Tier, secret: byte
         What does not hold then, a sentence each.
     """
     findings = _findings(course, made, tier, secret)
-    tests = {proposal.test: proposal for proposal in made.proposals.values() if proposal.body and not proposal.is_own}
-    wrong = {name: why for finding in findings for name, why in _wrong(finding).items() if name in tests}
-    if wrong:
+    for _ in range(2):  # a test that leaves arguments out may fail in another way
+        tests = {each.test: each for each in made.proposals.values() if each.body and not each.is_own}
+        wrong = {name: why for finding in findings for name, why in _wrong(finding).items() if name in tests}
+        if not wrong:
+            break
         for name, why in wrong.items():
-            tests[name].body, tests[name].why_not = [], why
+            _take_back(tests[name], why)
         write_tests(made)
-        again = load_course(course.root)
-        make(again, again.assignment(made.folder.name))
-        findings = _findings(again, made, tier, secret)
+        course = load_course(course.root)
+        make(course, course.assignment(made.folder.name))
+        findings = _findings(course, made, tier, secret)
     return list(dict.fromkeys(complaint for finding in findings for complaint in finding.complaints))
+
+
+def _take_back(proposal: Proposal, why: str) -> None:
+    """Let a test leave out arguments on which the solution fails, once; take it back for any other reason."""
+    if why.startswith(KEY_RAISED) and not any(_SKIPS in line for line in proposal.body):
+        proposal.body = with_option(proposal.body, _SKIPS)
+        proposal.warnings.append(f"`{proposal.name}` fails: {why.removeprefix(KEY_RAISED).strip()} {_LEFT_OUT}")
+    else:
+        proposal.body, proposal.why_not = [], why.rstrip(".")
 
 
 def _findings(course: Course, made: Made, tier: Tier, secret: bytes) -> list[Finding]:
@@ -57,7 +72,9 @@ def _wrong(finding: Finding) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in finding.score.entries:
         name = entry.test_id.rpartition("::")[2].removesuffix("_again")
-        if finding.what == "starter" and entry.earned > 0:
+        if entry.status.is_fault and entry.staff_message.startswith(KEY_RAISED):
+            found[name] = entry.staff_message
+        elif finding.what == "starter" and entry.earned > 0:
             found[name] = PASSED
         elif finding.what != "starter" and entry.status.is_lost:
             found[name] = SLOW if entry.status is Status.TIMEOUT else FAILED

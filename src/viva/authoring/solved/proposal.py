@@ -55,6 +55,27 @@ def written_call(function: str, arguments: Sequence[str]) -> list[str]:
     return [f"    {function}(", *_filled(arguments, 8), "    )"]
 
 
+def with_option(body: Sequence[str], option: str) -> list[str]:
+    """Return the lines of a test's body with an option for each `agree_on` that has none of that name."""
+    text = textwrap.dedent("\n".join(body))
+    lines: list[str] = []
+    for node in ast.parse(text).body:
+        own = [f"    {line}" for line in text.split("\n")[node.lineno - 1 : node.end_lineno]]
+        call = node.value if isinstance(node, ast.Expr) else None
+        if not isinstance(call, ast.Call) or ast.unparse(call.func) != "agree_on" or _has(call, option):
+            lines += own
+        elif len(own) > 1:
+            lines += [*own[:-1], f"        {option},", own[-1]]
+        else:
+            given = [ast.get_source_segment(text, each) or "" for each in (*call.args, *call.keywords)]
+            lines += written_call("agree_on", [*given, option])
+    return lines
+
+
+def _has(call: ast.Call, option: str) -> bool:
+    return any(keyword.arg == option.partition("=")[0] for keyword in call.keywords)
+
+
 def _filled(parts: Sequence[str], indent: int) -> list[str]:
     """Return parts with commas, as many on a line as it holds; a dictionary that is longer gets lines of its own."""
     lines: list[str] = []

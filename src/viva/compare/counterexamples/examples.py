@@ -111,6 +111,9 @@ def forget_examples() -> None:
     _cached_examples.cache_clear()
 
 
+KEY_RAISED: Final = "agree_on: the key raised"
+
+
 class NotAsked(Exception):
     """The key raised on arguments that are then not asked."""
 
@@ -133,10 +136,9 @@ def ask_key(key: Callable[..., object], arguments: tuple[object, ...], errors: E
             raise NotAsked from error
         if errors == "expect":
             return Raised(error.type_name if isinstance(error, StudentRaised) else type(error).__name__)
-        shown = ", ".join(repr(a)[:200] for a in arguments)
-        raise GraderError(
-            f"agree_on: the key raised {type(error).__name__}: {error}; it was asked about ({shown})."
-        ) from error
+        shown = ", ".join(" ".join(repr(a).split())[:200] for a in arguments)
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise GraderError(f"{KEY_RAISED} {said}; it was asked about ({shown}).") from error
 
 
 def quiet_settings(count: int, *, shrink: bool) -> "settings":
