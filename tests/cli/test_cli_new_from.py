@@ -182,5 +182,5 @@ def test_what_students_get_answers_for_objects_without_the_key(tmp_path: Path) -
             (tmp_path / name).write_text(program)
             checked = typed(f"cd {folder}\nviva check ../{name} --strict", tmp_path)
             assert checked.returncode == status, checked.stdout + checked.stderr
-            assert ("1 of 1 points" in checked.stdout) == (status == 0), checked.stdout
+            assert ("2 of 2 points" in checked.stdout) == (status == 0), checked.stdout
             assert "could not" not in checked.stdout and "grader" not in checked.stdout, checked.stdout

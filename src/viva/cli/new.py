@@ -145,24 +145,40 @@ def _say(name: str, made: "Made") -> None:
         if question.is_written and len(question.prose) > 1:
             cells = f"the {len(question.prose)} cells below its heading"
             click.echo(f"! {question.number} {cells} are taken as your answer: students do not get them.")
-    for data in made.data:
-        if data.endswith(".py"):
-            click.echo(f"! {data} is imported, so students get it: check that it holds no solutions.")
-        else:
-            click.echo(f"  {data} is given to the submissions as a file.")
+    _say_files(made.data)
     for path in made.too_large:
         click.echo(
             f"! {path} is larger than {LARGEST_DATA >> 20} MiB and is not given to the submissions. "
             "Read a smaller part of it in the notebook."
         )
-    for number, why in dict.fromkeys(made.failed):
+    failed = list(dict.fromkeys(made.failed))
+    causes = [each for each in failed if not each[1].startswith(NameError.__name__)] or failed[:1]
+    for number, why in causes:
         click.echo(f"! Cell {number} of the solution raised {escaping.line(why)}")
+    if others := [str(number) for number, _ in failed if number not in dict(causes)]:
+        click.echo(f"! After that, names were missing in cells {', '.join(others)}.")
     for proposal in made.proposals.values():
         for warning in proposal.warnings:
             click.echo(f"! {warning}")
     for question, proposal in made.left:
         person = " A person grades it." if is_graded_by_hand(question, made.proposals) else ""
         click.echo(f"! {question.number} `{proposal.name}` has no test: {proposal.reason}.{person}")
+
+
+def _say_files(files: Sequence[str]) -> None:
+    """Print which files students get: of a folder with several modules, how many there are."""
+    folders: dict[str, list[str]] = {}
+    for path in files:
+        if path.endswith(".py"):
+            folders.setdefault(path.partition("/")[0], []).append(path)
+        else:
+            click.echo(f"  {path} is given to the submissions as a file.")
+    for modules in folders.values():
+        if len(modules) == 1:
+            click.echo(f"! {modules[0]} is imported, so students get it: check that it holds no solutions.")
+        else:
+            others = f"{modules[0]} and {counted(len(modules) - 1, 'other module')} of its folder"
+            click.echo(f"! {others} are imported, so students get them: check that they hold no solutions.")
 
 
 def _say_strength(course: "Course", name: str, tier: "Tier", untested: Set[str]) -> None:

@@ -94,6 +94,16 @@ def test_of_a_large_dictionary_a_few_keys_are_drawn_and_other_arguments_choose_a
     assert found.written()[0] == f"sampled_from({json.dumps(sorted(drawn))})"
 
 
+def test_a_large_dictionary_of_numbers_keeps_keys_that_other_arguments_name() -> None:
+    index = {f"w{number:03}": number for number in range(200)}
+    index_of, words = forms(lambda index, words: 0, [(index, {"w150", "w007"})]).written()
+    assert (
+        index_of.startswith('fixed_dictionaries({"w000": integers(0, 0), ') and '"w150": integers(150, 150)' in index_of
+    )
+    assert words.startswith('sets(sampled_from(["w007", "w150"])')
+    assert forms(one, [(index,)]).written()[0].startswith("dictionaries(words(")
+
+
 def test_what_cannot_be_drawn_is_named() -> None:
     with Rows() as row:
         for value, said in [

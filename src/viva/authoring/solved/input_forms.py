@@ -119,12 +119,21 @@ _LEFT_OUT: Final = ""
 
 
 def _vocabulary(calls: Sequence[inspect.BoundArguments]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the keys that all large dictionaries have, and a few of them: first those that are passed as texts."""
+    """Return the keys that all large dictionaries have, and a few of them: first those that are passed as texts.
+
+    None are returned for dictionaries of plain values whose keys are not passed.
+    """
     values = [value for call in calls for value in call.arguments.values()]
-    large = [value.keys() for value in values if isinstance(value, dict) and _is_look_up(value)]
+    large = [value for value in values if isinstance(value, dict) and _is_look_up(value)]
     keys = frozenset[str](large[0]).intersection(*large) if large else frozenset[str]()
     passed = [text for value in values for text in _texts_in(value) if text in keys] if keys else []
+    if not passed and not any(_is_array(next(iter(value.values()))) for value in large):
+        return frozenset(), frozenset()
     return keys, frozenset(list(dict.fromkeys([*passed, *sorted(keys)]))[:_MOST_KEYS])
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray) or is_tensor(value)
 
 
 def _is_look_up(value: dict[Any, Any]) -> bool:
@@ -138,7 +147,9 @@ def _is_look_up(value: dict[Any, Any]) -> bool:
 
 def _texts_in(value: object) -> Iterable[str]:
     """Yield the texts in an argument: itself, those of a list, those of a data frame."""
-    items: Iterable[Any] = value if isinstance(value, list | tuple | set) else [value]
+    items: Iterable[Any] = sorted(value, key=repr) if isinstance(value, set) else [value]
+    if isinstance(value, list | tuple):
+        items = value
     if (row := library_type(type(value))) is not None and row.module == "pandas" and row.name != "Index":
         items = itertools.chain.from_iterable(row.plain(value).data)
     return (item for item in items if isinstance(item, str))
@@ -239,8 +250,9 @@ class _Reader:
 
     def _dict(self, values: Sequence[dict[Any, Any]], *, per_call: bool) -> Form:
         first = values[0]
-        if first and self._has_fixed_keys(values):
-            keys = sorted(self._forms.drawn) if all(map(_is_look_up, values)) else list(first)
+        from_vocabulary = bool(self._forms.drawn) and all(map(_is_look_up, values))
+        if first and (from_vocabulary or self._has_fixed_keys(values)):
+            keys = sorted(self._forms.drawn) if from_vocabulary else list(first)
             self._forms.texts |= set(keys)  # another argument may choose among them
             named = [[f"{code(key)}: ", *self.form([v[key] for v in values], per_call=per_call)] for key in keys]
             return ["fixed_dictionaries({", *_joined(named), "})"]
@@ -278,7 +290,7 @@ class _Reader:
         items = [item for value in values for item in value.values()]
         return (
             len({type(item) for item in items}) > 1
-            or any(isinstance(item, np.ndarray) or is_tensor(item) or is_function(item) for item in items)
+            or any(_is_array(item) or is_function(item) for item in items)
             or values[0].keys() <= self._forms.constants
         )
 
