@@ -65,9 +65,9 @@ class Call:
 
 
 MOST_OBJECTS: Final = 200
+"""The most objects of one answer that are read."""
 _NESTED: Final = frozenset({list, tuple, dict})
 _MAY_HOLD_REFS: Final = _NESTED | {Ref}
-"""The most objects of one answer that are read."""
 
 
 class Caller:

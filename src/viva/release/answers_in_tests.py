@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 _ANSWERS: Final = "submission.answers"
-_KEY_ANSWERS: Final = "key.answers"
 _COMPARING: Final = frozenset({"isclose", "allclose", "array_equal", "assert_allclose", "assert_array_equal"})
 """Functions whose second argument is what the first one is compared with, besides those that begin with `agree`."""
 _NOT_THE_VALUE: Final = frozenset({"len", "isinstance", "type", "callable", "bool"})
@@ -64,10 +63,16 @@ def asking_for_answers(source: str) -> set[str]:
 
 
 def _mentions(function: ast.FunctionDef, names: Set[str]) -> bool:
-    attributes = (node for node in ast.walk(function) if isinstance(node, ast.Attribute))
-    return any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(function)) or any(
-        ast.unparse(node) == _KEY_ANSWERS for node in attributes
+    """Return whether a function reads one of the names, or `key.answers`."""
+    return any(
+        (isinstance(node, ast.Name) and node.id in names)
+        or (isinstance(node, ast.Attribute) and node.attr == "answers" and _called_key(node.value))
+        for node in ast.walk(function)
     )
+
+
+def _called_key(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "key"
 
 
 class _Reader:

@@ -18,6 +18,10 @@ from viva.compare.context import Context
 _CELL: Final = "<cell "
 _SCALAR: Final = re.compile(r"\bnp\.\w+\(([^()]*)\)")
 """How numpy 2 shows a number."""
+_NUMBER: Final = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
+_CLOSE: Final = Context.of(1e-3, 1e-3, ())
+_NOT_ITS_FAULT: Final = (NameError, ImportError, OSError, SyntaxError)
+"""What an example raises that needs something from elsewhere, or is none."""
 _LONGEST: Final = 80
 
 
@@ -36,6 +40,7 @@ def unused_argument(name: str, function: Callable[..., Any]) -> list[str]:
     source = _source_of(function)
     nodes = list(ast.walk(ast.parse(source)))
     read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    read |= {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
     if not source or "locals" in read:
         return []
     unused = [p for p in inspect.signature(function).parameters if p not in read and not p.startswith("_")]
@@ -89,7 +94,7 @@ class _Examples(doctest.DocTestRunner):
         self, _out: object, _test: doctest.DocTest, example: doctest.Example, exc_info: Any
     ) -> None:
         """Note an example that raised an exception."""
-        if self.failed is None:
+        if self.failed is None and not isinstance(exc_info[1], _NOT_ITS_FAULT):
             self.failed = example, f"raises {type(exc_info[1]).__name__}: {exc_info[1]}"
 
 
@@ -100,8 +105,11 @@ def _are_equal(got: str, want: str) -> bool:
         return True
     with contextlib.suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         values = [ast.literal_eval(text) for text in texts]
-        return difference(values[0], values[1], Context.of(1e-3, 1e-3, ())) is None
-    return any("(" in text or "<" in text for text in texts)  # an object, which may be shown in another way
+        return difference(values[0], values[1], _CLOSE) is None
+    if any("<" in text for text in texts):
+        return True  # an object that is shown with its address
+    got_numbers, wanted_numbers = ([float(number) for number in _NUMBER.findall(text)] for text in texts)
+    return bool(got_numbers) and difference(got_numbers, wanted_numbers, _CLOSE) is None
 
 
 def _where(function: Any, pattern: str) -> str:
