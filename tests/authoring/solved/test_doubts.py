@@ -9,7 +9,6 @@ from viva.authoring.solved.doubts import doubt_about, unused_argument
 from viva.authoring.solved.recorded_run import run
 from viva.authoring.source.source_cells import Cell
 
-
 CODE = '''
 import numpy as np
 
