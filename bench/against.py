@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from bench import environment
@@ -44,12 +45,12 @@ class Classes:
     def more(self, what: str) -> float:
         """Return the seconds of `what` that one more submission costs."""
         pairs = zip(self.small, self.large, strict=True)
-        return statistics.median((getattr(b, what) - getattr(a, what)) / self.added for a, b in pairs)
+        return float(statistics.median((getattr(b, what) - getattr(a, what)) / self.added for a, b in pairs))
 
     def shared(self, what: str, count: int) -> float:
         """Return the seconds of `what` for one submission of the class of `count`, with its share of the start."""
         costs = self.small if count == self.size else self.large
-        return statistics.median(getattr(cost, what) / count for cost in costs)
+        return float(statistics.median(getattr(cost, what) / count for cost in costs))
 
     @property
     def peak_mib(self) -> float:
@@ -94,9 +95,10 @@ def rows(folder: Path, kind: str, *, torch: bool, size: int, sample: int, rounds
     half = max(2, sample // 2)
     whole = Classes(half, half)
     nbgrader = Nbgrader()
+    all_tools: list[Nbgrader | Tool] = [nbgrader, *(tool for tool, _ in each)]
     if why := environment.missing():
-        refused = {tool.name: why for tool in (nbgrader, *(tool for tool, _ in each))}
-    for tool in (nbgrader, *(tool for tool, _ in each)):
+        refused = {tool.name: why for tool in all_tools}
+    for tool in all_tools:
         if tool.name not in refused:
             tool.prepare(folder, range(size), torch=torch)
     viva(folder, kind, 2)  # bytecode is compiled once for all
@@ -104,7 +106,7 @@ def rows(folder: Path, kind: str, *, torch: bool, size: int, sample: int, rounds
         ours.small.append(viva(folder, kind, size))
         for tool, costs in each:
             students = range(turn * sample // rounds, (turn + 1) * sample // rounds)
-            _unless_refused(tool.name, refused, lambda t=tool, c=costs, s=students: c.extend(_each(t, folder, s)))
+            _unless_refused(tool.name, refused, partial(_extend, costs, tool, folder, students))
         if turn in (0, rounds - 1):  # a class in one call takes long, and its figures vary no more than the others'
             _unless_refused(nbgrader.name, refused, lambda: _both(nbgrader, folder, whole))
         ours.large.append(viva(folder, kind, (1 + _MORE) * size))
@@ -120,8 +122,8 @@ def rows(folder: Path, kind: str, *, torch: bool, size: int, sample: int, rounds
         yield f"| {label} | {nbgrader.name} | {_figures(whole, 2 * half)} | {share} | {goal} |"
 
 
-def _each(tool: Tool, folder: Path, students: Sequence[int]) -> list[Cost]:
-    return [tool.grade(folder, student) for student in students]
+def _extend(costs: list[Cost], tool: Tool, folder: Path, students: Sequence[int]) -> None:
+    costs.extend([tool.grade(folder, student) for student in students])
 
 
 def _both(nbgrader: Nbgrader, folder: Path, whole: Classes) -> None:

@@ -280,7 +280,9 @@ def run(trees: list[Tree], out: Path) -> None:
     if untried := [m for m in mutants if m.id not in state["near"]]:
         with ThreadPoolExecutor(len(trees)) as pool:
             parts = [untried[i :: len(trees)] for i in range(len(trees))]
-            for found in pool.map(lambda pair: _near(*pair, state["seconds"]), zip(trees, parts, strict=True)):
+            for found in pool.map(
+                lambda pair: _near(pair[0], pair[1], state["seconds"]), zip(trees, parts, strict=True)
+            ):
                 state["killed"] |= {str(id_): test for id_, test in found.items()}
         state["near"] = [m.id for m in mutants]
         save()

@@ -27,6 +27,7 @@ from viva.config.rubric_file import load_rubric
 from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
 from viva.model.hand_grading import Judgement, Place
 from viva.records import Records, hand_grading
+from viva.records.conditions import Conditions
 from viva.records.store import Reason
 from viva.review.rubric_points import judge
 
@@ -61,6 +62,9 @@ def _class(url: str, folder: Path, count: int) -> list[str]:
     """Make the records of a class whose first question is half graded; return the content hashes."""
     rubric = load_rubric(load_course(ROOT).assignment(NAME).folder / "rubric.yaml")
     hashes = [hashlib.sha256(str(number).encode()).hexdigest() for number in range(count)]
+    conditions = Conditions(
+        "bench", seed="", only=None, visible_only=False, training=True, gpu=False, isolation=Isolation("T3")
+    )
     with Records.open(url, folder) as records:
         people = [
             (Attempt(f"s{n:05}", Path(f"s{n:05}"), (Student(f"id{n}", f"Name {n}"),)), hash_)
@@ -68,7 +72,7 @@ def _class(url: str, folder: Path, count: int) -> list[str]:
         ]
         for number, attempt_id in enumerate(records.add_attempts(NAME, people)):
             score = _score(rubric, hashes[number], number)
-            records.add_score(attempt_id, score, made_with="bench", identity=None, reason=Reason("bench"))
+            records.add_score(attempt_id, score, conditions, Reason("bench"))
         for question in rubric.questions:
             decisions: list[tuple[Place, Judgement]] = []
             for number, hash_ in enumerate(hashes[: count // 2]):

@@ -118,7 +118,12 @@ class Soak:
         (folder / hostile_course.SECRET_FILE).chmod(0o600)
         self._secret = (folder / hostile_course.SECRET_FILE).read_bytes()
         places = {name.lower(): str(folder / getattr(hostile_course, name)) for name in ("KEY", "TESTS", "OTHER")}
-        known = {"tier": "T3", "base": str(folder), "secret": str(folder / hostile_course.SECRET_FILE), **places}
+        known: dict[str, object] = {
+            "tier": "T3",
+            "base": str(folder),
+            "secret": str(folder / hostile_course.SECRET_FILE),
+            **places,
+        }
         known |= {"results": str(folder / hostile_course.RESULTS), "port": 9, "host": os.getpid(), "examiner": 1}
         self._honest = course.honest()
         self._hostile = [_Hostile(p, {**known, "turn": turn}) for p in ALL for turn in range(p.turns)]

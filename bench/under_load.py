@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from viva.config import Course, load_course
@@ -56,7 +56,7 @@ def main() -> int:
     return int(lost > 0)
 
 
-def graded(course: Course, names: list[str], *, training: bool) -> tuple[int, list[str]]:
+def graded(course: Course, names: Sequence[str], *, training: bool) -> tuple[int, list[str]]:
     """Grade the accepted submissions; return how many there are, and a line for each thing that they lost."""
     examples: dict[str, ExampleSubmission] = {}
     jobs = []
