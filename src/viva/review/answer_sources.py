@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -174,7 +175,13 @@ def _students_key(attempt: Attempt) -> Sequence[str]:
 def _stored_part(plain: Mapping[str, Any]) -> Written:
     """Return the part that is graded by hand from an entry in the form in which the records store it."""
     findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
-    return Written(plain["rubric"], plain["test_id"], Fraction(plain["points"]), plain["written"], noticed(findings))
+    return Written(plain["rubric"], plain["test_id"], _exact(plain["points"]), plain["written"], noticed(findings))
+
+
+@lru_cache
+def _exact(text: str) -> Fraction:
+    """Return stored points; the questions of a class have few different ones."""
+    return Fraction(text)
 
 
 def _part(entry: Entry) -> Written:

@@ -4,6 +4,7 @@ import contextlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select
@@ -210,13 +211,24 @@ def _read(connection: Connection, query: "StoredRows") -> list[Review]:
 
 def _review(row: "StoredRow") -> Review:
     judgement = Judgement(
-        items=tuple(json.loads(row.items)),
-        adjust=Fraction(row.adjust),
+        items=_items(row.items),
+        adjust=_exact(row.adjust),
         comment=row.comment,
         done=bool(row.done),
-        earned=Fraction(row.earned),
-        points=Fraction(row.points),
+        earned=_exact(row.earned),
+        points=_exact(row.points),
         told=row.told,
     )
     place = Place(row.content_hash, row.question, row.kind, row.round)
     return Review(row.id, row.action, place, judgement, row.by, row.why, row.at, row.undoes)
+
+
+@lru_cache
+def _exact(text: str) -> Fraction:
+    """Return stored points; the decisions of a class have few different ones."""
+    return Fraction(text)
+
+
+@lru_cache
+def _items(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
