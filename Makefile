@@ -19,6 +19,8 @@ PRINT_DOCS_EXTRA := import tomllib; print(*tomllib.load(open("pyproject.toml", "
 PRINT_LIBRARIES := import sysconfig; print(sysconfig.get_path("purelib"))
 # Tests start thousands of processes; images of containers often keep each of them from finding compiled files.
 unexport PYTHONDONTWRITEBYTECODE
+# IPython warns, which fails a test, if the shell has activated another environment than that of the tests.
+unexport VIRTUAL_ENV
 # Grading itself never reads the environment; the demonstration needs some course secret for its random draws.
 DEMO_SECRET := the demonstration's secret, known to everybody
 # Four processes of pytest on two cores, because many tests wait; a file stays in one, because its tests share fork

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,8 @@ def command(
     if source is not None:
         from viva.authoring.solved.failing_tests import take_back_failing_tests
         from viva.authoring.solved.from_solution import from_solution
+        from viva.authoring.solved.new_files import write_tests
+        from viva.authoring.solved.solved_assignment import make
 
         show_state(f"running {escaping.line(source.name)} and writing tests for it")
         try:
@@ -72,6 +75,9 @@ def command(
         finally:
             show_state("")
         course = open_course(course_dir)
+        if sys.stdin.isatty() and _points_asked(made):
+            write_tests(made)
+            make(course, course.assignment(name))
         tier = choose_tier(tier_name, course.assignment(name).min_tier)
         try:
             complaints = take_back_failing_tests(course, made, tier, course.secret_or_public(os.environ))
@@ -125,6 +131,29 @@ def _asked(course: "Course", *, large: bool) -> tuple[str, Path | None]:
     click.echo("Next: replace the examples with your questions and solutions, and run")
     click.echo(f"  viva new {name} --from {path}")
     return name, None
+
+
+def _points_asked(made: "Made") -> bool:
+    """Ask for the points of the questions for which the notebook gives none; return whether there are such."""
+    from viva.authoring.solved.tests_file import points_of
+
+    without = [question for question in made.questions if question.points is None]
+    for question in without:
+        names = ", ".join(f"`{name}`" for name in question.names) or question.title
+        default = show(points_of(question, made.proposals))
+        text = f"Points of {question.number}{f' ({names})' if names else ''}"
+        question.points = click.prompt(text, default=default, value_proc=_as_points, err=True)
+    return bool(without)
+
+
+def _as_points(text: str) -> Fraction:
+    try:
+        points = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter("expected a number, such as 2 or 2.5") from None
+    if points < 0:
+        raise click.BadParameter("expected a number that is not negative")
+    return points
 
 
 def _say(name: str, made: "Made") -> None:

@@ -23,9 +23,10 @@ _SETTINGS: Final = """\
 title: {title}
 version: 1
 submission: {submission}
-points: {points}
+points: {points}{todo}
 preload: [{preload}]
 """
+_NO_POINTS: Final = "  # TODO: the notebook gives no points for {numbers}; change @weight in tests.py as well"
 _QUESTION: Final = """\
   {number}:
     title: {title}
@@ -80,10 +81,12 @@ def _settings(made: Made, points: Fraction) -> str:
     submission = (
         f'{{notebook: null, module: "{made.module}"}}' if made.module else '{notebook: "*.ipynb", module: null}'
     )
+    without = [question.number for question in made.questions if question.points is None]
     text = _SETTINGS.format(
         title=as_scalar(made.title),
         submission=submission,
         points=points if points.denominator == 1 else f'"{points}"',
+        todo=_NO_POINTS.format(numbers=", ".join(without)) if without else "",
         preload=", ".join(preloads(cell.source for cell in made.cells if cell.kind == "code")),
     )
     return text + (f"data: {json.dumps(made.data)}\n" if made.data else "")
