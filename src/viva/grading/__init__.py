@@ -11,6 +11,7 @@ from viva.compare.answers import (
 )
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
+from viva.grading.drawings import drawn
 from viva.grading.hidden_twin import with_other_arguments
 from viva.grading.mistaken import with_mistake
 from viva.grading.networks import outputs, trained
@@ -26,6 +27,7 @@ __all__ = [
     "agree_number",
     "agree_on",
     "agree_table",
+    "drawn",
     "hide_errors",
     "leaderboard",
     "needs_review",

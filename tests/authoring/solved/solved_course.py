@@ -22,12 +22,16 @@ def notebook(name: str, folder: Path) -> Path:
     return path
 
 
-def taken_over(name: str, folder: Path) -> tuple[Path, Made]:
-    """A new course in a folder, and what became of the notebook in it."""
+def taken_over(name: str, folder: Path, *edits: tuple[str, str]) -> tuple[Path, Made]:
+    """A new course in a folder, and what became of the notebook in it, in which texts of code may be replaced."""
     root = folder / "course"
     if not root.exists():
         make_course(root)
-    return root, from_solution(load_course(root), name, notebook(name, folder))
+    source = notebook(name, folder)
+    for was, becomes in edits:
+        assert was in source.read_text("utf-8")
+        source.write_text(source.read_text("utf-8").replace(was, becomes), "utf-8")
+    return root, from_solution(load_course(root), name, source)
 
 
 VARIANTS = Path(__file__).parent / "variants"

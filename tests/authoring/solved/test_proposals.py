@@ -56,16 +56,25 @@ def test_what_is_proposed(name: str, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_compared_is_graded_by_a_person(tmp_path: Path) -> None:
-    root, made = taken_over("plots", tmp_path)
+    root, made = taken_over("plots", tmp_path, ("    return figure", "    plt.show()"))
     assert [(question.number, proposal.name) for question, proposal in made.left] == [("2", "plot_losses")]
     tests = (made.folder / "tests.py").read_text("utf-8")
-    assert "# A person grades `plot_losses`: it returns a Figure, which a test cannot compare.\n@number" in tests
+    why = "it returns nothing, prints nothing and changes nothing"
+    assert f"# A person grades `plot_losses`: {why}.\n@number" in tests
     assert 'needs_review(submission.code("plot_losses"), rubric="2")' in tests
     course = load_course(root)
     questions = course.assignment("plots").rubric().questions
     assert [(question.number, question.points) for question in questions] == [("2", 3), ("3", 2)]
     assert questions[0].model.startswith("```python\ndef plot_losses(") and "SOLUTION" not in questions[0].model
     assert complaints(course, "plots") == []
+
+
+def test_the_data_of_a_figure_are_compared(tmp_path: Path) -> None:
+    root, made = taken_over("plots", tmp_path)
+    (said,) = made.proposals["plot_losses"].warnings
+    assert said == "`plot_losses` draws: the data are compared; titles and labels of its own, and colours, are not."
+    assert "drawn(student.plot_losses, like=key.plot_losses)" in (made.folder / "tests.py").read_text("utf-8")
+    assert complaints(load_course(root), "plots") == []
 
 
 SPECIAL = """\

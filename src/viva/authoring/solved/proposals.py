@@ -22,6 +22,7 @@ from viva.authoring.solved.trained_proposal import of_networks
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
 from viva.compare.context import Context
+from viva.grading.drawings import draws_data
 
 _SAID_NOWHERE: Final = "neither its annotations nor its docstring say what it takes"
 _CHOICE: Final = re.compile(r"[A-Za-z][\w-]{0,30}")
@@ -68,6 +69,9 @@ def _of_known_function(proposal: Proposal, function: Callable[..., object], reco
             proposal.body += written_call("agree_in_distribution", given)
         proposal.imports |= {"agree_in_distribution", "visibility"}
         proposal.strategies |= used_in(forms.written())
+        return proposal
+    if not answers.plain and all(map(draws_data, answers.values)):
+        _write_drawing(proposal, forms, answers.errors(own))
         return proposal
     if reason := _no_comparison(answers):
         if not any(map(is_network, answers.values)) or not of_made_networks(proposal, function, recorded):
@@ -171,6 +175,21 @@ def _write(proposal: Proposal, forms: Forms, answers: Answers, errors: str) -> N
         proposal.body += line
     proposal.imports.add("agree_on")
     proposal.strategies |= used_in(forms.written())
+
+
+def _write_drawing(proposal: Proposal, forms: Forms, errors: str) -> None:
+    """Compare the data of what a function draws; a few examples, because each takes long."""
+    name = proposal.name
+    sides = [f"drawn(student.{name}, like=key.{name})", f"drawn(key.{name})"]
+    options = [*([f'errors="{errors}"'] if errors != "fault" else []), "rtol=1e-3", "examples=10"]
+    written = forms.written()
+    for count in sorted({forms.required, len(written)}, reverse=True):
+        proposal.body += written_call("agree_on", [*sides, *written[:count], *options])
+    proposal.imports |= {"agree_on", "drawn"}
+    proposal.strategies |= used_in(written)
+    proposal.warnings.append(
+        f"`{name}` draws: the data are compared; titles and labels of its own, and colours, are not."
+    )
 
 
 def _of_seen_calls(

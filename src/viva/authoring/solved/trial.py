@@ -22,6 +22,7 @@ from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
 from viva.grading import strategies
 from viva.grading.built import maker_of, objects_of
+from viva.grading.drawings import is_drawing
 from viva.grading.functions import compiled
 from viva.proxies.key import KeyFunction, NotMade, with_objects
 from viva.proxies.proxies import as_dicts
@@ -328,7 +329,7 @@ def evaluated(text: str, definitions: Sequence[str] = (), key: Solution | None =
 def plain_of(value: Any) -> Any:
     """Return a result as it would cross from a box: tensors as arrays, generators as lists, data frames as frames."""
     row = library_type(type(value))
-    if row is not None and not _is_drawing(value) and (found := row.plain(value)) is not KEEP:
+    if row is not None and not is_drawing(value) and (found := row.plain(value)) is not KEEP:
         return found
     if hasattr(value, "detach") and hasattr(value, "cpu"):
         return value.detach().cpu().numpy()
@@ -341,7 +342,7 @@ def plain_of(value: Any) -> Any:
 
 def is_plain(value: object) -> bool:
     """Return whether a result has a form that a test can compare without more words from the author."""
-    if _is_drawing(value):
+    if is_drawing(value):
         return False
     from viva.replay.key_recording.recorded_values import Unrecordable, packed
 
@@ -350,12 +351,6 @@ def is_plain(value: object) -> bool:
     except (Unrecordable, RecursionError):
         return False
     return True
-
-
-def _is_drawing(value: object) -> bool:
-    """Return whether it is a figure: its titles and labels are the student's own, so that a person looks at it."""
-    row = library_type(type(value))
-    return row is not None and row.module.startswith("matplotlib")
 
 
 def is_finite(value: object) -> bool:
