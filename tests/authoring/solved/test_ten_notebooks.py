@@ -26,6 +26,10 @@ EQUIVALENT = {
         "predicted, labels = predicted, helper(labels)",
         "return float((labels == predicted).mean())",
     },
+    "plots": {
+        "axes.plot(range(1, len(losses) + 1), losses); axes.plot(range(1, len(losses) + 1), losses)",
+        "axes.set_title(title); axes.set_title(title)",
+    },
     "recursion": {"if items[middle] <= wanted:"},
     "sampling": {'return ["[MASK]" if random.random() <= rate else token for token in tokens]'},
     "structures": {"while i <= j:", "if False:"},
