@@ -209,6 +209,7 @@ def test_the_author_learns_what_is_odd_about_the_solution(tmp_path: Path) -> Non
         "`entries`; an answer that uses the argument would lose points",
         "first_line": "",
     }
+    assert "`scaled(2, {1: 2}, 1)` raises KeyError: 2 (cell 2, line 20). Such arguments are not asked." in said
     assert "`scaled` never uses its argument `unused`." in said
     assert not any(made.proposals[name].body for name in ("mean", "entry"))
     assert made.failed == [(2, "NameError: name 'missing' is not defined")]

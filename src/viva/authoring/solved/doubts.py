@@ -11,11 +11,10 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any, Final
 
-from viva.authoring.solved.recorded_run import Recorded
+from viva.authoring.solved.recorded_run import CELL, Recorded
 from viva.compare.agree import difference
 from viva.compare.context import Context
 
-_CELL: Final = "<cell "
 _SCALAR: Final = re.compile(r"\bnp\.\w+\(([^()]*)\)")
 """How numpy 2 shows a number."""
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -119,7 +118,7 @@ def _where(function: Any, pattern: str) -> str:
         return ""
     lines = _source_of(function).splitlines()
     at = next((number for number, line in enumerate(lines) if re.search(pattern, line)), 0)
-    cell = code.co_filename.removeprefix(_CELL).rstrip(">")
+    cell = code.co_filename.removeprefix(CELL).rstrip(">")
     return f" (cell {cell}, line {code.co_firstlineno + at})"
 
 

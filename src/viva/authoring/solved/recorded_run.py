@@ -22,6 +22,8 @@ from viva.submissions.statement_names import statement_names, used_names
 from viva.submissions.syntax_trees import Definition
 
 MOST_CALLS: Final = 60
+CELL: Final = "<cell "
+"""Begins the name of the file of a cell's code."""
 _MOST_COMPARED: Final = 5
 """Calls whose arguments are compared with the variables of the notebook."""
 _MOST_OBJECTS: Final = 5000
@@ -183,7 +185,7 @@ def seeded(number: int) -> None:
 
 
 def _run_cell(cell: Cell, names: frozenset[str], recorded: Recorded) -> None:
-    source, file = _plain(cell.source), f"<cell {cell.number}>"
+    source, file = _plain(cell.source), f"{CELL}{cell.number}>"
     keep_source(source, file)
     tree = ast.parse(source)
     statements: list[ast.stmt] = []

@@ -7,6 +7,7 @@ import io
 import math
 import signal
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +17,7 @@ import numpy as np
 
 from viva.authoring.solved.forms import Forms
 from viva.authoring.solved.own_object_forms import parameters
-from viva.authoring.solved.recorded_run import seeded
+from viva.authoring.solved.recorded_run import CELL, seeded
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.compare.counterexamples.examples import drawn_once
@@ -261,7 +262,7 @@ def _asked(
             return True
         except Exception as error:
             shown = ", ".join(" ".join(repr(argument).split())[:60] for argument in arguments)
-            found.raised.setdefault(type(error).__name__, (str(error)[:200], shown))
+            found.raised.setdefault(type(error).__name__, (_said(error), shown))
             found.refused += type(error).__name__ in own
             return True
         if not is_finite(value):
@@ -278,6 +279,13 @@ def _asked(
     found.values.append(results[0])
     found.answered += 1
     return True
+
+
+def _said(error: Exception) -> str:
+    """Return the text of an exception, and where in the notebook it was raised."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(CELL)]
+    where = [f"(cell {frame.filename[len(CELL) : -1]}, line {frame.lineno})" for frame in frames[-1:]]
+    return " ".join([" ".join(str(error).split())[:200], *where]).strip()
 
 
 def _attributes(value: object) -> tuple[str, ...]:
