@@ -14,6 +14,7 @@ PAIRS = [
      "    # *****END OF YOUR CODE (DO NOT MODIFY THIS LINE)*****\n    #####\n    #  END OF YOUR CODE  #"),
     ("    ### YOUR CODE HERE (~3 lines)", "    ### END YOUR CODE"),
     ("    # BEGIN YOUR CODE", "    # END YOUR CODE"),
+    ("    ### SOLUTION", "    ### TEMPLATE\n    # # INSERT YOUR CODE HERE\n    ### END SOLUTION"),
 ]  # fmt: skip
 
 
@@ -31,6 +32,8 @@ def test_what_marks_nothing_stays() -> None:
     for source in [
         f"def f(x):\n    # YOUR CODE HERE\n{BODY}",
         f"def f(x):\n{BODY}\n    ### END CODE HERE ###",
+        f"def f(x):\n    # YOUR CODE HERE\n    ### BEGIN SOLUTION\n{BODY}\n    ### END SOLUTION",
+        f"def f(x):\n    ### SOLUTION\n{BODY}",
         "print('### START CODE HERE ###')\nx = 1\n# the end of your code",
     ]:
         cells = [Cell("code", source, 1), Cell("markdown", f"{PAIRS[0][0]}\n{PAIRS[0][1]}", 2)]

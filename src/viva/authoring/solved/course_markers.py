@@ -3,6 +3,7 @@
 Coursera: `### START CODE HERE ###` … `### END CODE HERE ###`, `# YOUR CODE STARTS HERE` … `# YOUR CODE ENDS HERE`.
 CS231n: `# *****START OF YOUR CODE (…)*****` … `# *****END OF YOUR CODE (…)*****`.
 CS224n: `### YOUR CODE HERE (~3 lines)` … `### END YOUR CODE`.
+EPFL: `### SOLUTION` … `### END SOLUTION`, with a template in comments before the end.
 """
 
 import re
@@ -16,7 +17,8 @@ from viva.authoring.source.source_cells import Cell
 _EDGE: Final = re.compile(
     r"^(?P<indent>[ \t]*)#[#*=\- \t]*(?:"
     r"(?P<begin>(?:START|BEGIN)(?: OF)?(?: YOUR)? CODE\b|YOUR CODE (?:STARTS? )?HERE\b)"
-    r"|END(?: OF)?(?: YOUR)? CODE\b|YOUR CODE ENDS? HERE\b)",
+    r"|END(?: OF)?(?: YOUR)? CODE\b|YOUR CODE ENDS? HERE\b"
+    r"|(?P<solution>SOLUTION[ \t]*$)|(?P<end_of_solution>END SOLUTION\b))",
     re.IGNORECASE,
 )
 
@@ -31,14 +33,14 @@ def with_own_marks(cells: Sequence[Cell]) -> list[Cell]:
 
 def _with_own_marks(source: str) -> str:
     lines = source.split("\n")
-    begin: tuple[int, str] | None = None
+    begin: tuple[int, str, bool] | None = None
     for place, line in enumerate(lines):
         edge = _EDGE.match(line)
         if edge is None:
             continue
-        if edge["begin"]:
-            begin = place, edge["indent"]
-        elif begin is not None:
+        if edge["begin"] or edge["solution"]:
+            begin = place, edge["indent"], edge["solution"] is not None
+        elif begin is not None and begin[2] == (edge["end_of_solution"] is not None):
             lines[begin[0]], lines[place] = begin[1] + BEGIN, begin[1] + END
             begin = None
     return "\n".join(lines)

@@ -17,7 +17,8 @@ from viva.authoring.solved.questions import Question, has_markers, parsed
 from viva.authoring.solved.solution_regions import with_headings, with_markers, with_nbgrader_regions
 from viva.authoring.solved.solved_assignment import make
 from viva.authoring.source.cells_with_tests import is_test, without_tests
-from viva.authoring.source.source_cells import Cell
+from viva.authoring.source.solution_markers import Unbalanced
+from viva.authoring.source.source_cells import Cell, without_solutions
 from viva.authoring.source.starter import notebook_of, read_source
 from viva.config import Course, load_course
 from viva.formats.atomic_write import write_atomically
@@ -44,6 +45,10 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
     """
     read = _read(source)
     cells = with_own_marks(without_tests(read) if source.suffix == ".ipynb" else read)
+    try:
+        without_solutions(cells)
+    except Unbalanced as error:
+        raise UsageError(f"{source}: {error}.") from None
     questions = questions_in(cells)
     if not questions:
         raise UsageError(
