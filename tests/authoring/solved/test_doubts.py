@@ -56,6 +56,11 @@ def test_an_example_with_another_value_is_a_contradiction(example: str, wanted: 
     assert said in doubt(example, wanted).replace("np.float64(1.0)", "1.0").replace("np.True_", "True")
 
 
+def test_an_example_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viva.authoring.solved.doubts._EXAMPLES_S", 0.2)
+    assert doubt("while True: pass", "1") == ""
+
+
 def nothing(used: Any, added: Any, _left: Any, unused: Any) -> Any:
     added += np.sum(used)
 

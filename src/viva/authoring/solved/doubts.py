@@ -12,6 +12,7 @@ from contextlib import redirect_stdout
 from typing import Any, Final
 
 from viva.authoring.solved.recorded_run import CELL, Recorded
+from viva.authoring.solved.trial import TooSlow, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
 
@@ -22,6 +23,8 @@ _CLOSE: Final = Context.of(1e-3, 1e-3, ())
 _NOT_ITS_FAULT: Final = (NameError, ImportError, OSError, SyntaxError)
 """What an example raises that needs something from elsewhere, or is none."""
 _LONGEST: Final = 80
+_EXAMPLES_S: Final = 10.0
+"""How long the examples of one docstring may take."""
 
 
 def doubt_about(name: str, recorded: Recorded) -> str:
@@ -64,10 +67,10 @@ def _contradicted_example(name: str, recorded: Recorded) -> str:
     runner = _Examples()
     try:
         tests = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(recorded.namespace), module=False)
-        with redirect_stdout(io.StringIO()):
+        with redirect_stdout(io.StringIO()), within(_EXAMPLES_S):
             for test in tests:
                 runner.run(test, out=lambda _: None)
-    except Exception:
+    except (Exception, TooSlow):
         return ""
     if runner.failed is None:
         return ""
@@ -93,6 +96,8 @@ class _Examples(doctest.DocTestRunner):
         self, _out: object, _test: doctest.DocTest, example: doctest.Example, exc_info: Any
     ) -> None:
         """Note an example that raised an exception."""
+        if isinstance(exc_info[1], TooSlow):
+            raise exc_info[1]
         if self.failed is None and not isinstance(exc_info[1], _NOT_ITS_FAULT):
             self.failed = example, f"raises {type(exc_info[1]).__name__}: {exc_info[1]}"
 
