@@ -25,6 +25,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 from viva.submissions.code_imports import imported
+from viva.submissions.notebook_cells import NOT_PYTHON
 
 LONGEST_S: Final = 600.0
 LARGEST_DATA: Final = 64 << 20
@@ -51,6 +52,8 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         raise UsageError(f"{source}: {error}.") from None
     questions = questions_in(cells)
     if not questions:
+        if broken := _syntax_error(cells):
+            raise UsageError(f"{source}: {broken}.")
         raise UsageError(
             f"{source}: viva found no question. Write headings with numbers, such as `## 2.1 Softmax (5 points)`, "
             "above the cells that students are to write."
@@ -87,6 +90,17 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         listed()
         make(load_course(course.root), load_course(course.root).assignment(name))
     return made
+
+
+def _syntax_error(cells: Sequence[Cell]) -> str:
+    """Return where the code is not Python; empty if it is."""
+    for cell in cells:
+        try:
+            ast.parse(NOT_PYTHON.sub("", cell.source) if cell.kind == "code" else "")
+        except (SyntaxError, ValueError) as error:
+            line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+            return f"cell {cell.number}{line} is not valid Python ({getattr(error, 'msg', error)})"
+    return ""
 
 
 def _read(source: Path) -> list[Cell]:
