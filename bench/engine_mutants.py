@@ -12,6 +12,7 @@ set, until the suite is green. A mutant counts as killed only if a test fails, o
 
 import ast
 import difflib
+import itertools
 import json
 import os
 import random
@@ -280,9 +281,7 @@ def run(trees: list[Tree], out: Path) -> None:
     if untried := [m for m in mutants if m.id not in state["near"]]:
         with ThreadPoolExecutor(len(trees)) as pool:
             parts = [untried[i :: len(trees)] for i in range(len(trees))]
-            for found in pool.map(
-                lambda pair: _near(pair[0], pair[1], state["seconds"]), zip(trees, parts, strict=True)
-            ):
+            for found in pool.map(_near, trees, parts, itertools.repeat(state["seconds"])):
                 state["killed"] |= {str(id_): test for id_, test in found.items()}
         state["near"] = [m.id for m in mutants]
         save()

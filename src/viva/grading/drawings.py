@@ -1,4 +1,4 @@
-"""What students draw with matplotlib, compared by its data: that of the solution has to be there, in whatever form."""
+"""Compare what students draw with matplotlib by its data: they must show those of the solution, in any form."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -6,6 +6,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
+from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +102,12 @@ def attempt_from(row: "StoredRow") -> Attempt:
             source=row.source,
             also=json.loads(row.also),
         )
+
+
+@lru_cache
+def points_from(text: str) -> Fraction:
+    """Return stored points; a class has few different ones."""
+    return Fraction(text)
 
 
 def moment_from(text: str | None) -> datetime | None:

@@ -39,7 +39,7 @@ class Secrets:
     texts: dict[str, str] = field(default_factory=dict)
     """Text -> its description for the author."""
     recorded: KeyRecording = field(default_factory=KeyRecording)
-    """What the released tests ask the key and draw, from an examiner that did not make the record."""
+    """What the released tests ask the key and draw; another examiner recorded it than made the record."""
     answers: AnswerSearch | None = None
 
     def add_code(self, files: Iterable[Path], public: str) -> None:

@@ -1,8 +1,6 @@
 """Sources of a class's written answers: the course's records, or a folder of results."""
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -11,7 +9,7 @@ from viva.model import Attempt, Entry, Score, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, noticed
 from viva.records import Records
-from viva.records.row_packing import attempt_from, unpack_plain
+from viva.records.row_packing import attempt_from, points_from, unpack_plain
 from viva.review.written_answers import GradedSubmission, Written
 
 if TYPE_CHECKING:
@@ -175,13 +173,7 @@ def _students_key(attempt: Attempt) -> Sequence[str]:
 def _stored_part(plain: Mapping[str, Any]) -> Written:
     """Return the part that is graded by hand from an entry in the form in which the records store it."""
     findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
-    return Written(plain["rubric"], plain["test_id"], _exact(plain["points"]), plain["written"], noticed(findings))
-
-
-@lru_cache
-def _exact(text: str) -> Fraction:
-    """Return stored points; the questions of a class have few different ones."""
-    return Fraction(text)
+    return Written(plain["rubric"], plain["test_id"], points_from(plain["points"]), plain["written"], noticed(findings))
 
 
 def _part(entry: Entry) -> Written:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any, Final
 
-from viva.authoring.solved.recorded_run import CELL, Recorded
+from viva.authoring.solved.recorded_run import CELL, Recorded, source_of
+from viva.authoring.solved.solution_code import tree_of
 from viva.authoring.solved.trial import TooSlow, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
@@ -21,7 +22,7 @@ _SCALAR: Final = re.compile(r"\bnp\.\w+\(([^()]*)\)")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d*)?(?:e[-+]?\d+)?", re.IGNORECASE)
 _CLOSE: Final = Context.of(1e-3, 1e-3, ())
 _NOT_ITS_FAULT: Final = (NameError, ImportError, OSError, SyntaxError)
-"""What an example raises that needs something from elsewhere, or is none."""
+"""Exceptions of an example that is not complete; they contradict nothing."""
 _LONGEST: Final = 80
 _EXAMPLES_S: Final = 10.0
 """How long the examples of one docstring may take."""
@@ -39,11 +40,11 @@ def doubt_about(name: str, recorded: Recorded) -> str:
 
 def unused_argument(name: str, function: Callable[..., Any]) -> list[str]:
     """Return a sentence if a function never reads one of its arguments."""
-    source = _source_of(function)
-    nodes = list(ast.walk(ast.parse(source)))
+    tree = tree_of(function)
+    nodes = list(ast.walk(tree))
     read = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     read |= {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
-    if not source or "locals" in read:
+    if not tree.body or "locals" in read:
         return []
     unused = [p for p in inspect.signature(function).parameters if p not in read and not p.startswith("_")]
     return [f"`{name}` never uses its argument `{unused[0]}`."] if unused else []
@@ -121,17 +122,10 @@ def _where(function: Any, pattern: str) -> str:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return ""
-    lines = _source_of(function).splitlines()
+    lines = source_of(function).splitlines()
     at = next((number for number, line in enumerate(lines) if re.search(pattern, line)), 0)
     cell = code.co_filename.removeprefix(CELL).rstrip(">")
     return f" (cell {cell}, line {code.co_firstlineno + at})"
-
-
-def _source_of(function: Any) -> str:
-    try:
-        return textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
-        return ""
 
 
 def _short(text: str) -> str:

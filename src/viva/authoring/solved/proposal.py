@@ -122,7 +122,7 @@ def _value_in(part: str) -> tuple[int, str, ast.expr]:
     except SyntaxError:
         whole = f"{{{part}}}"
         pair = ast.parse(whole, mode="eval").body
-        assert isinstance(pair, ast.Dict)  # what is no argument is a key with its value
+        assert isinstance(pair, ast.Dict)  # the only other form: a key with its value
         return 1, whole, pair.values[0]
 
 

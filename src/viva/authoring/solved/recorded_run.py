@@ -73,8 +73,8 @@ class Recorded:
     def note_variables(self, name: str, function: Callable[..., Any], call: inspect.BoundArguments) -> None:
         """Note if a function reads a variable that holds the very object which is passed to it."""
         try:
-            read = used_names(textwrap.dedent(inspect.getsource(function)))
-        except (OSError, TypeError, SyntaxError):
+            read = used_names(source_of(function))
+        except SyntaxError:
             return
         for variable in read & self.namespace.keys():
             value = self.namespace[variable]
@@ -173,6 +173,14 @@ def run(cells: Sequence[Cell], names: frozenset[str]) -> Recorded:
         except Exception as error:
             recorded.failed.append((cell.number, _last_line(error)))
     return recorded
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """Return the source code of a function; empty if there is none."""
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        return ""
 
 
 def seeded(number: int) -> None:

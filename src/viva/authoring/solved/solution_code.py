@@ -1,13 +1,13 @@
-"""Read the code of a solution: its exceptions, the texts it compares with, its summary and doctests."""
+"""Read the code of a solution: its exceptions, the texts it compares with, its summary."""
 
 import ast
 import inspect
 import re
-import textwrap
 from collections.abc import Callable
 from typing import Final
 
 from viva.authoring.solved.questions import parsed
+from viva.authoring.solved.recorded_run import source_of
 
 _SECTION: Final = re.compile(
     r"^\s*(?:-{3,}|={3,})\s*$|^\s*(?:Args|Arguments?|Parameters|Returns|Inputs?):|^\s*(?::|@)(?:param|type)", re.M
@@ -18,7 +18,7 @@ _SECTION: Final = re.compile(
 def raised_in(function: Callable[..., object]) -> frozenset[str]:
     """Return the types of exceptions that a function's own `raise` and `assert` statements name."""
     found = set()
-    for node in ast.walk(_tree_of(function)):
+    for node in ast.walk(tree_of(function)):
         if isinstance(node, ast.Raise) and node.exc is not None:
             named = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             found.add(named.id if isinstance(named, ast.Name) else "")
@@ -30,7 +30,7 @@ def raised_in(function: Callable[..., object]) -> frozenset[str]:
 def texts_in(function: Callable[..., object]) -> frozenset[str]:
     """Return the texts with which the code compares something, and the defaults that are texts."""
     found = set()
-    for node in ast.walk(_tree_of(function)):
+    for node in ast.walk(tree_of(function)):
         parts: list[ast.AST] = []
         if isinstance(node, ast.Compare):
             parts = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
@@ -42,14 +42,15 @@ def texts_in(function: Callable[..., object]) -> frozenset[str]:
 
 def constants_in(function: Callable[..., object]) -> frozenset[str]:
     """Return all texts in the code, the docstring among them."""
-    nodes = ast.walk(_tree_of(function))
+    nodes = ast.walk(tree_of(function))
     return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _tree_of(function: Callable[..., object]) -> ast.Module:
+def tree_of(function: Callable[..., object]) -> ast.Module:
+    """Return the syntax tree of a function; empty if its source code is not known."""
     try:
-        return ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
+        return ast.parse(source_of(function))
+    except SyntaxError:
         return ast.Module([], [])
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, MARK, SETTLED, Judgement, Place, Review
 from viva.records.database import AT_ONCE, lock_until_end, parts, writing
 from viva.records.database_tables import reviews
+from viva.records.row_packing import points_from
 from viva.records.store import Reason, Records, now
 
 if TYPE_CHECKING:
@@ -212,21 +212,15 @@ def _read(connection: Connection, query: "StoredRows") -> list[Review]:
 def _review(row: "StoredRow") -> Review:
     judgement = Judgement(
         items=_items(row.items),
-        adjust=_exact(row.adjust),
+        adjust=points_from(row.adjust),
         comment=row.comment,
         done=bool(row.done),
-        earned=_exact(row.earned),
-        points=_exact(row.points),
+        earned=points_from(row.earned),
+        points=points_from(row.points),
         told=row.told,
     )
     place = Place(row.content_hash, row.question, row.kind, row.round)
     return Review(row.id, row.action, place, judgement, row.by, row.why, row.at, row.undoes)
-
-
-@lru_cache
-def _exact(text: str) -> Fraction:
-    """Return stored points; the decisions of a class have few different ones."""
-    return Fraction(text)
 
 
 @lru_cache
