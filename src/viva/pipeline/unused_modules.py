@@ -8,7 +8,7 @@ from typing import Final
 from viva.config import Assignment
 from viva.examiner.boxes.load import helpers_of
 from viva.model import Submission
-from viva.submissions.code_imports import imported, imports_only, names_torch_dynamo, uses_torch_dynamo
+from viva.submissions.code_imports import imported, imported_by
 
 _MOST: Final = 8
 """More submissions are not looked at: the imports are soon paid for, and it is likely that one of them uses them."""
@@ -38,18 +38,17 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
 
 
 def _unused(assignment: Assignment, read: Sequence[Submission]) -> tuple[str, ...]:
-    helpers = [*helpers_of(assignment).values()]
+    preloaded = {name.rstrip("?").partition(".")[0] for name in assignment.preload}
+    used = {"numpy"}
+    for modules in map(imported_by, read):
+        if modules is None or not modules <= preloaded | used:
+            return ()  # another library may import anything
+        used |= modules
+    tests = _tests(assignment)
+    used |= {name.partition(".")[0] for text in (*helpers_of(assignment).values(), *tests) for name in imported(text)}
+    used |= {"torch"} if any(map(_TENSORS.search, tests)) else set()
     optional = [name.rstrip("?") for name in assignment.preload if name.endswith("?")]
-    if all(imports_only(submission, ("numpy",)) for submission in read):
-        tests = _tests(assignment)
-        used = {name.partition(".")[0] for text in (*helpers, *tests) for name in imported(text)}
-        used |= {"torch"} if any(map(_TENSORS.search, tests)) else set()
-        unused = [name for name in optional if name.partition(".")[0] not in used]
-    else:
-        unused = []
-    if not any(map(names_torch_dynamo, helpers)) and not any(map(uses_torch_dynamo, read)):
-        unused.append("torch._dynamo")
-    return tuple(unused)
+    return tuple(name for name in optional if name.partition(".")[0] not in used)
 
 
 def _tests(assignment: Assignment) -> list[str]:

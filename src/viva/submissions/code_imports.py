@@ -4,7 +4,7 @@ import ast
 import importlib.util
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -30,11 +30,6 @@ _SLOW: Final = (
 """Libraries that take long to import, in the order in which they are imported; in a box, none starts a thread then."""
 _IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
 """Names with which code can import a module that it does not name."""
-_DYNAMO: Final = re.compile(
-    r"\b(?:optim|\w*Trainer|_dynamo|checkpoint|flex_attention|AdamW|Adafactor|lightning|accelerate|distributed)\b"
-    r"|\btorch\.compile\b|\bimport compile\b"
-)
-"""Names of what makes torch import torch._dynamo."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
@@ -51,41 +46,34 @@ def imported(source: str) -> list[str]:
     return names + [n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module]
 
 
-def imports_only(submission: Submission, libraries: Collection[str]) -> bool:
-    """Return whether the code imports only Python's own modules, these libraries and its own files; False if unsure."""
+def imported_by(submission: Submission) -> set[str] | None:
+    """Return the top-level modules that the code imports, its own files and Python's left out; None if unsure."""
     paths = [PurePosixPath(file.path) for file in submission.files]
     own = {name for path in paths for name in (path.stem, *path.parts[:-1])}
-    known = {*own, *libraries, *sys.stdlib_module_names}
     try:
-        return all(
-            _imports_only(source, known)
+        found = {
+            name.partition(".")[0]
             for file in submission.files
             for source in _sources(file.path.lower(), file.data)
-        )
+            for name in _imported_by_name(source)
+        }
     except (NotebookError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+        return None
+    return found - own - sys.stdlib_module_names
 
 
-def uses_torch_dynamo(submission: Submission) -> bool:
-    """Return whether the code may make torch import torch._dynamo, as its optimizers do; True if unsure."""
-    try:
-        sources = (source for file in submission.files for source in _sources(file.path.lower(), file.data))
-        return any(map(names_torch_dynamo, sources))
-    except (NotebookError, UnicodeDecodeError, ValueError, RecursionError):
-        return True
+def _imported_by_name(source: str) -> list[str]:
+    """Return the modules that a text imports.
 
-
-def names_torch_dynamo(source: str) -> bool:
-    """Return whether a text may make torch import torch._dynamo."""
-    return bool(_DYNAMO.search(source) or _IMPORTS_BY_NAME.search(source))
-
-
-def _imports_only(source: str, known: Collection[str]) -> bool:
+    Raises:
+        SyntaxError: the text is not Python.
+        ValueError: it is long, or may import modules that it does not name.
+    """
     source = NOT_PYTHON.sub("", source)
-    if len(source) > MOST_CHARACTERS_HERE:
-        return False
+    if len(source) > MOST_CHARACTERS_HERE or _IMPORTS_BY_NAME.search(source):
+        raise ValueError("may import anything")
     ast.parse(source)
-    return not _IMPORTS_BY_NAME.search(source) and all(name.partition(".")[0] in known for name in imported(source))
+    return imported(source)
 
 
 def _sources(path: str, data: bytes) -> Iterator[str]:

@@ -9,6 +9,7 @@ import sys
 from typing import Dict, Iterable, List
 
 from ..lockdown import clean_environment
+from . import idle_compiler
 
 _ALWAYS = """
 encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy math itertools collections functools
@@ -17,8 +18,7 @@ numpy numpy.random numpy.linalg numpy.fft numpy.testing
 """
 """Imported by nearly every submission, or lazily by what they call: cheap once, expensive in each box."""
 _REPORTED = ("numpy", "torch", "transformers", "ipykernel")
-_WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo")
-"""Without this, the first optimizer in a box would import torch._dynamo, which takes about a second."""
+_WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data")
 
 
 def to_import(preload: Iterable[str]) -> List[str]:
@@ -33,7 +33,7 @@ def to_import(preload: Iterable[str]) -> List[str]:
     chosen = [name if "." in name else name.rstrip("?") for name in chosen]
     wanted = [name for name in (*_ALWAYS.split(), *chosen) if name.rstrip("?") not in left_out]
     if "torch" in wanted:
-        wanted += [name for name in _WITH_TORCH if name not in left_out]
+        wanted += _WITH_TORCH
     return wanted
 
 
@@ -56,6 +56,7 @@ def import_all(names: Iterable[str]) -> None:
         except ModuleNotFoundError as error:
             if not (name.endswith("?") and error.name and name.startswith(error.name)):
                 raise
+    idle_compiler.install()
 
 
 def versions() -> Dict[str, str]:
