@@ -41,6 +41,7 @@ from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
+from viva.proxies.key_memory import KeyMemory, RememberingKey
 from viva.replay.call_log import BoxRecorder, BoxReplay
 from viva.replay.key_recording import (
     HintReader,
@@ -102,6 +103,8 @@ class Grader:
     turns: Turns = field(default_factory=Turns)
     shared: SharedOutcomes = field(default_factory=SharedOutcomes)
     """Outcomes of replayed cases."""
+    memory: KeyMemory = field(default_factory=KeyMemory)
+    """What the key has answered."""
 
     def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
         """Grade one submission and leave nothing of it in this process.
@@ -132,6 +135,8 @@ class Grader:
         try:
             items = [item for function in chosen for item in function.items]
             following = dict(itertools.pairwise(items))
+            if sinks.key_lines is not None:
+                self.memory.forget()  # what is remembered is not traced
             tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
             shrinks = options.explain and not options.until_loss
             with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks):
@@ -163,7 +168,7 @@ class Grader:
         if isinstance(self.key, ReplayedKey):
             return self.key, self.seeds, HintReader(self.key.record)
         if key_recording is None or not isinstance(self.seeds, Seeds):
-            return self.key, self.seeds, None
+            return RememberingKey(self.key, self.memory), self.seeds, None
         return (
             RecordingKey(self.key, key_recording),
             RecordingSeeds(self.seeds, key_recording),
@@ -409,6 +414,7 @@ class _Run:
             tear_down(item)
             self._epoch = session.epoch
         begin_case()
+        self._grader.memory.begin(case_id)
         self.events.begin_test(function.test_id, hidden=function.hidden)
 
     def _refuted(

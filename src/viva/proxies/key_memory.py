@@ -1,0 +1,153 @@
+"""A key that is asked once for a class: tests draw the same questions for every submission.
+
+What the key answered within a case is kept, by question, for the next submission. If a case asks the same question
+again, the second answer is kept as the second, so that a key that draws at random answers as it would.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from viva.proxies.key import Key, KeyFunction
+from viva.proxies.proxies import Call
+
+_MOST_BYTES: Final = 64 << 20
+"""The answers of one examiner take about this much memory at most; what comes later is computed each time."""
+_LARGE: Final = 256
+"""Bytes from which an array in a question is represented by a digest."""
+_OVERHEAD: Final = 400
+"""Bytes that a kept answer takes in addition to its arrays, about."""
+_UNCHANGING: Final = frozenset({int, bool, str, bytes, Fraction, type(None)})
+
+
+class _Unknown(Exception):
+    """A value that may be an object with a state of its own."""
+
+
+class KeyMemory:
+    """Answers by case, question, and how often the case has asked it before."""
+
+    def __init__(self) -> None:
+        self._case_id = ""
+        self._times: dict[Hashable, int] = {}
+        self._answers: dict[Hashable, Any] = {}
+        self._bytes = 0
+
+    def begin(self, case_id: str) -> None:
+        """Let a case begin, for this submission or for the next one."""
+        self._case_id, self._times = case_id, {}
+
+    def forget(self) -> None:
+        """Forget all answers."""
+        self._answers, self._bytes = {}, 0
+
+    def answer(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], ask: Callable[..., Any]) -> Any:
+        """Return the kept answer, or ask and keep; a question or answer that is no plain data is not kept."""
+        try:
+            question: Hashable = name, _identity(args), _identity(kwargs)
+        except _Unknown:
+            return ask(*args, **kwargs)
+        time = self._times[question] = self._times.get(question, 0) + 1
+        at = (self._case_id, question, time)
+        if at in self._answers:
+            return _fresh(self._answers[at])
+        value = ask(*args, **kwargs)
+        if self._bytes < _MOST_BYTES:
+            with contextlib.suppress(_Unknown):
+                self._answers[at] = _fresh(value)
+                self._bytes += _OVERHEAD + _size(value)
+        return value
+
+
+class RememberingKey(Key):
+    """Answers as the key does, from the memory if it can."""
+
+    def __init__(self, key: Key, memory: KeyMemory) -> None:
+        super().__init__(key._module)
+        self._memory = memory
+
+    def __getitem__(self, name: str) -> Any:
+        found = super().__getitem__(name)
+        return _RememberingFunction(found.function, name, self._memory) if isinstance(found, KeyFunction) else found
+
+
+class _RememberingFunction(KeyFunction):
+    def __init__(self, function: Callable[..., object], name: str, memory: KeyMemory) -> None:
+        super().__init__(function, name)
+        self._memory = memory
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._memory.answer(self.__name__, args, kwargs, super().__call__)
+
+    keep = __call__
+
+    def call(self, *args: object, **kwargs: object) -> Call:
+        did: Call = self._memory.answer(f"call {self.__name__}", args, kwargs, super().call)
+        return did
+
+    def _of(self, function: Callable[..., object], name: str) -> KeyFunction:
+        return _RememberingFunction(function, name, self._memory)
+
+
+def _identity(value: Any) -> Hashable:
+    """Return what is equal for equal questions alone; a number is not equal to one of another type."""
+    kind = type(value)
+    if kind in _UNCHANGING:
+        return kind, value
+    if kind is float:
+        return float.hex(value)  # tells 0.0 from -0.0, and a NaN is equal to itself
+    if kind is np.ndarray and value.dtype.hasobject is False:
+        data = value.tobytes()
+        content = data if len(data) < _LARGE else hashlib.blake2b(data, digest_size=16).digest()
+        flags = value.flags
+        return value.dtype.str, value.shape, flags.c_contiguous, flags.f_contiguous, content
+    if kind is dict:
+        return kind, tuple((_identity(name), _identity(item)) for name, item in value.items())
+    if kind is list or kind is tuple or _is_named_tuple(value):
+        return kind, *map(_identity, value)
+    if kind is set or kind is frozenset:
+        return kind, frozenset(map(_identity, value))
+    if isinstance(value, np.generic):
+        return kind, value.tobytes()
+    raise _Unknown
+
+
+def _fresh(value: Any) -> Any:
+    """Return a value that shares nothing that can be changed with this one."""
+    kind = type(value)
+    if kind in _UNCHANGING or kind in (float, complex) or isinstance(value, np.generic):
+        return value
+    if kind is np.ndarray and value.dtype.hasobject is False:
+        return value.copy(order="K")
+    if kind is dict:
+        return {_fresh(name): _fresh(item) for name, item in value.items()}
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(map(_fresh, value))
+    if _is_named_tuple(value):
+        return value._make(map(_fresh, value))
+    if kind is Call:
+        args, kwargs = _fresh(value.args_after), _fresh(value.kwargs_after)
+        return replace(value, value=_fresh(value.value), args_after=args, kwargs_after=kwargs)
+    raise _Unknown
+
+
+def _size(value: Any) -> int:
+    """Return the bytes of the arrays and texts in a value, about."""
+    if type(value) is np.ndarray:
+        return int(value.nbytes)
+    if isinstance(value, list | tuple | set | frozenset):
+        return 60 * len(value) + sum(map(_size, value))
+    if type(value) is dict:
+        return 100 * len(value) + sum(map(_size, value.values()))
+    if type(value) is Call:
+        return _size((value.value, value.args_after, value.kwargs_after))
+    return len(value) if isinstance(value, str | bytes) else 0
+
+
+def _is_named_tuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_make")
