@@ -118,11 +118,14 @@ def _isolation_layers() -> int:
     console.print(f"Python {platform.python_version()} ({sys.prefix})")
     console.print(f"{platform.system()} {platform.release()}, {user}")
     console.print(", ".join(f"{name} {_version(name)}" for name in ("numpy", "torch", "IPython", "hypothesis")))
-    for gpu in find_gpus(os.environ).devices:
+    found = find_gpus(os.environ)
+    for gpu in found.devices:
         memory = (
             "memory not known (nvidia-smi does not answer)" if gpu.memory_mib is None else f"{gpu.memory_mib:,} MiB"
         )
         console.print(f"GPU {gpu.name}, {memory}, driver {gpu.driver or 'not known'}, {gpu.device} ({gpu.bus})")
+    for clause in found.refused:
+        console.print(f"No sandbox gets a GPU that viva cannot use: {clause}.", soft_wrap=True)
     table = Table(show_lines=True)
     for heading in ("tier", "here", "what it is", "what is missing, and what to do"):
         table.add_column(heading, overflow="fold")

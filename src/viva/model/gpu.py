@@ -7,16 +7,17 @@ from viva.model.hand_grading import NOT_GRADED_YET
 
 LEFT_OUT: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and tests for a GPU were left out of this run."
 NONE_HERE: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and there was none."
+REFUSED: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and {{}}."
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One NVIDIA GPU of this machine."""
+    """One NVIDIA GPU of this machine, or a MIG slice of one."""
 
     bus: str
     """Its address on the PCI bus, `0000:01:00.0`: the same for every process of the machine."""
     uuid: str
-    """`GPU-…`, by which CUDA selects it; empty where unknown."""
+    """`GPU-…` or `MIG-…`, by which CUDA selects it; empty where unknown."""
     name: str
     """`NVIDIA L4`."""
     driver: str
@@ -27,6 +28,15 @@ class Gpu:
     """The device file, `/dev/nvidia0`."""
     shared: tuple[str, ...]
     """Device files that all GPUs share, `/dev/nvidiactl` first."""
+    slice: str = ""
+    """If it is a MIG slice: its GPU instance and compute instance, `1/0`. Then `bus` and `device` are its GPU's."""
+    capabilities: tuple[str, ...] = ()
+    """Device files of a MIG slice alone, `/dev/nvidia-caps/nvidia-cap12`."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Return all device files that a sandbox with this GPU needs."""
+        return (*self.shared, self.device, *self.capabilities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,8 @@ class Gpus:
     devices: tuple[Gpu, ...] = ()
     why_none: str = LEFT_OUT
     """What the student reads where there is no device."""
+    refused: tuple[str, ...] = ()
+    """GPUs of this machine that sandboxes cannot use, each as a clause that says why."""
 
     def large_enough(self, needed_mib: int) -> tuple[Gpu, ...]:
         """List the GPUs with at least this much memory; those of unknown memory only for `needed_mib` 0."""

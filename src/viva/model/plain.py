@@ -41,8 +41,9 @@ def gpus_to_plain(gpus: Gpus) -> dict[str, object]:
 
 def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
     """Rebuild GPUs from what `gpus_to_plain` returned."""
-    devices = (Gpu(**{**device, "shared": tuple(device["shared"])}) for device in plain["devices"])
-    return Gpus(tuple(devices), plain["why_none"])
+    files = ("shared", "capabilities")
+    devices = (Gpu(**{**device, **{name: tuple(device[name]) for name in files}}) for device in plain["devices"])
+    return Gpus(tuple(devices), plain["why_none"], tuple(plain["refused"]))
 
 
 def entry_to_plain(entry: Entry) -> dict[str, object]:

@@ -65,7 +65,9 @@ class Machine:
         self._answer = root / "nvidia-smi.txt"
         for folder in (self.dev, self.driver / "gpus", self.programs):
             folder.mkdir(parents=True)
+        self._list, self._report = root / "list.txt", root / "report.xml"
         self._lines: dict[str, list[str]] = {}
+        self._slices: dict[str, list[dict[str, str]]] = {}
 
     def add(self, bus: str, minor: int, name: str = "NVIDIA L4", memory: str = "23034", used: str = "4") -> None:
         """One more GPU; its device files are null devices."""
@@ -82,20 +84,75 @@ class Machine:
         self._lines[bus] = [f"0000{bus.upper()}", uuid, memory, used, "550.90.07", name]
         self._write()
 
-    def use(self, bus: str, used: str) -> None:
-        """So much memory is in use from now on."""
-        self._lines[bus][3] = used
+    def use(self, bus: str, used: str, number: int | None = None) -> None:
+        """So much memory is in use from now on, of the GPU or of one of its slices."""
+        if number is None:
+            self._lines[bus][3] = used
+        else:
+            self._slices[bus][number]["used"] = used
+        self._write()
+
+    def divide(self, bus: str, minor: int, instances: dict[str, int], memory: str = "9856") -> None:
+        """Divide a GPU into slices; each instance, such as `1/0`, has device files from this number on."""
+        self._slices[bus] = []
+        (self.dev / "nvidia-caps").mkdir(exist_ok=True)
+        of_gpu = self.driver / "capabilities" / f"gpu{minor}" / "mig"
+        of_gpu.mkdir(parents=True)
+        for instance, number in instances.items():
+            first, second = instance.split("/")
+            places = of_gpu / f"gi{first}" / "access", of_gpu / f"gi{first}" / f"ci{second}" / "access"
+            for file, place in enumerate(places, number):
+                _null_device(self.dev / "nvidia-caps" / f"nvidia-cap{file}")
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(f"DeviceFileMinor: {file}\nDeviceFileMode: 292\nDeviceFileModify: 1\n", "utf-8")
+            uuid = f"MIG-{number:08x}-1111-5222-8333-{minor:012x}"
+            self._slices[bus].append({"gi": first, "ci": second, "uuid": uuid, "memory": memory, "used": "12"})
         self._write()
 
     def install_smi(self, *, status: int = 0) -> str:
         """Make nvidia-smi answer; returns a PATH on which it is found first."""
         script = self.programs / "nvidia-smi"
-        script.write_text(f'#!/bin/sh\ncat "{self._answer}"\nexit {status}\n', "utf-8")
+        answers = f'case $1 in -L) cat "{self._list}";; -q) cat "{self._report}";; *) cat "{self._answer}";; esac'
+        script.write_text(f"#!/bin/sh\n{answers}\nexit {status}\n", "utf-8")
         script.chmod(0o755)
         return f"{self.programs}:{os.environ['PATH']}"
 
+    def remove(self, bus: str) -> None:
+        """Let a GPU fall off the bus: nvidia-smi and the driver know it no more; its device file stays."""
+        del self._lines[bus]
+        (self.driver / "gpus" / bus / "information").unlink()
+        (self.driver / "gpus" / bus).rmdir()
+        self._write()
+
     def _write(self) -> None:
-        text = "".join(", ".join(line) + "\n" for line in self._lines.values())
-        fresh = self._answer.with_suffix(".new")
-        fresh.write_text(text, "utf-8")
-        fresh.replace(self._answer)
+        _replace(self._answer, "".join(", ".join(line) + "\n" for line in self._lines.values()))
+        _replace(self._list, "".join(map(self._listed, self._lines)))
+        reports = "".join(self._reported(bus) for bus in self._lines)
+        _replace(self._report, f'<?xml version="1.0" ?>\n<nvidia_smi_log>{reports}</nvidia_smi_log>\n')
+
+    def _listed(self, bus: str) -> str:
+        number, line = list(self._lines).index(bus), self._lines[bus]
+        slices = enumerate(self._slices.get(bus, []))
+        return f"GPU {number}: {line[5]} (UUID: {line[1]})\n" + "".join(
+            f"  MIG 1g.10gb     Device  {at}: (UUID: {each['uuid']})\n" for at, each in slices
+        )
+
+    def _reported(self, bus: str) -> str:
+        slices = "".join(
+            f"<mig_device><index>{at}</index><gpu_instance_id>{each['gi']}</gpu_instance_id>"
+            f"<compute_instance_id>{each['ci']}</compute_instance_id><fb_memory_usage>"
+            f"<total>{each['memory']} MiB</total><used>{each['used']} MiB</used></fb_memory_usage></mig_device>"
+            for at, each in enumerate(self._slices.get(bus, []))
+        )
+        mode = "Enabled" if bus in self._slices else "Disabled"
+        return (
+            f'<gpu id="{self._lines[bus][0]}"><mig_mode><current_mig>{mode}</current_mig></mig_mode>'
+            f"<mig_devices>{slices or 'None'}</mig_devices></gpu>"
+        )
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that others read meanwhile."""
+    fresh = path.with_suffix(".new")
+    fresh.write_text(text, "utf-8")
+    fresh.replace(path)

@@ -82,18 +82,19 @@ def test_without_nvidia_smi_the_memory_is_not_known(
     monkeypatch.setenv("PATH", str(tmp_path))
     (gpu,) = found(machine).devices
     assert (gpu.name, gpu.driver, gpu.memory_mib) == ("NVIDIA L4", "384.81", None)
-    assert used_mib(gpu.bus) is None
+    assert used_mib(gpu) is None
     machine.install_smi(status=9)
     monkeypatch.setenv("PATH", f"{machine.programs}:/usr/bin:/bin")
-    assert found(machine).devices[0].memory_mib is None and used_mib(gpu.bus) is None
+    assert found(machine).devices[0].memory_mib is None and used_mib(gpu) is None
 
 
 def test_memory_in_use_is_read_anew(machine: Machine) -> None:
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1, used="77")
-    assert (used_mib("0000:01:00.0"), used_mib("0000:02:00.0")) == (4, 77)
+    first, second = found(machine).devices
+    assert (used_mib(first), used_mib(second)) == (4, 77)
     machine.use("0000:01:00.0", "512")
-    assert used_mib("0000:01:00.0") == 512
+    assert used_mib(first) == 512
 
 
 def test_a_machine_without_device_files_has_no_gpu(machine: Machine) -> None:

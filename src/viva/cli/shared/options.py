@@ -77,9 +77,10 @@ def choose_gpus(wish: str) -> Gpus:
 
     found = gpus.find_gpus(os.environ)
     if wish == "require" and not found.devices:
+        why = "".join(f" Also, {clause}." for clause in found.refused)
         raise UsageError(
             "--gpu require: there is no GPU here that boxes could be given: no /dev/nvidia0 or its like that "
-            "/proc/driver/nvidia/gpus names and CUDA_VISIBLE_DEVICES, if it is set, allows."
+            f"/proc/driver/nvidia/gpus names and CUDA_VISIBLE_DEVICES, if it is set, allows.{why}"
         )
     return found
 

@@ -133,7 +133,7 @@ class ForkServer:
         """
         if self._closed or self._server is None:
             raise BoxUnavailable("the fork server is closed")
-        devices = {"devices": [*gpu.shared, gpu.device], "visible": gpu.uuid} if gpu else None
+        devices = {"devices": list(gpu.files), "visible": gpu.uuid} if gpu else None
         return Box.create(self, self._server, self._reserve_resources(limits), limits, seed, devices)
 
     def _reserve_resources(self, limits: Limits) -> BoxResources:

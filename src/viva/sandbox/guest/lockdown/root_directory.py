@@ -116,6 +116,7 @@ class RootDirectory:
             os.close(os.open(f"{root}/dev/{name}", os.O_CREAT | os.O_CLOEXEC, 0o644))
             mounts.bind_device(f"/dev/{name}", f"{root}/dev/{name}")
         for path in self._devices:
+            os.makedirs(os.path.dirname(root + in_box(path)), mode=0o755, exist_ok=True)
             os.close(os.open(root + in_box(path), os.O_CREAT | os.O_CLOEXEC, 0o600))
             mounts.bind_device(path, root + in_box(path))
         _write(root, _FILES)

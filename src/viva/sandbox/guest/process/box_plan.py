@@ -17,8 +17,9 @@ IMPORT_BYTES = (256 << 20, 1 << 30)
 
 
 def in_box(device: str) -> str:
-    """Return the path of a host's device file in a box with its own mounts."""
-    return "/dev/" + os.path.basename(device)
+    """Return the path of a host's device file in a box with its own mounts; MIG slices have a folder of their own."""
+    folder, name = os.path.split(device)
+    return "/dev/" + ("nvidia-caps/" if os.path.basename(folder) == "nvidia-caps" else "") + name
 
 
 def allowed_calls(tier: str, *, fork: bool, gpu: bool = False) -> seccomp.Allowed:

@@ -38,7 +38,7 @@ class GpuBoxes:
         Raises:
             BoxUnavailable: One sentence says what is missing on this host.
         """
-        devices = dict.fromkeys(path for gpu in gpus.devices for path in (*gpu.shared, gpu.device))
+        devices = dict.fromkeys(path for gpu in gpus.devices for path in gpu.files)
         if lost := [path for path in devices if not Path(path).exists()]:
             raise BoxUnavailable(f"{lost[0]} was there when GPUs were looked for, and is not any more")
         readable = [path for path in map(Path, _HARDWARE) if path.is_dir()]

@@ -98,7 +98,7 @@ class GpuLease:
     def _sample_memory(self) -> None:
         """Record the peak of the memory in use, beyond what was in use before."""
         while not self._stop.wait(_SAMPLE_S):
-            used = used_mib(self.gpu.bus)
+            used = used_mib(self.gpu)
             if used is not None and self._baseline_mib is not None:
                 self._peak_mib = max(self._peak_mib or 0, used - self._baseline_mib)
 
@@ -106,7 +106,8 @@ class GpuLease:
 def lock_file(gpu: Gpu) -> Path:
     """Return the path of the file that is locked while a box uses the GPU."""
     folder = _FOLDER if _FOLDER.is_dir() else Path(tempfile.gettempdir())
-    return folder / f"viva-gpu-{gpu.bus.replace(':', '-')}.lock"
+    part = f"-mig-{gpu.slice.replace('/', '-')}" if gpu.slice else ""
+    return folder / f"viva-gpu-{gpu.bus.replace(':', '-')}{part}.lock"
 
 
 def _lock_one(gpus: Sequence[Gpu], on_wait: Callable[[str], None], patience_s: float) -> tuple[Gpu, int]:
@@ -175,7 +176,7 @@ def _settled(gpu: Gpu, fd: int, settle_s: float) -> int | None:
             f"{gpu.name} ({gpu.bus}) has {held:,} MiB in use, and had {before:,} MiB before the box that was there; "
             f"if that is another program's, end it or empty {lock_file(gpu)}",
         )
-    baseline = used_mib(gpu.bus)
+    baseline = used_mib(gpu)
     if baseline is not None:
         os.ftruncate(fd, 0)
         os.pwrite(fd, json.dumps({"baseline_mib": baseline, "pid": os.getpid()}).encode(), 0)
@@ -195,7 +196,7 @@ def _free(gpu: Gpu, baseline_mib: int, settle_s: float) -> int | None:
     """Wait until no more memory is in use than before; return None then (or if unknown), else the MiB still in use."""
     deadline = time.monotonic() + settle_s
     while True:
-        used = used_mib(gpu.bus)
+        used = used_mib(gpu)
         if used is None or used <= baseline_mib + TOLERANCE_MIB:
             return None
         if time.monotonic() >= deadline:

@@ -5,15 +5,18 @@ them, so both are matched by the address. Formats: chapter "Using the /proc File
 README, and `nvidia-smi --help-query-gpu`.
 """
 
+import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
-from viva.model.gpu import NONE_HERE, Gpu, Gpus
+from viva.model.gpu import NONE_HERE, REFUSED, Gpu, Gpus
+from viva.sandbox.host.gpu import mig
 
 DEV: Final = Path("/dev")
 DRIVER: Final = Path("/proc/driver/nvidia")
@@ -67,13 +70,17 @@ def parse_version(text: str) -> str:
 
 def query() -> list[Reading]:
     """Run nvidia-smi; return nothing if it is not installed or does not answer."""
+    return parse_query(_answer(f"--query-gpu={_FIELDS}", "--format=csv,noheader,nounits"))
+
+
+def _answer(*options: str) -> str:
+    """Return what nvidia-smi prints; empty if it is not installed or does not answer."""
     program = shutil.which("nvidia-smi")
     if program is None:
-        return []
-    command = [program, f"--query-gpu={_FIELDS}", "--format=csv,noheader,nounits"]
+        return ""
     try:
         result = subprocess.run(  # noqa: S603  # nvidia-smi of the operator's PATH, with constant arguments
-            command,
+            [program, *options],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_QUERY_S,
@@ -82,63 +89,121 @@ def query() -> list[Reading]:
             errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    return parse_query(result.stdout) if result.returncode == 0 else []
+        return ""
+    return result.stdout if result.returncode == 0 else ""
 
 
-def used_mib(bus: str) -> int | None:
-    """Return how many MiB of a GPU's memory are in use now; None if it is unknown."""
-    return next((reading.used_mib for reading in query() if reading.bus == bus), None)
+def used_mib(gpu: Gpu) -> int | None:
+    """Return how many MiB of a GPU's memory, or of a slice's, are in use now; None if it is unknown."""
+    if not gpu.slice:
+        return next((reading.used_mib for reading in query() if reading.bus == gpu.bus), None)
+    slices = mig.parse_report(_answer("-q", "-x")).get(gpu.bus, [])
+    return next((each.used_mib for each in slices if each.instance == gpu.slice), None)
 
 
 def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER) -> Gpus:
-    """Return the GPUs of this machine that boxes can use, as far as CUDA_VISIBLE_DEVICES allows.
+    """Return the GPUs and MIG slices of this machine that boxes can use, as far as CUDA_VISIBLE_DEVICES allows.
 
     Args:
         environ: the environment of the command; if it sets CUDA_VISIBLE_DEVICES, other GPUs belong to other users.
         dev: the folder of the device files.
         driver: the folder of the driver's /proc.
     """
+    refused = [f"this machine has an {name}, which viva does not support" for name in other_makers(dev)]
+    known = _information(driver) if (dev / _SHARED[0]).exists() else {}
+    parts = _MigParts.read() if known and mig.may_have_slices(driver) else _MigParts()
+    cards: list[_Card] = []
+    for gpu, minor in _whole(known, dev, driver):
+        if gpu.bus not in parts.by_bus:
+            cards.append(_Card(gpu.uuid, (gpu,)))
+            continue
+        slices = tuple(_slices(gpu, minor, parts, dev, driver))
+        cards.append(_Card(gpu.uuid, slices))
+        if not slices:
+            refused.append(f"{gpu.name} ({gpu.bus}) is in MIG mode and has no slice that can be used")
+    visible = tuple(_visible(cards, environ.get("CUDA_VISIBLE_DEVICES")))
+    return Gpus(visible, REFUSED.format(refused[-1]) if refused else NONE_HERE, tuple(refused))
+
+
+def other_makers(dev: Path = DEV) -> list[str]:
+    """Return the GPUs of other makers than NVIDIA that CUDA cannot use, as far as this system shows them."""
+    found = ["AMD GPU (/dev/kfd)"] if (dev / "kfd").exists() else []
+    return [*found, "Apple GPU (mps)"] if (sys.platform, platform.machine()) == ("darwin", "arm64") else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """One graphics card."""
+
+    uuid: str
+    gpus: tuple[Gpu, ...]
+    """Itself, or its MIG slices."""
+
+
+@dataclass(frozen=True, slots=True)
+class _MigParts:
+    """What nvidia-smi says of MIG slices."""
+
+    by_bus: Mapping[str, list[mig.Slice]] = field(default_factory=dict)
+    named: Mapping[tuple[str, int], mig.NamedSlice] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls) -> Self:
+        return cls(mig.parse_report(_answer("-q", "-x")), mig.parse_list(_answer("-L")))
+
+
+def _whole(known: Mapping[str, Mapping[str, str]], dev: Path, driver: Path) -> Iterator[tuple[Gpu, str]]:
+    """Yield each GPU that has its device file, and the number of that file."""
     shared = tuple(str(dev / name) for name in _SHARED if (dev / name).exists())
-    known = _information(driver)
-    if not known or not (dev / _SHARED[0]).exists():
-        return Gpus((), NONE_HERE)
-    readings = {reading.bus: reading for reading in query()}
+    readings = {reading.bus: reading for reading in query()} if known else {}
     version = parse_version(_read(driver / "version"))
-    found = []
     for bus, information in sorted(known.items()):
-        device = dev / f"nvidia{information.get('Device Minor', '')}"
-        if information.get("Device Minor", "").isdecimal() and device.exists():
-            uuid = information.get("GPU UUID", "") if "?" not in information.get("GPU UUID", "?") else ""
-            reading = readings.get(bus, Reading(bus, uuid, None, None, version, information.get("Model", "GPU")))
-            found.append(
-                Gpu(
-                    bus,
-                    reading.uuid or uuid,
-                    reading.name,
-                    reading.driver or version,
-                    reading.memory_mib,
-                    str(device),
-                    shared,
-                )
+        minor = information.get("Device Minor", "")
+        device = dev / f"nvidia{minor}"
+        if not minor.isdecimal() or not device.exists():
+            continue
+        uuid = information.get("GPU UUID", "") if "?" not in information.get("GPU UUID", "?") else ""
+        reading = readings.get(bus, Reading(bus, uuid, None, None, version, information.get("Model", "GPU")))
+        driver_version = reading.driver or version
+        gpu = Gpu(bus, reading.uuid or uuid, reading.name, driver_version, reading.memory_mib, str(device), shared)
+        yield gpu, minor
+
+
+def _slices(gpu: Gpu, minor: str, parts: _MigParts, dev: Path, driver: Path) -> Iterator[Gpu]:
+    """Yield the slices of a GPU that CUDA can select and whose device files are there."""
+    for each in parts.by_bus[gpu.bus]:
+        named = parts.named.get((gpu.uuid, each.number))
+        files = mig.device_files(minor, each.instance, dev, driver)
+        if named is not None and files:
+            yield replace(
+                gpu,
+                uuid=named.uuid,
+                name=f"{gpu.name} MIG {named.profile}",
+                memory_mib=each.memory_mib,
+                slice=each.instance,
+                capabilities=files,
             )
-    visible = _visible(found, environ.get("CUDA_VISIBLE_DEVICES"))
-    return Gpus(tuple(visible), NONE_HERE)
 
 
-def _visible(gpus: list[Gpu], setting: str | None) -> list[Gpu]:
-    """Apply CUDA_VISIBLE_DEVICES: numbers by bus address, or prefixes of UUIDs, up to the first unknown one."""
+def _visible(cards: Sequence[_Card], setting: str | None) -> list[Gpu]:
+    """Apply CUDA_VISIBLE_DEVICES: numbers by bus address, or prefixes of UUIDs, up to the first unknown one.
+
+    A card in MIG mode that is named itself means its first slice, as for CUDA.
+    """
     if setting is None:
-        return gpus
+        return [gpu for card in cards for gpu in card.gpus]
     chosen: list[Gpu] = []
     for word in (part.strip() for part in setting.split(",")):
-        if word.isdecimal() and int(word) < len(gpus):
-            chosen.append(gpus[int(word)])
+        if word.isdecimal() and int(word) < len(cards):
+            chosen += cards[int(word)].gpus[:1]
             continue
-        named = [gpu for gpu in gpus if word.startswith("GPU-") and gpu.uuid.startswith(word)]
+        named = [card.gpus[:1] for card in cards if word.startswith("GPU-") and card.uuid.startswith(word)]
+        named += [
+            (gpu,) for card in cards for gpu in card.gpus if word.startswith("MIG-") and gpu.uuid.startswith(word)
+        ]
         if len(named) != 1:
             break
-        chosen += named
+        chosen += named[0]
     return list(dict.fromkeys(chosen))
 
 
