@@ -1,5 +1,6 @@
 """`--gpu auto|require|defer`, with and without a GPU; none is needed for these tests."""
 
+import dataclasses
 import json
 import shutil
 import tempfile
@@ -47,7 +48,9 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     made = Machine(folder)
     monkeypatch.setenv("PATH", made.install_smi())
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(gpus, "find_gpus", lambda environ: find_gpus(environ, made.dev, made.driver))
+    # A null device would fail its check, which has tests of its own.
+    found = lambda environ: dataclasses.replace(find_gpus(environ, made.dev, made.driver), checked=True)  # noqa: E731
+    monkeypatch.setattr(gpus, "find_gpus", found)
     yield made
     shutil.rmtree(folder)
     Path(f"/tmp/viva-gpu-{BUS.replace(':', '-')}.lock").unlink(missing_ok=True)
@@ -120,7 +123,7 @@ def test_a_device_that_cannot_be_given_is_said_before_anything_is_graded(
     viva: Viva, gpu_course: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.add(BUS, 0)
-    found = find_gpus({}, machine.dev, machine.driver)
+    found = dataclasses.replace(find_gpus({}, machine.dev, machine.driver), checked=True)
     monkeypatch.setattr(gpus, "find_gpus", lambda environ: found)
     (machine.dev / "nvidia0").unlink()
     ran = viva("grade", hand_in(gpu_course.parent / "mine"))
@@ -143,3 +146,18 @@ def test_doctor_and_grade_refuse_an_amd_gpu_by_name(viva: Viva, gpu_course: Path
     assert test["output"] == f"Not graded yet: this test needs a GPU, and {amd}."
     ran = viva("grade", hand_in(gpu_course.parent / "mine"), "--gpu", "require")
     assert ran.status == 1 and f"Also, {amd}." in ran.sentence()
+
+
+def test_doctor_checks_each_gpu(viva: Viva, gpu_course: Path, machine: Machine) -> None:
+    ran = viva("doctor", "--gpu")
+    assert ran.status == 1 and "There is no GPU here that sandboxes can use" in ran.sentence()
+    (machine.dev / "kfd").touch()
+    assert "has an AMD GPU (/dev/kfd)" in viva("doctor", "--gpu").sentence()
+    machine.add(BUS, 0)
+    ran = viva("doctor", "--gpu", "-a", "words")
+    lines = ran.out.splitlines()
+    assert ran.status == 1 and len(lines) == 6
+    assert lines[0].startswith(f"GPU NVIDIA L4 ({BUS}), checked in a sandbox of level T")
+    assert lines[1].startswith("  ✗ CUDA starts: torch ") and "Install a torch that was built for CUDA" in lines[1]
+    assert lines[5] == "  – earlier memory is unreadable: not tried"
+    assert viva("doctor", "--gpu", "--records").status == 1

@@ -7,6 +7,7 @@ import pytest
 import viva.grading  # noqa: F401  # numpy comes with it, and survives no second import within pytester's runs
 from viva.examiner.catalog import catalog, exact, resolve
 from viva.model.errors import CourseError
+from viva.model.gpu import GpuNeed
 
 pytest_plugins = ["pytester"]
 
@@ -111,12 +112,25 @@ def test_what_a_test_needs_is_known(pytester: pytest.Pytester) -> None:
     @pytest.mark.training
     @pytest.mark.gpu(memory_mib=16_000)
     def test_large(): pass
+    @pytest.mark.gpu(nondeterministic="torch has no such cumsum")
+    def test_random(): pass
     """
     functions = catalog(collected(pytester, source))
-    assert [(f.needs, f.gpu_mib) for f in functions] == [((), None), (("gpu",), 0), (("training", "gpu"), 16_000)]
+    assert [(f.needs, f.gpu) for f in functions] == [
+        ((), None),
+        (("gpu",), GpuNeed()),
+        (("training", "gpu"), GpuNeed(16_000)),
+        (("gpu",), GpuNeed(0, "torch has no such cumsum")),
+    ]
 
 
-@pytest.mark.parametrize("arguments", ["16_000", "memory_mib=-1", "memory_mib='much'", "memory_mib=1.5", "memory_gb=4"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *("16_000", "memory_mib=-1", "memory_mib='much'", "memory_mib=1.5", "memory_gb=4"),
+        *("nondeterministic=' '", "nondeterministic=True", "nondeterministic=''"),
+    ],
+)
 def test_a_wrong_gpu_marker_is_one_sentence(pytester: pytest.Pytester, arguments: str) -> None:
     source = f"import pytest\n@pytest.mark.gpu({arguments})\ndef test_it(): pass"
     with pytest.raises(

@@ -27,7 +27,7 @@ def function(
         tags=(),
         hide_errors=hide_errors,
         depends=(),
-        gpu_mib=None,
+        gpu=None,
         training=False,
         timeout_s=None,
         leaderboard=None,

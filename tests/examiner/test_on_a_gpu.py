@@ -106,7 +106,8 @@ def machine(open_folder: Path, bus: str, monkeypatch: pytest.MonkeyPatch) -> Mac
 
 @pytest.fixture
 def gpus(machine: Machine) -> Gpus:
-    return find_gpus({}, machine.dev, machine.driver)
+    """The null device would fail its check, which has tests of its own."""
+    return dataclasses.replace(find_gpus({}, machine.dev, machine.driver), checked=True)
 
 
 def student(gpus: Gpus) -> str:

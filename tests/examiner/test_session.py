@@ -20,7 +20,7 @@ from viva.model.errors import (
     StudentRaised,
     TimeSpent,
 )
-from viva.model.gpu import GpuUse
+from viva.model.gpu import GpuNeed, GpuUse
 
 Answer = Callable[[str, dict[str, Any]], Any]
 
@@ -315,10 +315,15 @@ class Gpus:
     def __init__(self, *uses: GpuUse) -> None:
         self.source, self._uses, self.needed = Source(fine), list(uses), list[int]()
 
-    def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> tuple[Any, Callable[[], GpuUse]]:
-        self.needed.append(needed_mib)
+    def take(
+        self, needed_mib: int, on_wait: Callable[[str], None], *, deterministic: bool
+    ) -> tuple[Any, Callable[[], GpuUse]]:
+        self.needed.append(needed_mib if deterministic else -1)
         box, use = self.source.take(), self._uses.pop(0)
         return box, lambda: use
+
+    def check_last(self) -> None:
+        self.needed.append(-2)
 
 
 def test_each_kind_of_test_gets_its_kind_of_box() -> None:
@@ -327,7 +332,7 @@ def test_each_kind_of_test_gets_its_kind_of_box() -> None:
     on_gpu = OnGpu(gpus)
     made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]
     for needed in (None, 0, 0, 100, 50, None, None, 100):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu_mib=needed)
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
         assert made.ask("get") == "get"
     made.close()
     assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
@@ -335,12 +340,27 @@ def test_each_kind_of_test_gets_its_kind_of_box() -> None:
     assert on_gpu.use == gpu("L4", 5)
 
 
+def test_a_test_that_need_not_be_deterministic_gets_a_box_of_its_own() -> None:
+    gpus = Gpus(*[gpu("L4", 5)] * 3)
+    made = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]
+    for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=need)
+        made.ask("get")
+        if need is None:
+            made.check_gpu_again()
+    assert gpus.needed == [0, -1, 0], "a test without a GPU has nothing to check"
+    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=GpuNeed())
+    made.check_gpu_again()
+    assert gpus.needed == [0, -1, 0, -2]
+    made.close()
+
+
 def test_of_two_gpus_the_later_is_named() -> None:
     gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
     on_gpu = OnGpu(gpus)
     made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]
     for needed in (0, 100):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu_mib=needed)
+        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
         made.ask("get")
     made.close()
     assert on_gpu.use == gpu("T4", 3)

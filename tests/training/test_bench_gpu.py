@@ -1,5 +1,6 @@
 """`python -m bench.gpu`, on a machine without a GPU and on one whose GPU is a null device."""
 
+import dataclasses
 import json
 import secrets
 import shutil
@@ -54,7 +55,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpus]:
     machine = Machine(folder)
     machine.add(bus, 5)
     monkeypatch.setenv("PATH", machine.install_smi())
-    yield find_gpus({}, machine.dev, machine.driver)
+    yield dataclasses.replace(find_gpus({}, machine.dev, machine.driver), checked=True)
     shutil.rmtree(folder)
     Path(f"/tmp/viva-gpu-{bus.replace(':', '-')}.lock").unlink(missing_ok=True)
 

@@ -15,7 +15,7 @@ from viva.config import load_course
 from viva.config.find_course import find_course
 from viva.config.secret import weakness
 from viva.formats.leftover_parts import leftover_parts
-from viva.model import Tier, system
+from viva.model import Limits, Tier, system
 from viva.model.errors import CourseError, UsageError
 from viva.model.extras import EXTRAS, install_command
 from viva.submissions.classes.stable_folder import UNPACKED
@@ -36,26 +36,40 @@ PROMISES = {
     "--gradescope", is_flag=True, help="Show which of Gradescope's containers an assignment fits, by grading."
 )
 @click.option(
-    "--assignment", "-a", "names", multiple=True, metavar="NAME", help="With it: only this one; may be repeated."
+    "--assignment",
+    "-a",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="With --gradescope: only this one; may be repeated. With --gpu: its limits and its Python.",
 )
+@click.option("--gpu", is_flag=True, help="Check each GPU in a sandbox of its own; with --assignment, with its limits.")
 @click.option("--records", is_flag=True, help="Read every row of the course's records, and show what is damaged.")
 @click.option(
     "--save", type=click.Path(path_type=Path), metavar="FILE",
     help="With it: write what can be read into this new file.",
 )  # fmt: skip
 @course_option
-def command(gradescope: bool, names: tuple[str, ...], records: bool, save: Path | None, course_dir: Path | None) -> int:
+def command(
+    gradescope: bool, names: tuple[str, ...], gpu: bool, records: bool, save: Path | None, course_dir: Path | None
+) -> int:
     """Try every isolation layer on this host in a temporary process and show which ones work.
 
     With --gradescope: grade a right submission of each assignment as the autograder will, and show what it takes.
+    With --gpu: start CUDA, compare it with the CPU, and check limits, repeatable sums and cleared memory.
     With --records: look for damage in the file that keeps the scores; it stays as it is.
 
-    Exit status: 0 shown, 1 the records are damaged, or the command is wrong.
+    Exit status: 0 shown, 1 a GPU fails its check, there is none, the records are damaged, or the command is wrong.
     """
-    if gradescope + records > 1:
-        raise UsageError("Say one of --gradescope and --records.")
-    if (names and not gradescope) or (save is not None and not records) or (course_dir and not (gradescope or records)):
-        raise UsageError("--assignment belongs to --gradescope, --save to --records, --course to one of these two.")
+    if gradescope + gpu + records > 1:
+        raise UsageError("Say one of --gradescope, --gpu and --records.")
+    of_assignment = gradescope or gpu
+    if (names and not of_assignment) or (save and not records) or (course_dir and not (of_assignment or records)):
+        raise UsageError(
+            "--assignment belongs to --gradescope or --gpu, --save to --records, --course to one of these three."
+        )
+    if gpu:
+        return _gpu(course_dir, names)
     if records:
         return _records(course_dir, save)
     return _gradescope(course_dir, names) if gradescope else _isolation_layers()
@@ -83,6 +97,29 @@ def _records(course_dir: Path | None, target: Path | None) -> int:
     elif found.problems:
         click.echo(f"viva: `viva doctor --records --save NEW.db` saves these rows; {path} itself stays.", err=True)
     return 1 if found.problems else 0
+
+
+def _gpu(course_dir: Path | None, names: tuple[str, ...]) -> int:
+    from viva.sandbox.host.gpu import gpus
+    from viva.sandbox.host.gpu.check_all import check_all
+    from viva.sandbox.host.levels.detect_levels import detect_tiers
+
+    assignments = [open_course(course_dir).assignment(name) for name in names]
+    kinds = [(a.limits, str(a.python or sys.executable)) for a in assignments] or [(Limits(), sys.executable)]
+    found = gpus.find_gpus(os.environ)
+    tier = next(report.tier for report in detect_tiers() if report.available)
+    if not found.devices:
+        why = "".join(f" Also, {clause}." for clause in found.refused)
+        raise UsageError(f"There is no GPU here that sandboxes can use; `viva grade` defers the tests for one.{why}")
+    sound = True
+    for limits, python in kinds:
+        for checked in check_all(tier, found, limits, python=python, on_wait=lambda line: click.echo(line, err=True)):
+            gpu, memory = checked.gpu, f"{limits.memory_mib:,} MiB"
+            click.echo(f"GPU {gpu.name} ({gpu.bus}), checked in a sandbox of level {tier} with {memory} of memory:")
+            for line in checked.lines():
+                click.echo(f"  {line}")
+            sound = sound and checked.is_sound
+    return 0 if sound else 1
 
 
 def _gradescope(course_dir: Path | None, names: tuple[str, ...]) -> int:

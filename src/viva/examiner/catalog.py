@@ -11,6 +11,7 @@ import pytest
 
 from viva.formats.question_numbers import in_order
 from viva.model.errors import CourseError
+from viva.model.gpu import GpuNeed
 from viva.model.score import VISIBILITIES
 
 
@@ -28,8 +29,8 @@ class TestFunction:
     tags: tuple[str, ...]
     hide_errors: str | None
     depends: tuple[str, ...]
-    gpu_mib: int | None
-    """MiB of a GPU's memory that it needs, 0 for any GPU; None if it needs no GPU."""
+    gpu: GpuNeed | None
+    """What it needs of a GPU; None if it needs none."""
     training: bool
     timeout_s: float | None
     leaderboard: tuple[str, str] | None
@@ -45,7 +46,7 @@ class TestFunction:
     @property
     def needs(self) -> tuple[str, ...]:
         """Return what not every run offers: "training", "gpu"."""
-        return (*(["training"] if self.training else []), *(["gpu"] if self.gpu_mib is not None else []))
+        return (*(["training"] if self.training else []), *(["gpu"] if self.gpu is not None else []))
 
     @property
     def points_per_case(self) -> Fraction:
@@ -143,7 +144,7 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
         tags=tuple(str(t) for t in attribute("__tags__", ())),
         hide_errors=attribute("__hide_errors__"),
         depends=tuple(str(n) for m in item.iter_markers("depends") for n in m.args),
-        gpu_mib=_gpu_memory(item.get_closest_marker("gpu"), test_id),
+        gpu=_gpu_need(item.get_closest_marker("gpu"), test_id),
         training=item.get_closest_marker("training") is not None,
         timeout_s=float(timeout.args[0]) if timeout and timeout.args else None,
         leaderboard=_leaderboard(attribute("__leaderboard_column__"), attribute("__leaderboard_sort_order__", "desc")),
@@ -151,15 +152,20 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
     )
 
 
-def _gpu_memory(marker: pytest.Mark | None, where: str) -> int | None:
-    """Read the memory from `@pytest.mark.gpu` or `@pytest.mark.gpu(memory_mib=16_000)`."""
+def _gpu_need(marker: pytest.Mark | None, where: str) -> GpuNeed | None:
+    """Read `@pytest.mark.gpu`, with `memory_mib=16_000` and `nondeterministic="why"` if they are given."""
     if marker is None:
         return None
-    needed = marker.kwargs.get("memory_mib", 0)
-    if marker.args or marker.kwargs.keys() - {"memory_mib"} or type(needed) is not int or needed < 0:
+    needed, reason = marker.kwargs.get("memory_mib", 0), marker.kwargs.get("nondeterministic", "")
+    known = not marker.args and marker.kwargs.keys() <= {"memory_mib", "nondeterministic"}
+    says_why = "nondeterministic" not in marker.kwargs or (type(reason) is str and bool(reason.strip()))
+    if not known or not says_why or type(needed) is not int or needed < 0:
         given = ", ".join([*map(repr, marker.args), *(f"{name}={value!r}" for name, value in marker.kwargs.items())])
-        raise CourseError(f"{where}: the marker is gpu({given}); expected gpu, or gpu(memory_mib=16_000): whole MiB.")
-    return needed
+        raise CourseError(
+            f"{where}: the marker is gpu({given}); expected gpu, or gpu(memory_mib=16_000): whole MiB, or "
+            'gpu(nondeterministic="reason"): a sentence.'
+        )
+    return GpuNeed(needed, reason)
 
 
 def exact(points: Any, where: str) -> Fraction:

@@ -13,6 +13,6 @@ def changed_tests(functions: Sequence[TestFunction], replaying: BoxReplay) -> li
     changed: list[str] = []
     for function in functions:
         needs = {resolve(name, function, functions).test_id for name in function.depends}
-        if replaying.other_load or function.gpu_mib is not None or function.test_id in cases or needs & {*changed}:
+        if replaying.other_load or function.gpu is not None or function.test_id in cases or needs & {*changed}:
             changed.append(function.test_id)
     return changed

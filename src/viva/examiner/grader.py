@@ -34,7 +34,7 @@ from viva.grading.events import Events, collecting
 from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
-from viva.model.errors import MissingName
+from viva.model.errors import BoxUnavailable, MissingName
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.hand_grading import NOT_GRADED_YET
@@ -317,7 +317,7 @@ class _Run:
             return Outcome(Status.FAILED, NOT_READABLE)
         if function.training and not self._options.training:
             return Outcome(Status.DEFERRED, TRAINING_LEFT_OUT)
-        if function.gpu_mib is not None and (why := self._grader.gpus.reason_unavailable(function.gpu_mib)):
+        if function.gpu is not None and (why := self._grader.gpus.reason_unavailable(function.gpu.memory_mib)):
             return Outcome(Status.DEFERRED, why)
         for name in function.depends:
             needed = self.entries[resolve(name, function, self._grader.functions).test_id]
@@ -352,9 +352,11 @@ class _Run:
         No other test runs meanwhile, unless the program slept: then others have not held it up, and need not wait.
         """
         turns, session, tell = self._grader.turns, self._context.session, self.events.progress
-        on_gpu = function.gpu_mib is not None  # it may wait for a GPU, and must not make others wait meanwhile
+        on_gpu = function.gpu is not None  # it may wait for a GPU, and must not make others wait meanwhile
         with nullcontext() if on_gpu else turns.shared(tell):
             outcome = self._case(function, item, following)
+        if on_gpu and outcome.status.is_lost and (fault := self._fault_of_gpu()):
+            return fault
         if not outcome.doubtful or self._confirmed >= MOST_CONFIRMED or self._options.call_s is not None:
             return outcome
         del self.questions[-1:]
@@ -391,8 +393,17 @@ class _Run:
         self._named = isinstance(error, MissingName)
         if isinstance(error, MissingName) and session.report is not None:
             error = explained(error, self._context.submission, session.report)
-        outcome = judge(error, answered=session.test.answered, incomplete=incomplete)
+        on_gpu = function.gpu is not None
+        outcome = judge(error, answered=session.test.answered, incomplete=incomplete, on_gpu=on_gpu)
         return with_second_calls(outcome, session.test.changed_answers)
+
+    def _fault_of_gpu(self) -> Outcome | None:
+        """Return an outcome that costs nothing if the GPU of the test that has ended fails its check now."""
+        try:
+            self._context.session.check_gpu_again()
+        except BoxUnavailable as error:
+            return judge(error, answered=False)
+        return None
 
     def _test_s(self, function: TestFunction) -> float:
         return self._options.call_s or function.timeout_s or self._grader.assignment.limits.test_s
@@ -406,7 +417,7 @@ class _Run:
             test_s=test_s,
             call_s=self._options.call_s or function.timeout_s,
             hidden=function.hidden,
-            gpu_mib=function.gpu_mib,
+            gpu=function.gpu,
             case_id=case_id,
         )
         if session.epoch != self._epoch:

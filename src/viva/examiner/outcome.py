@@ -40,6 +40,11 @@ _OUR_ERRORS: Final = frozenset(
     getattr(errno, name)
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOLCK", "ESTALE")
 )
+NOT_REPEATABLE: Final = "does not have a deterministic implementation"
+"""A part of what torch raises for an operation that has no deterministic algorithm on a GPU."""
+_NOT_REPEATABLE_TEXT: Final = (
+    "the code uses an operation of torch whose result on a GPU cannot be repeated exactly, which this test forbids"
+)
 _CALLERS: Final = ("pluggy", "_pytest", "viva")
 
 
@@ -58,7 +63,9 @@ class Outcome:
     """Whether a busy machine may be the cause: the test is asked once more before it costs a point."""
 
 
-def judge(error: BaseException | None, *, answered: bool, incomplete: bool = False) -> Outcome:  # noqa: C901, PLR0912  # one case per kind of error
+def judge(  # noqa: C901, PLR0912  # one case per kind of error
+    error: BaseException | None, *, answered: bool, incomplete: bool = False, on_gpu: bool = False
+) -> Outcome:
     """Return the outcome of a test's body that ended with `error`.
 
     Args:
@@ -66,6 +73,7 @@ def judge(error: BaseException | None, *, answered: bool, incomplete: bool = Fal
         answered: whether a value from the student's code had arrived before; then an unforeseen exception is due to the
             form of the student's answer, else it is the grader's fault.
         incomplete: whether a time limit had stopped a part of the load; then a missing name may be in that part.
+        on_gpu: whether the test ran on a GPU, where viva has told torch to use deterministic algorithms.
     """
     match error:
         case None:
@@ -75,6 +83,8 @@ def judge(error: BaseException | None, *, answered: bool, incomplete: bool = Fal
         case Disagreement():
             status = Status.PARTIAL if error.share else Status.FAILED
             return Outcome(status, str(error), share=error.share)
+        case StudentRaised() if on_gpu and NOT_REPEATABLE in error.message:
+            return judge(NeedsReview("", "", (_NOT_REPEATABLE_TEXT,)), answered=answered)
         case StudentRaised():
             late = error.limit == "time"
             return Outcome(Status.TIMEOUT if late else Status.ERROR, describe(error), doubtful=late)
@@ -166,6 +176,8 @@ def _line(frame: Frame) -> str:
 
 
 def _review_text(signal: NeedsReview) -> str:
+    if not signal.rubric:
+        return f"{NOT_GRADED_YET}: a person decides this test, because {'; '.join(signal.findings)}."[:OUTPUT_CAP]
     state = (
         f"{NOT_GRADED_YET}: a person grades this answer."
         if signal.text.strip()

@@ -54,7 +54,7 @@ class AssignmentRun:
         self._fork_server = ForkServer.start(tier, preload=assignment.preload, python=python, hidden=hidden)
         self._pool = Pool(self._fork_server, assignment.limits, ready=1)
         self._gpu_boxes: GpuBoxes | None = None
-        if gpus.devices and any(function.gpu_mib is not None for function in self.functions):
+        if gpus.devices and any(function.gpu is not None for function in self.functions):
             self._gpu_boxes = GpuBoxes.start(
                 tier, assignment.limits, gpus, preload=assignment.preload, cores=(), python=python, hidden=hidden
             )
@@ -68,7 +68,7 @@ class AssignmentRun:
 
     def begin(self, function: TestFunction, item: pytest.Function) -> None:
         """Set the seed and the time limit of a test, or skip it as `viva grade` does."""
-        if function.gpu_mib is not None and (why := self._gpus.reason_unavailable(function.gpu_mib)):
+        if function.gpu is not None and (why := self._gpus.reason_unavailable(function.gpu.memory_mib)):
             pytest.skip(why)
         for name in function.depends:
             needed = resolve(name, function, self.functions)
@@ -83,7 +83,7 @@ class AssignmentRun:
             test_s=function.timeout_s or self.assignment.limits.test_s,
             call_s=function.timeout_s,
             hidden=False,
-            gpu_mib=function.gpu_mib,
+            gpu=function.gpu,
         )
         if self.session.epoch != self._epoch:  # fixtures may hold objects of the box that is gone
             tear_down(item)

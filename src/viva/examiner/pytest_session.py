@@ -118,7 +118,7 @@ class Serving:
             )
         functions: list[TestFunction] = catalog(session.items)
         source = self._source()  # the fork servers start before the key is read
-        on_gpu = self._gpus.devices and any(function.gpu_mib is not None for function in functions)
+        on_gpu = self._gpus.devices and any(function.gpu is not None for function in functions)
         gpu_source = self._gpu_source() if on_gpu else None
         key, seeds = answers_of(self._assignment, self._course_root, self._secret)
         return Grader(

@@ -1,4 +1,4 @@
-"""GPUs that a run offers to tests, and the GPU that a test used."""
+"""GPUs that a run offers to tests, what a test needs of one, and the GPU that a test used."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -48,6 +48,8 @@ class Gpus:
     """What the student reads where there is no device."""
     refused: tuple[str, ...] = ()
     """GPUs of this machine that sandboxes cannot use, each as a clause that says why."""
+    checked: bool = False
+    """Whether the caller has just checked the devices; otherwise each examiner does before it uses one."""
 
     def large_enough(self, needed_mib: int) -> tuple[Gpu, ...]:
         """List the GPUs with at least this much memory; those of unknown memory only for `needed_mib` 0."""
@@ -65,6 +67,16 @@ class Gpus:
             return f"{needs} how much {largest.name} has is not known."
         which = "the largest" if len(self.devices) > 1 else "the one"
         return f"{needs} {which} here, {largest.name}, has {largest.memory_mib:,} MiB."
+
+
+@dataclass(frozen=True, slots=True)
+class GpuNeed:
+    """What a test needs of a GPU."""
+
+    memory_mib: int = 0
+    """MiB of its memory; 0 for any GPU."""
+    nondeterministic: str = ""
+    """Why torch must not be told to use deterministic algorithms; empty if it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from viva.sandbox.guest.transport.encoding import Encoder
 
 FUNCTION = TestFunction(
     test_id="test_a.py::test_b", name="b", number="1", points=Fraction(2), visibility="visible", tags=(),
-    hide_errors=None, depends=(), gpu_mib=None, training=False, timeout_s=None, leaderboard=None,
+    hide_errors=None, depends=(), gpu=None, training=False, timeout_s=None, leaderboard=None,
 )  # fmt: skip
 EXPECTED = (1.5, 3, "abc", True, None, [1, 2, 3], np.eye(3), {"a": 1, "b": [2.5]}, (1, "x"), {1, 2}, [[0, 1], [1, 1]])
 UP_TO = ((), ("polarity",), ("sign", "order"), ("spaces",))

@@ -173,7 +173,9 @@ def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:
 
 
 def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: Gpu) -> None:
-    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,)), preload=[], python=sys.executable, cores=())
+    boxes = GpuBoxes.start(
+        max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
+    )
     try:
         box, use = boxes.take(16, lambda _: None)
         program = Program(box, max(offered()))
@@ -190,7 +192,9 @@ def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: 
 
 
 def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu) -> None:
-    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,)), preload=[], python=sys.executable, cores=())
+    boxes = GpuBoxes.start(
+        max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
+    )
     boxes.close()
     with pytest.raises(Exception, match="the fork server is closed"):
         boxes.take(0, lambda _: None)

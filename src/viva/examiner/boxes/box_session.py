@@ -25,6 +25,7 @@ from viva.model.errors import (
     StudentRaised,
     TimeSpent,
 )
+from viva.model.gpu import GpuNeed
 from viva.proxies.proxies import STOP
 from viva.sandbox.guest.transport.wire import TooLarge
 
@@ -50,8 +51,8 @@ class TestState:
     """Whether the submission's time was used up before this test began: asking the box raises TimeSpent."""
     call_s: float | None = None
     hidden: bool = False
-    gpu_mib: int | None = None
-    """MiB of a GPU's memory that it needs; None where it needs no GPU."""
+    gpu: GpuNeed | None = None
+    """What it needs of a GPU; None where it needs none."""
     slept: bool = False
     """Whether its program slept most of the time of the request that took too long."""
     answered: bool = False
@@ -75,7 +76,7 @@ class BoxSession:
         self.alone: Callable[[], AbstractContextManager[None]] = nullcontext
         """In this context, no other test runs on this machine."""
         self._on_gpu = on_gpu
-        self._gpu_mib: int | None = None
+        self._gpu: GpuNeed | None = None
         """What the test needed for which the box was taken; None for a box without a GPU."""
         self._loader = loader
         self.starter = loader.starter
@@ -158,22 +159,22 @@ class BoxSession:
 
     def _take(self) -> AnyBox:
         """Return a box of the kind that the test needs."""
-        self._gpu_mib = self.test.gpu_mib if self._on_gpu is not None else None
-        self._loader.on_gpu = self._gpu_mib is not None
-        if self._on_gpu is None or self._gpu_mib is None:
+        self._gpu = self.test.gpu if self._on_gpu is not None else None
+        self._loader.on_gpu = self._gpu is not None
+        if self._on_gpu is None or self._gpu is None:
             return self._source.take()
-        return self._on_gpu.take(self._gpu_mib)
+        return self._on_gpu.take(self._gpu)
 
     def _failure(self) -> LoadFailed | None:
         """Return why the kind of box that the test needs is not loaded again."""
         if self.report is not None and self.report.failure is not None:
             return self.report.failure
-        return self._on_gpu.failure if self._on_gpu is not None and self.test.gpu_mib is not None else None
+        return self._on_gpu.failure if self._on_gpu is not None and self.test.gpu is not None else None
 
     def _load_failed(self, error: BoxError) -> LoadFailed:
         """Remember, for the kind of box in which it happened, that loading ends it; return the error."""
         failure = LoadFailed(error)
-        if self._on_gpu is not None and self._gpu_mib is not None:
+        if self._on_gpu is not None and self._gpu is not None:
             self._on_gpu.failure = failure
         else:
             begun = self._loader.begun
@@ -252,7 +253,7 @@ class BoxSession:
         test_s: float,
         call_s: float | None,
         hidden: bool,
-        gpu_mib: int | None = None,
+        gpu: GpuNeed | None = None,
         case_id: str = "",
     ) -> None:
         """Reset what belongs to one test; the seed is sent with the next request.
@@ -262,7 +263,7 @@ class BoxSession:
         if self.tainted and not hidden:
             # The messages of a visible test may quote the box, so the box must not have seen hidden inputs.
             self._drop()
-        if self._on_gpu is not None and not serves(self._gpu_mib, gpu_mib):
+        if self._on_gpu is not None and not serves(self._gpu, gpu):
             self._drop()
         self.tainted = self.tainted or hidden
         counted_s = self.counted_s
@@ -275,10 +276,20 @@ class BoxSession:
             left_s <= 0,
             call_s,
             hidden,
-            gpu_mib,
+            gpu,
             case_id=case_id,
             hangs_before=self._hangs.copy(),
         )
+
+    def check_gpu_again(self) -> None:
+        """End the box, and check its GPU, where the test that has ended may have lost points through it.
+
+        Raises:
+            BoxUnavailable: the GPU fails its check.
+        """
+        if self._on_gpu is not None and self.test.gpu is not None:
+            self._drop()
+            self._on_gpu.check_again()
 
     @contextmanager
     def second_try(self) -> Iterator[Callable[[], None]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from viva.model.errors import LoadFailed
-from viva.model.gpu import GpuUse
+from viva.model.gpu import GpuNeed, GpuUse
 
 if TYPE_CHECKING:
     from viva.sandbox.host.box import Box
@@ -14,11 +14,17 @@ if TYPE_CHECKING:
 class GpuSource(Protocol):
     """Makes boxes with a GPU, each when it is asked for."""
 
-    def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> "tuple[Box, Callable[[], GpuUse]]":
+    def take(
+        self, needed_mib: int, on_wait: Callable[[str], None], *, deterministic: bool
+    ) -> "tuple[Box, Callable[[], GpuUse]]":
         """Take a locked box whose GPU has this much memory, and a function that returns how it was used.
 
         See GpuBoxes.take.
         """
+        ...
+
+    def check_last(self) -> None:
+        """Check the GPU of the last box again; see GpuBoxes.check_last."""
         ...
 
 
@@ -34,14 +40,22 @@ class OnGpu:
         self.failure: LoadFailed | None = None
         """Set when loading ended such a box, twice; boxes without a GPU are asked all the same."""
 
-    def take(self, needed_mib: int) -> "Box":
-        """Take a fresh box whose GPU has this much memory.
+    def take(self, need: GpuNeed) -> "Box":
+        """Take a fresh box whose GPU is as a test needs it.
 
         Raises:
             GpuUnavailable, BoxUnavailable: as GpuBoxes.take.
         """
-        box, self._now = self._source.take(needed_mib, self._on_wait)
+        box, self._now = self._source.take(need.memory_mib, self._on_wait, deterministic=not need.nondeterministic)
         return box
+
+    def check_again(self) -> None:
+        """Check the GPU of the box that has ended.
+
+        Raises:
+            BoxUnavailable: it fails its check.
+        """
+        self._source.check_last()
 
     def ended(self) -> None:
         """Record the GPU use of the box, if there was one, after it was closed."""
@@ -49,11 +63,11 @@ class OnGpu:
             self.use, self._now = together(self.use, self._now()), None
 
 
-def serves(has_mib: int | None, needed_mib: int | None) -> bool:
+def serves(has: GpuNeed | None, needed: GpuNeed | None) -> bool:
     """Return whether a box that was made for one kind of test fits another; None means no GPU."""
-    if has_mib is None or needed_mib is None:
-        return has_mib is needed_mib
-    return has_mib >= needed_mib
+    if has is None or needed is None:
+        return has is needed
+    return has.memory_mib >= needed.memory_mib and bool(has.nondeterministic) is bool(needed.nondeterministic)
 
 
 def together(earlier: GpuUse | None, later: GpuUse) -> GpuUse:

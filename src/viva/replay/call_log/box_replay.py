@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 class NoBoxes:
     """A source without boxes, where every answer comes from a call log."""
 
-    def take(self, *_: object) -> NoReturn:
+    def take(self, *_: object, **__: object) -> NoReturn:
         """Refuse to return a box.
 
         Raises:
             BoxUnavailable: always.
         """
         raise BoxUnavailable("nothing is run here; a call log was to answer")
+
+    def check_last(self) -> None:
+        """Return: no GPU was used here."""
 
 
 class QuestionsChanged(BaseException):

@@ -78,7 +78,8 @@ class Box:
             resources: the box's own resources; they are freed if the box cannot be made.
             limits: what the box may use.
             seed: for the random states of the box before a request carries its own.
-            gpu: device files (`devices`) and the UUID for CUDA (`visible`) of the GPU that the box gets.
+            gpu: device files (`devices`) and the UUID for CUDA (`visible`) of the GPU that the box gets, and whether
+                torch uses deterministic algorithms (`deterministic`).
 
         Raises:
             BoxUnavailable: The box could not be made, an isolation layer failed, or an escape attempt succeeded.

@@ -123,18 +123,19 @@ class ForkServer:
         """Return the pid of the supervisor of the fork server; without a fork server, the pid of this process."""
         return self._server.pid if isinstance(self._server, ForkServerConnection) else os.getpid()
 
-    def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None) -> Box:
+    def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None, deterministic: bool = True) -> Box:
         """Make a locked box that has sent its ready message, with `gpu` if one is given.
 
-        The fork server must have been started with the device files of the GPU.
+        The fork server must have been started with the device files of the GPU. In a box with a GPU, torch uses
+        deterministic algorithms unless `deterministic` is False.
 
         Raises:
             BoxUnavailable: No box can be made.
         """
         if self._closed or self._server is None:
             raise BoxUnavailable("the fork server is closed")
-        devices = {"devices": list(gpu.files), "visible": gpu.uuid} if gpu else None
-        return Box.create(self, self._server, self._reserve_resources(limits), limits, seed, devices)
+        of_gpu = {"devices": list(gpu.files), "visible": gpu.uuid, "deterministic": deterministic} if gpu else None
+        return Box.create(self, self._server, self._reserve_resources(limits), limits, seed, of_gpu)
 
     def _reserve_resources(self, limits: Limits) -> BoxResources:
         number = next(self._numbers)

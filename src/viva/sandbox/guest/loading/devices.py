@@ -10,11 +10,9 @@ it, not to other threads.
 from __future__ import annotations
 
 import functools
-import importlib.machinery
-import importlib.util
-import sys
-import types
-from typing import Any, Callable, ContextManager, Dict, Optional, Sequence, Tuple
+from typing import Any, Callable, ContextManager, Dict, Tuple
+
+from . import torch_hook
 
 _ACCELERATORS = ("cuda", "mps")
 _CPU = "cpu"
@@ -29,54 +27,17 @@ _ANSWERS = (
     ("mps", "manual_seed", None),
 )
 """Functions that would raise without an accelerator, and what they return instead."""
-_find_spec = importlib.util.find_spec
 
 
 def use(device: str) -> None:
     """Give code the device of the assignment from now on: "cpu", or "as_written" for no change."""
-    if device != _CPU or any(isinstance(finder, _TorchHook) for finder in sys.meta_path):
-        return
-    hook = _TorchHook()
-    sys.meta_path.insert(0, hook)
-    if "torch" in sys.modules:
-        hook.torch_loaded(sys.modules["torch"])
+    if device == _CPU:
+        torch_hook.when_loaded(_use_cpu)
 
 
-class _TorchHook:
-    """Waits in the import system until torch is loaded: torch takes a second, so nothing here imports it."""
-
-    def __init__(self) -> None:
-        self._searching, self._loaded = False, False
-
-    def find_spec(
-        self, name: str, path: Optional[Sequence[str]] = None, target: object = None
-    ) -> Optional[importlib.machinery.ModuleSpec]:
-        """Return the spec that the other finders find for torch, with a loader that calls `torch_loaded` at its end."""
-        if name != "torch" or self._searching or self._loaded:
-            return None
-        self._searching = True
-        try:
-            spec = _find_spec(name)
-        finally:
-            self._searching = False
-        if spec is None or spec.loader is None:
-            return spec
-        loader: Any = spec.loader
-        execute = loader.exec_module
-
-        def exec_module(module: types.ModuleType) -> None:
-            execute(module)
-            self.torch_loaded(module)
-
-        loader.exec_module = exec_module
-        return spec
-
-    def torch_loaded(self, torch: types.ModuleType) -> None:
-        """Change torch once, when it is ready for use; a student's own file called torch is left alone."""
-        if hasattr(torch, "overrides") and not self._loaded:
-            self._loaded = True
-            _replace_functions_that_ignore_modes(torch)
-            _mode(torch).__enter__()
+def _use_cpu(torch: Any) -> None:
+    _replace_functions_that_ignore_modes(torch)
+    _mode(torch).__enter__()
 
 
 def _cpu_for(device: object) -> object:

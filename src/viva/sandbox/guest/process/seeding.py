@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, List
 
 import numpy as np
 
-from ..loading import sources
+from ..loading import sources, torch_hook
 
 if TYPE_CHECKING:
     import types
@@ -71,6 +71,25 @@ def reseed(seed: int) -> None:
 class _Torch:
     threads = 0
     """The number before any student code; 0 until torch is first seen."""
+    deterministic = False
+    """Whether operations must give the same bits each time."""
+
+
+_ERROR = 2
+"""The mode of torch in which an operation without a deterministic algorithm raises."""
+
+
+def be_deterministic() -> None:
+    """Let torch use deterministic algorithms in every test from now on, in boxes with a GPU.
+
+    It also fills the memory of `torch.empty`. An operation without such an algorithm raises a RuntimeError.
+    """
+    _Torch.deterministic = True
+    torch_hook.when_loaded(_use_deterministic_algorithms)
+
+
+def _use_deterministic_algorithms(torch: Any) -> None:
+    torch.set_deterministic_debug_mode(_ERROR)  # `use_deterministic_algorithms` imports a compiler, for seconds
 
 
 def _reseed_torch(torch: types.ModuleType, seed: int) -> None:
@@ -80,7 +99,9 @@ def _reseed_torch(torch: types.ModuleType, seed: int) -> None:
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
-    if torch.are_deterministic_algorithms_enabled():
+    if _Torch.deterministic:
+        _use_deterministic_algorithms(torch)
+    elif torch.are_deterministic_algorithms_enabled():
         torch.use_deterministic_algorithms(False)  # noqa: FBT003  # torch's own signature
     _Torch.threads = _Torch.threads or torch.get_num_threads()
     if torch.get_num_threads() != _Torch.threads:

@@ -57,9 +57,11 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
     Args:
         sock: the connection to the examiner.
         ready_message: the report of the box's trusted code; sent before a student byte is read.
-        policy: `work`, the work directory; `seed`, the first seed.
+        policy: `work`, the work directory; `seed`, the first seed; `gpu`, whether its sums must be repeatable.
     """
     sources.work_in(str(policy.get("work") or os.getcwd()))
+    if policy.get("gpu", {}).get("deterministic"):
+        seeding.be_deterministic()
     seeding.reseed(int(policy.get("seed") or 0))
     selfcheck_module.install()
     flush = _standard_output()

@@ -153,10 +153,11 @@ class KernelAnswer(TypedDict, total=False):
 
 
 class BoxGpu(TypedDict):
-    """The GPU of a box: its device files, and its UUID for CUDA."""
+    """The GPU of a box: its device files, its UUID for CUDA, and whether torch uses deterministic algorithms."""
 
     devices: List[str]
     visible: str
+    deterministic: bool
 
 
 class Policy(TypedDict, total=False):

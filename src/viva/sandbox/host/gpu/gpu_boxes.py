@@ -1,14 +1,17 @@
 """Boxes with a GPU: made on request by a separate fork server, one at a time for each GPU."""
 
+import contextlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
 from viva.model import Limits, Tier
-from viva.model.errors import BoxUnavailable
-from viva.model.gpu import Gpus, GpuUse
+from viva.model.errors import BoxUnavailable, GpuUnavailable
+from viva.model.gpu import Gpu, Gpus, GpuUse
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.host.gpu.gpu_check import StepResult, check
 from viva.sandbox.host.gpu.gpu_lease import GpuLease
 
 _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
@@ -20,6 +23,10 @@ class GpuBoxes:
 
     def __init__(self, fork_server: ForkServer, limits: Limits, gpus: Gpus) -> None:
         self._fork_server, self._limits, self._gpus = fork_server, limits, gpus
+        self._faults: dict[Gpu, str] = {}
+        """What is wrong with each GPU that was checked; empty if nothing is."""
+        self._last: Gpu | None = None
+        """The GPU of the last box."""
 
     @classmethod
     def start(
@@ -47,27 +54,84 @@ class GpuBoxes:
         )
         return cls(fork_server, limits, gpus)
 
-    def take(self, needed_mib: int, on_wait: Callable[[str], None]) -> tuple[Box, Callable[[], GpuUse]]:
+    def take(
+        self, needed_mib: int, on_wait: Callable[[str], None], *, deterministic: bool = True
+    ) -> tuple[Box, Callable[[], GpuUse]]:
         """Make a box with a GPU; return it, and a function that returns how much of the GPU was used.
 
-        The caller closes the box, which frees the GPU for others.
+        The caller closes the box, which frees the GPU for others. A GPU is checked before its first box, and never used
+        if it fails.
 
         Args:
             needed_mib: MiB of GPU memory that the box needs; a GPU that is large enough must exist.
             on_wait: called with a line about every second while others hold the GPU.
+            deterministic: whether torch uses deterministic algorithms in the box.
 
         Raises:
             GpuUnavailable: Others hold the GPU, or its memory is not free.
-            BoxUnavailable: The box cannot be made.
+            BoxUnavailable: The box cannot be made, or each GPU that is large enough has failed its check.
         """
-        lease = GpuLease.take(self._gpus.large_enough(needed_mib), on_wait)
+        lease = self._lease_sound(needed_mib, on_wait)
         try:
-            box = self._fork_server.spawn(self._limits, gpu=lease.gpu)
+            box = self._fork_server.spawn(self._limits, gpu=lease.gpu, deterministic=deterministic)
         except BaseException:
             lease.give_back()
             raise
         box.afterwards = lease.give_back
+        self._last = lease.gpu
         return box, lambda: lease.use
+
+    def check(self, gpu: Gpu, on_wait: Callable[[str], None] = lambda _: None) -> list[StepResult]:
+        """Check a GPU now, in boxes of its own, and use it no more if it fails.
+
+        Raises:
+            GpuUnavailable: Others hold the GPU, or its memory is not free.
+            BoxUnavailable: A box cannot be made.
+        """
+        lease = GpuLease.take([gpu], on_wait)
+        try:
+            return self._check(gpu)
+        finally:
+            lease.give_back()
+
+    def check_last(self) -> None:
+        """Check the GPU of the last box again, after a program that lost points there.
+
+        Raises:
+            BoxUnavailable: The GPU fails its check now, so that the program may not be at fault.
+        """
+        if self._last is None or self._gpus.checked:
+            return
+        if not self._faults[self._last]:
+            with contextlib.suppress(GpuUnavailable):  # others use it, which is no reason to doubt it
+                self.check(self._last)
+        if fault := self._faults[self._last]:
+            raise BoxUnavailable(fault)
+
+    def _lease_sound(self, needed_mib: int, on_wait: Callable[[str], None]) -> GpuLease:
+        """Lease a GPU that is large enough and has not failed its check."""
+        large = self._gpus.large_enough(needed_mib)
+        while left := [gpu for gpu in large if not self._faults.get(gpu)]:
+            lease = GpuLease.take(left, on_wait)
+            try:
+                if self._gpus.checked or lease.gpu in self._faults:
+                    return lease
+                self._check(lease.gpu)
+                if not self._faults[lease.gpu]:
+                    return lease
+            except BaseException:
+                lease.give_back()
+                raise
+            lease.give_back()
+        raise BoxUnavailable(self._faults[large[0]])
+
+    def _check(self, gpu: Gpu) -> list[StepResult]:
+        """Check a GPU that is leased; remember what is wrong with it."""
+        self._faults[gpu] = f"{gpu.name} ({gpu.bus}) could not be checked"
+        results = check(partial(self._fork_server.spawn, self._limits, gpu=gpu), self._limits.memory_mib)
+        problem = next((result.sentence for result in results if result.problem), "")
+        self._faults[gpu] = f"{gpu.name} ({gpu.bus}) failed its check: {problem}" if problem else ""
+        return results
 
     @property
     def lost(self) -> bool:
