@@ -4,6 +4,7 @@ import json
 import math
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from viva.grading import training
 from viva.grading.events import Events, collecting
+from viva.grading.signals import NeedsReview
 from viva.model.errors import CourseError
 
 RIGHT = tuple(0.90 + 0.001 * k for k in range(20))
@@ -235,3 +237,48 @@ def test_numbers_that_are_none_are_the_authors_fault() -> None:
     for n, budget_s in ((0, 1), (1, 0)):
         with pytest.raises(ValueError, match="at least one epoch and a budget"):
             training.epochs(n, budget_s=budget_s)
+
+
+GUESS = training.Threshold("the loss", 0.5, "at most", (), {}, "bench/gpu.py", "on a GPU it was not measured")
+
+
+@pytest.mark.parametrize(("values", "shown"), [([0.25], "0.25"), ([0.7, 0.2, math.nan], "0.7, 0.2, no number")])
+def test_what_rests_on_a_guess_goes_to_a_person(values: list[float], shown: str) -> None:
+    """Whether it is met or missed: who would know that it is right?"""
+    with pytest.raises(NeedsReview) as raised:
+        training.judge(dict(zip(training.SEEDS, values, strict=False)).__getitem__, GUESS)
+    assert raised.value.findings == (
+        f"the loss is {shown}, and the threshold (at most 0.5) is a guess: on a GPU it was not measured",
+    )
+    assert raised.value.rubric == "" and GUESS.complaints() == []
+
+
+def test_one_value_meets_a_threshold_or_misses_it() -> None:
+    measured = replace(GUESS, guess="")
+    training.expect(0.5, measured, "too large")
+    for value in (0.51, math.nan):
+        with pytest.raises(AssertionError, match=r"^too large$"):
+            training.expect(value, measured, "too large")
+    with pytest.raises(NeedsReview):
+        training.expect(0.5, GUESS, "too large")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"guess": "nobody knows."}, ""),
+        ({"guess": " "}, "guess is ' '; expected a clause that says why"),
+        ({"guess": True}, "guess is True; expected"),
+        ({"guess": "so", "right": [1, 2]}, "without right and wrong"),
+        ({}, "expected wrong"),
+    ],
+)
+def test_a_guess_says_why(tmp_path: Path, more: dict[str, Any], says: str) -> None:
+    path = tmp_path / "t.json"
+    entry = {"value": 1, "direction": "at most", **more}
+    path.write_text(json.dumps({"script": "s.py", "thresholds": {"loss": entry}}), "utf-8")
+    if says:
+        with pytest.raises(CourseError, match=says):
+            training.read_thresholds(path)
+    else:
+        assert training.read_thresholds(path)["loss"].guess == "nobody knows"

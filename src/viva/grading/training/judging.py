@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, SupportsFloat
 
 from viva.grading.events import current_events
+from viva.grading.signals import NeedsReview
 from viva.grading.training.thresholds import Threshold
 
 SEEDS: Final = (1, 2, 3)
@@ -28,19 +29,48 @@ def judge(
     Raises:
         AssertionError: the threshold is missed; the message has the values, the threshold, and what right
             implementations reach.
+        NeedsReview: the threshold is a guess; a person decides, and reads the values.
         ValueError: there are not three different seeds.
     """
     if len(set(seeds)) != 3 or len(seeds) != 3:
         raise ValueError(f"judge(seeds={tuple(seeds)!r}): expected three different seeds.")
     first = _number(run(seeds[0]), threshold)
     if threshold.met_by(first):
+        _refuse_guess(threshold, first)
         return first
     current_events().progress(f"{threshold.name} is {_shown(first)}: run again with two more seeds")
     values = [first, *(_number(run(seed), threshold) for seed in seeds[1:])]
     median = statistics.median(values)
+    _refuse_guess(threshold, *values)
     if threshold.met_by(median):
         return median
     raise AssertionError(" ".join(part for part in (_missed(threshold, median, values), help) if part))
+
+
+def expect(value: SupportsFloat, threshold: Threshold, message: str) -> None:
+    """Ask one value that the test has measured to meet a threshold.
+
+    Args:
+        value: what was measured, such as how far two results are apart.
+        threshold: what is asked for.
+        message: what a student reads who misses it.
+
+    Raises:
+        AssertionError: the threshold is missed; the text is the message.
+        NeedsReview: the threshold is a guess; a person decides, and reads the value.
+    """
+    number = _number(value, threshold)
+    _refuse_guess(threshold, number)
+    if not threshold.met_by(number):
+        raise AssertionError(message)
+
+
+def _refuse_guess(threshold: Threshold, *values: float) -> None:
+    """Leave the decision to a person if the threshold is a guess."""
+    if threshold.guess:
+        found = ", ".join(f"{value:.4g}" if math.isfinite(value) else "no number" for value in values)
+        asked = f"the threshold ({threshold.direction} {threshold.value:g}) is a guess: {threshold.guess}"
+        raise NeedsReview("", "", (f"{threshold.name} is {found}, and {asked}",))
 
 
 def _number(value: SupportsFloat, threshold: Threshold) -> float:

@@ -39,6 +39,8 @@ class Threshold:
     """The same for each wrong implementation that this threshold must detect."""
     script: str
     """What measured them, from the course's folder."""
+    guess: str = ""
+    """Why it is only a guess, a clause: "it was measured on a CPU alone". A person then decides what rests on it."""
 
     def met_by(self, value: float) -> bool:
         """Return whether the value is on the right side; False for NaN."""
@@ -51,13 +53,17 @@ class Threshold:
         A distance is negative on the wrong side, and infinite where the runs do not differ.
         """
         sign = 1 if self.direction == "at least" else -1
-        found = {"right": _deviations(sign * (statistics.fmean(self.right) - self.value), self.right)}
+        found = {}
+        if self.right:
+            found["right"] = _deviations(sign * (statistics.fmean(self.right) - self.value), self.right)
         for name, values in self.wrong.items():
             found[name] = _deviations(sign * (self.value - statistics.fmean(values)), values)
         return found
 
     def complaints(self) -> list[str]:
-        """Return why this threshold is not meaningful, a sentence each; empty if it is."""
+        """Return why this threshold is not meaningful, a sentence each; empty if it is, or says that it is a guess."""
+        if self.guess:
+            return []
         found = []
         runs = {"right": (self.right, RIGHT_RUNS), **{n: (v, WRONG_RUNS) for n, v in self.wrong.items()}}
         for name, distance in self.distances.items():
@@ -85,6 +91,8 @@ def thresholds(file: str) -> dict[str, Threshold]:
 def read_thresholds(path: Path) -> dict[str, Threshold]:
     """Read `{"script": …, "thresholds": {name: {"value", "direction", "right": […], "wrong": {name: […]}}}}`.
 
+    A threshold that no one has measured has `"guess": "why"` instead of `right` and `wrong`.
+
     Raises:
         CourseError: it cannot be read, or something in it is not as expected; the message says what and where.
     """
@@ -105,12 +113,18 @@ def _threshold(path: Path, name: str, entry: object, script: str) -> Threshold:
     fields = entry if isinstance(entry, dict) else {}
     if fields.get("direction") not in DIRECTIONS:
         raise CourseError(f"{where}: direction is {fields.get('direction')!r}; expected {' or '.join(DIRECTIONS)}.")
+    value = _values([fields.get("value")], f"{where}: value", least=1)[0]
+    if "guess" in fields:
+        why = fields["guess"]
+        if not isinstance(why, str) or not why.strip() or "right" in fields or "wrong" in fields:
+            raise CourseError(f"{where}: guess is {why!r}; expected a clause that says why, without right and wrong.")
+        return Threshold(name, value, fields["direction"], (), {}, script, why.strip().rstrip("."))
     wrong = fields.get("wrong")
     if not isinstance(wrong, dict) or not wrong:
         raise CourseError(f"{where}: expected wrong: {{name: [values]}} with at least one wrong implementation.")
     return Threshold(
         name=name,
-        value=_values([fields.get("value")], f"{where}: value", least=1)[0],
+        value=value,
         direction=fields["direction"],
         right=_values(fields.get("right"), f"{where}: right"),
         wrong={n: _values(values, f"{where}: wrong: {n}") for n, values in wrong.items()},
