@@ -5,7 +5,7 @@
 # make nightly   all other tests: every hostile program at every isolation level, browsers, containers, databases
 # make verify    grade the example submissions of this course and try a few mutants of its answers
 # make mutants   break every right answer in thousands of ways; each must lose points
-# make training  the tests that train models; make gpu: the same on this machine's GPU
+# make training  the tests that train models; make gpu: check this machine's GPU, and run them there
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -109,7 +109,7 @@ training: $(VENV)/.installed-dev
 	VIVA_NIGHT=all $(BIN)/python -m pytest -m training
 	VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva verify --training --no-mutants
 
-# The tests for a GPU, on this machine's; writes bench/gpu.json.
+# Everything about this machine's GPU: viva doctor --gpu, the tests for a GPU, training on CPU and GPU; see bench/gpu.py.
 gpu: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.gpu
 

@@ -60,11 +60,18 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpus]:
     Path(f"/tmp/viva-gpu-{bus.replace(':', '-')}.lock").unlink(missing_ok=True)
 
 
+def hand_in(root: Path) -> None:
+    for name, text in (("accepted/one", RIGHT), ("accepted/other", WRONG), ("wrong/third", WRONG)):
+        folder = root / "fixtures" / NAME / "submissions" / name
+        folder.mkdir(parents=True)
+        (folder / "solution.py").write_text(text, "utf-8")
+
+
 def test_without_a_gpu_it_ends_with_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(gpus, "find_gpus", lambda environ: Gpus())
-    assert bench.main(["-o", str(tmp_path / "gpu.json")]) == 1
+    assert bench.main(["-o", str(tmp_path / "gpu")]) == 1
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith("bench.gpu: --gpu require: there is no GPU here")
     assert said.err.count("\n") == 1 and not list(tmp_path.iterdir())
@@ -72,19 +79,48 @@ def test_without_a_gpu_it_ends_with_one_sentence(
 
 def test_what_is_measured_is_kept_and_what_is_lost_is_said(tmp_path: Path, offered: Gpus) -> None:
     course = write_course(tmp_path, tests=TESTS, key=RIGHT)
-    for name, text in (("one", RIGHT), ("other", WRONG)):
-        folder = tmp_path / "fixtures" / NAME / "submissions" / "accepted" / name
-        folder.mkdir(parents=True)
-        (folder / "solution.py").write_text(text, "utf-8")
+    hand_in(tmp_path)
     found = bench.measured(course, [NAME], best_tier(), offered)
     assert json.loads(json.dumps(found)) == found
     assert found["gpu"] == {"name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034}
-    one = found["assignments"][NAME]["one"]
+    one = found["assignments"][NAME]["accepted/one"]
     file = f"test_{tmp_path.name.replace('-', '_')}.py"
     assert (one["earned"], one["points"], one["peak_mib"]) == ("2", "6", 0)
     assert one["curves"] == {"real, loss": [2.0, 1.0]}
     assert one["tests"][f"{file}::test_on_it"]["status"] == "passed" and one["seconds"] > 0
     lost = bench.complaints(found)
     assert len(lost) == 3
-    assert f"{NAME}, one: {file}::test_too_large deferred: Not graded yet: this test needs a GPU with 40,000" in lost[0]
-    assert f"{NAME}, other: {file}::test_on_it failed: " in lost[1]
+    assert (
+        f"{NAME}, accepted/one: {file}::test_too_large deferred: Not graded yet: this test needs a GPU with 40,000"
+        in lost[0]
+    )
+    assert f"{NAME}, accepted/other: {file}::test_on_it failed: " in lost[1]
+
+
+def test_a_gpu_that_fails_its_check_is_not_measured(
+    tmp_path: Path, offered: Gpus, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A null device is no GPU, and torch says so."""
+    course = write_course(tmp_path / "course", tests=TESTS, key=RIGHT)
+    assert bench.everything(course, [NAME], best_tier(), offered, tmp_path / "gpu") == 1
+    (row,) = json.loads((tmp_path / "gpu" / "doctor.json").read_text("utf-8"))
+    assert row["gpu"]["name"] == "NVIDIA L4" and not row["sound"] and "✗ CUDA starts" in row["steps"][0]
+    assert [path.name for path in (tmp_path / "gpu").iterdir()] == ["doctor.json"]
+    assert "failed its check, so nothing was measured" in capsys.readouterr().err
+
+
+def test_each_part_is_written(
+    tmp_path: Path, offered: Gpus, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "checked", lambda *_: (True, []))
+    course = write_course(tmp_path / "course", tests=TESTS, key=RIGHT)
+    hand_in(tmp_path / "course")
+    assert bench.everything(course, [NAME], best_tier(), offered, tmp_path / "gpu") == 1
+    assert sorted(path.name for path in (tmp_path / "gpu").iterdir()) == [
+        "doctor.json", f"{NAME}.gap.json", f"{NAME}.json",
+    ]  # fmt: skip
+    found = json.loads((tmp_path / "gpu" / f"{NAME}.json").read_text("utf-8"))["assignments"][NAME]
+    assert list(found) == ["accepted/one", "accepted/other", "wrong/third"]
+    said = capsys.readouterr()
+    assert "accepted/other" in said.err and "wrong/third" not in said.err
+    assert f"{NAME}: on NVIDIA L4, 0 of 0 verdicts of 4 example submissions" in said.out

@@ -17,7 +17,7 @@ from viva.examiner.catalog import TestFunction, catalog
 from viva.examiner.grader import RAISED, Grader
 from viva.model.box_source import BoxSource
 from viva.model.errors import CourseError
-from viva.model.gpu import Gpus
+from viva.model.gpu import GpuNeed, Gpus
 
 # Grading needs none of these, and each costs time or writes files next to the course.
 _SWITCHED_OFF: Final = (
@@ -117,6 +117,9 @@ class Serving:
                 f"{_suite_hint(self._assignment.graders)}"
             )
         functions: list[TestFunction] = catalog(session.items)
+        for function in functions if self._gpus.for_training else ():
+            if function.training and function.gpu is None:
+                function.gpu = GpuNeed()
         source = self._source()  # the fork servers start before the key is read
         on_gpu = self._gpus.devices and any(function.gpu is not None for function in functions)
         gpu_source = self._gpu_source() if on_gpu else None

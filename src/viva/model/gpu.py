@@ -50,6 +50,8 @@ class Gpus:
     """GPUs of this machine that sandboxes cannot use, each as a clause that says why."""
     checked: bool = False
     """Whether the caller has just checked the devices; otherwise each examiner does before it uses one."""
+    for_training: bool = False
+    """Whether tests that train get a GPU as well, to compare what they reach there with what they reach on the CPU."""
 
     def large_enough(self, needed_mib: int) -> tuple[Gpu, ...]:
         """List the GPUs with at least this much memory; those of unknown memory only for `needed_mib` 0."""

@@ -23,8 +23,13 @@ def complaints(example: ExampleSubmission, score: Score) -> list[str]:
 
 def waits(example: ExampleSubmission, score: Score) -> bool:
     """Return whether a test that must fail was left out of this run, so that the verdict is not decided yet."""
-    left_out = {_test_name(e) for e in score.entries if e.status is Status.DEFERRED}
+    left_out = {_test_name(e) for e in score.entries if _is_undecided(e)}
     return not left_out.isdisjoint(example.failing or ())
+
+
+def _is_undecided(entry: Entry) -> bool:
+    """Return whether a test was left out, or a person decides it because it rests on a guess."""
+    return entry.status is Status.DEFERRED or (entry.status is Status.NEEDS_REVIEW and not entry.rubric)
 
 
 def _grader_errors(score: Score) -> list[str]:
@@ -48,7 +53,7 @@ def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     if example.failing is not None:
         wanted = set(example.failing)
         compared = [e for e in score.entries if not e.needs or _covers_training(wanted, score)]
-        left_out = {_test_name(e) for e in score.entries if e.status is Status.DEFERRED}
+        left_out = {_test_name(e) for e in score.entries if _is_undecided(e)}
         lost = {_test_name(e) for e in compared if e.status.is_lost}
         if unknown := wanted - {_test_name(e) for e in score.entries}:
             return [f"expected.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
