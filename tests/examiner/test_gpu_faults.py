@@ -11,6 +11,7 @@ from examined import NAME, SECRET, Examined, best_tier, by_name, statuses, write
 from gpu_samples import Machine
 from stand_in_cuda import StandIn
 
+from viva.formats.results_json import results_of
 from viva.model import Status
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
@@ -133,7 +134,10 @@ def test_an_operation_that_cannot_be_repeated_goes_to_a_person(examined: Examine
     entry = by_name(score)["test_on_it"]
     assert (entry.status, score.still_open) == (Status.NEEDS_REVIEW, 2)
     assert entry.message == (
-        "Not graded yet: a person decides this test, because the code uses an operation of torch whose result on a GPU "
-        "cannot be repeated exactly, which this test forbids."
+        "Not graded yet: a person decides this test.\nThe reason: the code uses an operation of torch whose result on "
+        "a GPU cannot be repeated exactly, which this test forbids."
     )
     assert by_name(score)["test_without"].status is Status.ERROR
+    written = {test.extra_data.test_id.partition("::")[2]: test for test in results_of(score, staff=False).tests}
+    test = written["test_on_it"]
+    assert test.score is None and test.extra_data.rubric is None and "a person decides this test" in test.output

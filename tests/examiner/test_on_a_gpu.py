@@ -212,3 +212,19 @@ def test_training_and_gpu_are_two_wishes(tmp_path: Path, gpus: Gpus) -> None:
 def test_what_is_offered_survives_the_way(gpus: Gpus) -> None:
     assert gpus_from_plain(json.loads(json.dumps(gpus_to_plain(gpus)))) == gpus
     assert gpus_from_plain(gpus_to_plain(Gpus())) == Gpus()
+
+
+def test_two_examiners_use_two_gpus_at_once(tmp_path: Path, machine: Machine, bus: str) -> None:
+    """While the first GPU is held by another program, the second one serves, and no one waits."""
+    machine.add(f"{bus[:-1]}1", 8, "NVIDIA T4")
+    gpus = dataclasses.replace(find_gpus({}, machine.dev, machine.driver), checked=True)
+    course = write_course(tmp_path / "course", tests=TESTS, key=KEY)
+    held, told = GpuLease.take(gpus.devices), list[str]()
+    assert held.gpu == gpus.devices[0]
+    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier(), gpus=gpus)) as process:
+        request = GradeRequest(handed_in("def sees(): return True\n"), GradeOptions(only=("test_on_it",)))
+        score = process.grade(request, on_progress=told.append).score
+    held.give_back()
+    assert statuses(score) == {"test_on_it": "passed"} and score.gpu is not None and score.gpu.name == "NVIDIA T4"
+    assert not any("waiting for" in line for line in told)
+    lock_file(gpus.devices[1]).unlink()

@@ -177,7 +177,8 @@ def _line(frame: Frame) -> str:
 
 def _review_text(signal: NeedsReview) -> str:
     if not signal.rubric:
-        return f"{NOT_GRADED_YET}: a person decides this test, because {'; '.join(signal.findings)}."[:OUTPUT_CAP]
+        # For a hidden test, students see the first line alone.
+        return f"{NOT_GRADED_YET}: a person decides this test.\nThe reason: {'; '.join(signal.findings)}."[:OUTPUT_CAP]
     state = (
         f"{NOT_GRADED_YET}: a person grades this answer."
         if signal.text.strip()

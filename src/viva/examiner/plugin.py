@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # imported only when a grader runs: every pytest process of t
 
 MARKERS = (
     "depends(*tests): names of tests that must pass first; otherwise this one is skipped and names the blocker",
-    "gpu(memory_mib=0): needs a GPU with at least so much memory; deferred where there is none",
+    "gpu(memory_mib=0, nondeterministic=''): needs a GPU with at least so much memory; deferred where there is none",
     "training: trains a model; takes long, and is deferred where tests that train are left out",
     "timeout(seconds): seconds for this test and for each of its calls, instead of the assignment's limits",
 )

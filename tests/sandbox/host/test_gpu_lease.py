@@ -15,7 +15,7 @@ from gpu_samples import Machine
 from programs import Program
 
 from viva.model.errors import GpuUnavailable
-from viva.model.gpu import Gpu, Gpus
+from viva.model.gpu import NONE_HERE, Gpu, Gpus
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
@@ -199,3 +199,22 @@ def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu
     with pytest.raises(Exception, match="the fork server is closed"):
         boxes.take(0, lambda _: None)
     GpuLease.take([gpu], patience_s=0.1).give_back()
+
+
+def test_a_gpu_that_falls_off_the_bus_is_given_back_and_not_found_again(machine: Machine, gpu: Gpu) -> None:
+    """Its memory is unknown from then on, which holds up no one; the other GPU stays."""
+    lease = GpuLease.take([gpu])
+    machine.remove(BUS)
+    lease.give_back(settle_s=0)
+    assert lock_file(gpu).read_bytes() == b"", "else the next lease would wait for memory that no one can read"
+    again = GpuLease.take([gpu], patience_s=0.1)
+    assert again.use.peak_mib is None
+    again.give_back()
+    assert [one.bus for one in find_gpus({}, machine.dev, machine.driver).devices] == [OTHER]
+
+
+def test_the_last_gpu_that_dies_leaves_none(machine: Machine) -> None:
+    for bus in (BUS, OTHER):
+        machine.remove(bus)
+    gpus = find_gpus({}, machine.dev, machine.driver)
+    assert gpus.devices == () and gpus.reason_unavailable(0) == NONE_HERE
