@@ -37,6 +37,8 @@ class Finder:
         return spec
 
 def pretend(torch):
+    global WHILE_IMPORTED
+    WHILE_IMPORTED = os.environ.get("PYTORCH_NVML_BASED_CUDA_CHECK")
     def on_cpu(device):
         return "cpu" if device == "cuda" else device
 

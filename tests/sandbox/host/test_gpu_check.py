@@ -168,6 +168,20 @@ def test_torch_is_deterministic_in_each_test_unless_one_asks_not_to_be(
         assert box.ask("call", timeout_s=60, **again)["ok"] == wanted
 
 
+def test_libraries_that_are_imported_beforehand_do_not_start_cuda(
+    boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn
+) -> None:
+    """They ask whether there is a GPU; torch answers without CUDA where this variable says so, and boxes lack it."""
+    box, _ = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True)).take(0, lambda _: None)
+    with box:
+        program = Program(box, offered()[0])
+        program.load(
+            "import os, stand_in_torch\ndef seen(): return stand_in_torch.WHILE_IMPORTED\n"
+            "def now(): return os.environ.get('PYTORCH_NVML_BASED_CUDA_CHECK')"
+        )
+        assert (program.call("seen"), program.call("now")) == ("1", None)
+
+
 def test_without_torch_nothing_is_tried(gpus: Gpus, folder: Path) -> None:
     """An assignment that uses another library cannot be checked with torch, and is graded."""
     bare = StandIn(folder / "bare", torch=False)

@@ -1,6 +1,7 @@
 """MIG slices are found and lent like GPUs; GPUs that sandboxes cannot use are refused by name."""
 
 import platform
+import shutil
 import sys
 from pathlib import Path
 
@@ -83,6 +84,24 @@ def test_each_slice_is_a_gpu_with_its_own_files_and_memory(machine: Machine) -> 
 )
 def test_cuda_visible_devices_names_slices(machine: Machine, wish: str, slices: list[str]) -> None:
     assert [gpu.slice for gpu in found(machine, CUDA_VISIBLE_DEVICES=wish).devices] == slices
+
+
+def test_in_a_container_the_device_files_are_found_by_the_list_of_all(machine: Machine) -> None:
+    """The container's runtime covers /proc/driver/nvidia, so that it has no capabilities."""
+    expected = [gpu.capabilities for gpu in found(machine).devices]
+    shutil.rmtree(machine.driver / "capabilities")
+    assert [gpu.slice for gpu in found(machine).devices] == [""]
+    listed = machine.driver.parent / "nvidia-caps" / "mig-minors"
+    listed.parent.mkdir()
+    lines = (
+        "config 1",
+        "gpu0/gi1/access 30",
+        "gpu0/gi1/ci0/access 31",
+        "gpu0/gi9/access 102",
+        "gpu0/gi9/ci0/access 103",
+    )
+    listed.write_text("\n".join(lines) + "\n", "utf-8")
+    assert [gpu.capabilities for gpu in found(machine).devices] == expected and len(expected[0]) == 2
 
 
 def test_a_divided_gpu_without_a_usable_slice_is_refused_by_name(machine: Machine) -> None:

@@ -28,6 +28,9 @@ FOR_LIBRARIES = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """Variables that libraries read when they are imported."""
+WHILE_IMPORTING_WITH_GPU = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
+"""For the fork server of boxes with a GPU: libraries ask for one when they are imported, and torch would start CUDA to
+answer, which no fork survives."""
 
 
 def variables(work: str, scratch: str) -> Dict[str, str]:

@@ -144,6 +144,8 @@ class ForkServer:
         """Import the libraries; return the module `warmup`, which is loaded after them."""
         if self._root is not None:
             os.environ.update(HOME=SCRATCH, TMPDIR=SCRATCH, MPLCONFIGDIR=SCRATCH + "/mpl", IPYTHONDIR=SCRATCH + "/ipy")
+        if self._settings.get("devices"):
+            os.environ.update(clean_environment.WHILE_IMPORTING_WITH_GPU)
         preload.import_all(preload.to_import(self._settings["preload"]))
         return importlib.import_module("viva_box.process.warmup")
 

@@ -32,7 +32,7 @@ STEPS: Final = (
         "start",
         "CUDA starts",
         "Install a torch that was built for CUDA, and a driver at least as new as that CUDA. Raise `memory_mib` if the "
-        "memory of the sandbox was too small.",
+        "memory of the sandbox was too small. No module of `preload` may start CUDA when it is imported.",
     ),
     Step("multiply", "a product is the CPU's", "Set no TF32 or half precision for the whole machine; test the card."),
     Step("repeat", "sums are repeatable", "Use a torch whose CUDA has deterministic algorithms; test the card."),

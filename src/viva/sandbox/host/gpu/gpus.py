@@ -111,7 +111,7 @@ def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER
     """
     refused = [f"this machine has an {name}, which viva does not support" for name in other_makers(dev)]
     known = _information(driver) if (dev / _SHARED[0]).exists() else {}
-    parts = _MigParts.read() if known and mig.may_have_slices(driver) else _MigParts()
+    parts = _MigParts.read() if known and mig.may_have_slices(dev) else _MigParts()
     cards: list[_Card] = []
     for gpu, minor in _whole(known, dev, driver):
         if gpu.bus not in parts.by_bus:

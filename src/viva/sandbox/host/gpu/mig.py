@@ -2,7 +2,8 @@
 
 Three places describe a slice. `nvidia-smi -L` has its UUID by its number on the GPU. `nvidia-smi -q -x` has, by the
 same number, its GPU instance, its compute instance and its memory. The driver's /proc has the number of the device file
-of each instance. Formats: chapter "Device Nodes and Capabilities" of NVIDIA's MIG user guide.
+of each instance, in a container only in `nvidia-caps/mig-minors`. Formats: chapter "Device Nodes and Capabilities" of
+NVIDIA's MIG user guide.
 """
 
 import re
@@ -88,24 +89,31 @@ def device_files(minor: str, instance: str, dev: Path, driver: Path) -> tuple[st
         driver: the folder of the driver's /proc.
     """
     of_gpu, of_computing = instance.split("/")
-    place = driver / "capabilities" / f"gpu{minor}" / "mig" / f"gi{of_gpu}"
-    numbers = [_number(place / "access"), _number(place / f"ci{of_computing}" / "access")]
+    numbers = [_number(driver, minor, place) for place in (f"gi{of_gpu}", f"gi{of_gpu}/ci{of_computing}")]
     files = [dev / CAPABILITIES / f"nvidia-cap{number}" for number in numbers]
     return tuple(map(str, files)) if all(numbers) and all(path.exists() for path in files) else ()
 
 
-def may_have_slices(driver: Path) -> bool:
-    """Return whether the driver has instances of any GPU, so that it is worth asking for slices."""
-    return any((driver / "capabilities").glob("gpu*/mig"))
+def may_have_slices(dev: Path) -> bool:
+    """Return whether there are device files of slices, so that it is worth asking for slices."""
+    return (dev / CAPABILITIES).is_dir()
 
 
-def _number(path: Path) -> str:
-    """Read the number of a device file from `DeviceFileMinor: 30`; empty if there is none."""
+def _number(driver: Path, minor: str, place: str) -> str:
+    """Read the number of an instance's device file, `DeviceFileMinor: 30` or `gpu0/gi1/access 30`; empty if unknown."""
+    own = _read(driver / "capabilities" / f"gpu{minor}" / "mig" / place / "access")
+    match = re.search(r"^DeviceFileMinor:\s*(\d+)\s*$", own, re.M)
+    if match is None:
+        everyone = _read(driver.parent / CAPABILITIES / "mig-minors")
+        match = re.search(rf"^gpu{minor}/{place}/access\s+(\d+)\s*$", everyone, re.M)
+    return match[1] if match else ""
+
+
+def _read(path: Path) -> str:
     try:
-        match = re.search(r"^DeviceFileMinor:\s*(\d+)\s*$", path.read_text("utf-8", "replace"), re.M)
+        return path.read_text("utf-8", "replace")
     except OSError:
         return ""
-    return match[1] if match else ""
 
 
 def _text(element: "Element", path: str) -> str:
