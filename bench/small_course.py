@@ -118,8 +118,8 @@ def source_of(student: int, *, torch: bool) -> str:
     return f"# student {student}\n" + ("import torch\n" if torch else "") + answers
 
 
-def write(folder: Path, *, size: int, torch: bool) -> None:
-    """Write `course/`, and per student `modules/<s>/solution.py` and `notebooks/<s>/answer.ipynb`."""
+def write(folder: Path, *, size: int, torch: bool, notebooks: bool = True) -> None:
+    """Write `course/`, and per student `modules/<s>/solution.py` and, if wanted, `notebooks/<s>/answer.ipynb`."""
     course = folder / "course"
     for name, text in {
         "grader.yaml": "course: bench\nsecret: file:.secret\nassignments: [small]\n",
@@ -133,7 +133,8 @@ def write(folder: Path, *, size: int, torch: bool) -> None:
     for student in range(size):
         source = source_of(student, torch=torch)
         put(folder / "modules" / name_of(student) / "solution.py", source)
-        put(folder / "notebooks" / name_of(student) / "answer.ipynb", notebook(cells_of(source)))
+        if notebooks:
+            put(folder / "notebooks" / name_of(student) / "answer.ipynb", notebook(cells_of(source)))
 
 
 def name_of(student: int) -> str:
