@@ -8,14 +8,18 @@ A program of its own, so that its memory is not part of what the commands are me
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from bench.small_course import name_of, total_of
 from viva.config import load_course
-from viva.model import Attempt
+from viva.model import Attempt, Submission
 from viva.model.attempt import Student
 from viva.records import Records
-from viva.records.store import Reason, StoredScore
+from viva.records.store import Reason
+from viva.records.stored_scores import StoredScore
+from viva.replay.call_log.call_log import CallLog
+from viva.replay.call_log.exchange import question_of
 from viva.submissions import discover, open_submission
 
 ASSIGNMENT = "small"
@@ -59,7 +63,17 @@ def _store(records: Records, paths: Sequence[Path], graded: StoredScore, call_lo
     assert graded.conditions is not None  # this viva stored it
     for number, submission in zip(numbers, opened, strict=True):
         score = replace(graded.scored.score, submission=submission.name, content_hash=submission.content_hash)
-        records.add_score(number, score, graded.conditions, Reason("bench"), call_log=call_log)
+        log = _of_submission(call_log, submission)
+        records.add_score(number, score, graded.conditions, Reason("bench"), call_log=log)
+
+
+def _of_submission(call_log: bytes, submission: Submission) -> bytes:
+    """Return a call log as that of another submission, whose file is put into its boxes."""
+    (file,) = submission.files
+    put = question_of("put", {"path": file.path, "data": file.data})
+    log = CallLog.from_bytes(call_log)
+    log.loads = [[replace(first, question=put), *others] for first, *others in log.loads]
+    return log.to_bytes()
 
 
 def check(records: Records, count: int) -> None:
@@ -68,7 +82,7 @@ def check(records: Records, count: int) -> None:
     Raises:
         SystemExit: one has another total, or none.
     """
-    kept = {k.scored.attempt.name: k.scored.score.earned for k in records.current(ASSIGNMENT)}
+    kept = {row.name: Fraction(row.earned) for row in records.current_rows(ASSIGNMENT)}
     wrong = [n for n in range(count) if kept.get(name_of(n)) != total_of(n)]
     if wrong or len(kept) != count:
         raise SystemExit(f"{len(kept)} scores for {count}; wrong or missing: {wrong[:10]}")
