@@ -13,8 +13,9 @@ from viva.model.hand_grading import APPEAL, SECOND, SETTLED
 from viva.records import Records
 from viva.records.hand_grading import append, undo
 from viva.records.overrides import override
-from viva.records.proposals import decide, pending_proposal, propose
-from viva.records.store import Reason, StoredScore
+from viva.records.proposals import NewGrading, decide, pending_proposal, propose
+from viva.records.store import Reason
+from viva.records.stored_scores import StoredScore
 from viva.replay.call_log import CallLog, Exchange
 from viva.replay.call_log.exchange import question_of
 
@@ -69,8 +70,12 @@ def fill(records: Records) -> None:
     attempt = second.scored.attempt
     override(records, second.scored.score, attempt.name, "1", Fraction(3), Reason("grace", "Ada argued well"))
     override(records, cem.scored.score, cem.scored.attempt.name, "1", Fraction(2), Reason("grace", "seen"))
-    found = [(kept, graded(kept.scored.attempt, "Ada", 1, 1), b"") for kept in (first, second, cem)]
-    propose(records, "small", "m2", found, Reason("grace", "other points"), lambda _: samples.made("m2"))
+    made = samples.made("m2")
+    found = [
+        NewGrading.of(kept, graded(kept.scored.attempt, "Ada", 1, 1), made, differs=True)
+        for kept in (first, second, cem)
+    ]
+    propose(records, "small", "m2", found, Reason("grace", "other points"))
     proposal = pending_proposal(records, "small")
     assert proposal is not None
     decide(records, proposal, BY, applied=True, chosen=lambda change: change.kept.id in (first.id, cem.id))

@@ -4,16 +4,19 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from sqlalchemy import insert, select, update
+import samples
+from sqlalchemy import Connection, insert, select, update
 
+from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.claims import Claims
 from viva.records.database_tables import claims
 from viva.records.graders import Grader
+from viva.records.store import Reason
 
 
 class Clock:
@@ -113,3 +116,22 @@ def test_of_another_machine_nothing_is_known(records: Records) -> None:
     elsewhere = Grader("far", "another-boot/1", here.pid, "1", "t")
     assert not elsewhere.has_ended and Grader.from_text(str(elsewhere)) == elsewhere
     assert Grader.from_text("") is None and Grader.from_text("a b c d e") is None
+
+
+def test_a_claim_ends_with_the_score_or_not_at_all(records: Records, graders: tuple[Claims, Claims]) -> None:
+    one, other = graders
+    (number,) = records.add_attempts("small", [(samples.attempt(), "00")])
+
+    def keep(ends_claim: Callable[[Connection], None]) -> None:
+        records.add_score(number, samples.score(), samples.made(), Reason("ada"), ends_claim=ends_claim)
+
+    def fails(connection: Connection) -> None:
+        one.end(connection, "a")
+        raise UsageError("the disk is full")
+
+    assert one.take("a", number)
+    with pytest.raises(UsageError, match="the disk is full"):
+        keep(fails)
+    assert records.current("small") == [] and not other.take("a", number)
+    keep(lambda connection: one.end(connection, "a"))
+    assert len(records.current("small")) == 1 and other.take("a", number)

@@ -108,7 +108,7 @@ class Grading:
         off = records_use.no_records or not everything
         with contextlib.ExitStack() as open_:
             progress = open_.enter_context(Progress(jobs))
-            run = GradingRun(jobs, writer, progress)
+            run = GradingRun(jobs, writer, progress, keep_messages=as_student or len(jobs) == 1)
             progress.watch(run.summary, writer)
             records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off, warn=warn))
             decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))

@@ -23,7 +23,7 @@ from viva.pipeline.jobs import Observer
 from viva.pipeline.open_records import open_records
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
-    from viva.records import Records
+    from viva.records import Records, StoredScore
     from viva.records.conditions import Asked, Conditions
     from viva.records.proposals import Change
     from viva.records.store import Reason
@@ -88,7 +88,7 @@ def command(
             rest = f"; {left} wait on" if (left := len(proposal.changes) - len(done)) else ""
             click.echo(f"{len(done)} of {len(proposal.changes)} {'applied' if applies else 'discarded'}{rest}")
             return 0
-        show([c for c in proposal.changes if choice(c)], by_hand, details=details)
+        show(filter(choice, proposal.changes), by_hand, details=details)
         if proposal.changes:
             click.echo(f"viva regrade {assignment} --apply [--never-lower] makes it count, --discard drops it")
     return 0
@@ -139,29 +139,35 @@ class Choice:
 
 def propose_regrade(run: Run, records: "Records", reason: "Reason") -> None:
     """Grade the class again and keep the changes as a proposal; scores that did not change are kept at once."""
+    from viva.pipeline.grading_spool import GradingSpool
     from viva.pipeline.local_pool import LocalPool
     from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.regrading import Regrade, differs
-    from viva.records.proposals import propose
+    from viva.records.proposals import NewGrading, propose
 
     name = run.assignment.name
-    known = records.current(name)
     made_with = run.asked.tests(run.assignment)
-    kept = [k for k in known if k.made_with != made_with]
-    if not kept:
-        what = f"all {len(known)} scores were made by the tests as they are"
+    known, outdated = records.count_current(name, made_with)
+    if not outdated:
+        what = f"all {known} scores were made by the tests as they are"
         what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
     place = run.place
     replaying = LocalPool(run.course, run.secret, BoxOptions(place.tier, replay_only=True), workers=place.workers)
     pool = place.pool(run.course, run.secret, run.options, Observer())
-    regraded = Regrade(run.course, run.assignment, records, replaying, pool, run.options, place.isolation).run(kept)
-    changed = [each for each in regraded.found if differs(each[0].scored.score, each[1])]
-    same = [each for each in regraded.found if not differs(each[0].scored.score, each[1])]
-    propose(records, name, made_with, changed, reason, run.conditions, same=same)
+    regrade = Regrade(run.course, run.assignment, records, replaying, pool, run.options, place.isolation)
+    with GradingSpool() as spool:
+
+        def add(kept: "StoredScore", score: Score, call_log: bytes) -> None:
+            changed = differs(kept.scored.score, score)
+            spool.add(NewGrading.of(kept, score, run.conditions(score), differs=changed, call_log=call_log))
+
+        regraded = regrade.run((k for k in records.each_current(name) if k.made_with != made_with), add)
+        propose(records, name, made_with, spool, reason)
+        changed = spool.differing
     click.echo(
-        f"{len(kept)} regraded, {len(changed)} with a different result; "
+        f"{outdated} regraded, {changed} with a different result; "
         f"{regraded.programs_run} programs were run, the answers of the others were recorded"
     )
-    for each, why in regraded.left:
-        click.echo(f"viva: {escaping.line(each.scored.attempt.name)} keeps its score: {escaping.line(why)}", err=True)
+    for attempt, why in regraded.left:
+        click.echo(f"viva: {escaping.line(attempt)} keeps its score: {escaping.line(why)}", err=True)

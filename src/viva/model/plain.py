@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
+from functools import lru_cache
+from sys import intern
 from typing import Any
 
 from viva.model.gpu import Gpu, Gpus, GpuUse
@@ -10,6 +12,8 @@ from viva.model.isolation import Isolation
 from viva.model.score import Case, Curve, Entry, Leader, Score
 from viva.model.status import Status
 from viva.model.submission import File, Submission
+
+_Pairs = tuple[tuple[str, str], ...]
 
 
 def submission_to_plain(submission: Submission) -> dict[str, object]:
@@ -69,18 +73,37 @@ def entry_to_plain(entry: Entry) -> dict[str, object]:
 
 
 def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
-    """Rebuild an entry from what `entry_to_plain` returned."""
+    """Rebuild an entry from what `entry_to_plain` returned.
+
+    Its texts are shared with entries that were rebuilt before: those of a class differ in few of them.
+    """
     cases = tuple(
-        Case(label, Status(status), Fraction(earned), Fraction(points), message, staff, wall_s)
+        Case(intern(label), Status(status), _points(earned), _points(points), intern(message), intern(staff), wall_s)
         for label, status, earned, points, message, staff, wall_s in plain["cases"]
     )
     exact = {
         "status": Status(plain["status"]),
-        "earned": Fraction(plain["earned"]),
-        "points": Fraction(plain["points"]),
+        "earned": _points(plain["earned"]),
+        "points": _points(plain["points"]),
     }
+    texts = {name: intern(plain[name]) for name in ("test_id", "name", "number", "visibility", "rubric")}
     lists = {"cases": cases, "tags": tuple(plain["tags"]), "needs": tuple(plain["needs"])}
-    return Entry(**{**plain, **exact, **lists})
+    return Entry(**{**plain, **exact, **texts, **lists})
+
+
+@lru_cache
+def _points(text: str) -> Fraction:
+    return Fraction(text)
+
+
+@lru_cache
+def _isolation(tier: str, layers: _Pairs, probes: _Pairs, missing: tuple[str, ...]) -> Isolation:
+    return Isolation(tier, dict(layers), dict(probes), missing)
+
+
+@lru_cache
+def _signature(pairs: _Pairs) -> Mapping[str, str]:
+    return dict(pairs)
 
 
 def score_to_plain(score: Score) -> dict[str, object]:
@@ -116,9 +139,14 @@ def score_from_plain(plain: Mapping[str, Any]) -> Score:
         "notes": tuple(plain["notes"]),
         "choice": plain["choice"],
         "environment": tuple(plain["environment"]),
-        "isolation": Isolation(
-            isolation["tier"], isolation["layers"], isolation["probes"], tuple(isolation["missing"])
+        "isolation": _isolation(
+            isolation["tier"],
+            tuple(isolation["layers"].items()),
+            tuple(isolation["probes"].items()),
+            tuple(isolation["missing"]),
         ),
+        "assignment": intern(plain["assignment"]),
+        "signature": _signature(tuple(plain["signature"].items())),
         "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
         "gpu": None if plain["gpu"] is None else GpuUse(**plain["gpu"]),
         "curves": tuple(

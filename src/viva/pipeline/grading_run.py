@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from viva.model import Score
 from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded
+from viva.model.outlines import Outlines
 from viva.pipeline.jobs import Job, Pool, Postponed
 from viva.pipeline.results_writer import ResultsWriter
 
@@ -48,7 +49,10 @@ class Summary:
 
     names: list[str]
     """All submissions, in their order."""
+    outlines: Outlines | None = None
+    """Makes scores small, where the run does not show what is in them; None to keep them whole."""
     scores: dict[str, Score] = field(default_factory=dict)
+    """By submission; without messages if there are `outlines`."""
     errors: dict[str, Exception] = field(default_factory=dict)
     """Why submissions have no score, or why one of their files could not be written."""
     remarks: list[tuple[str, str]] = field(default_factory=list)
@@ -61,6 +65,10 @@ class Summary:
     """How many of them had been graded by other tests or another viva, by assignment."""
     weaker: Counter[str] = field(default_factory=Counter)
     """How many submissions are graded again because their score was made with a weaker isolation, by its level."""
+
+    def add(self, name: str, score: Score) -> None:
+        """Add the score of a submission."""
+        self.scores[name] = score if self.outlines is None else self.outlines.of(score)
 
     @property
     def points(self) -> dict[str, Fraction]:
@@ -83,11 +91,21 @@ class Summary:
 class GradingRun:
     """Grades the jobs of one command."""
 
-    def __init__(self, jobs: Sequence[Job], writer: ResultsWriter, display: Display) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], writer: ResultsWriter, display: Display, *, keep_messages: bool = True
+    ) -> None:
+        """Prepare.
+
+        Args:
+            jobs: the submissions.
+            writer: writes their results.
+            display: shows the progress.
+            keep_messages: whether the summary keeps what is in each score, or only points and statuses.
+        """
         self._jobs, self._writer, self._display = [*jobs], writer, display
         self._store: ScoreStore | None = None
         self._cache: ScoreCache | None = None
-        self.summary = Summary([job.name for job in jobs])
+        self.summary = Summary([job.name for job in jobs], None if keep_messages else Outlines())
 
     def use_cache(self, cache: "ScoreCache") -> None:
         """Use the scores of earlier runs, and keep those of this one.
@@ -98,10 +116,10 @@ class GradingRun:
         Raises:
             VivaError: a result of an earlier run cannot be written.
         """
-        found = cache.sort(self._jobs)
-        self._restore(cache, found)
-        self.summary.weaker = Counter(last.scored.score.isolation.tier for _, last in found.weaker)
-        self._jobs, self._store, self._cache = found.to_grade, cache, cache
+        self._cache = cache
+        found = self._sort(self._jobs)
+        self.summary.weaker = found.weaker
+        self._jobs, self._store = found.to_grade, cache
 
     def use_store(self, store: ScoreStore | None) -> None:
         """Let people's decisions take precedence over the scores of this run."""
@@ -159,25 +177,28 @@ class GradingRun:
             taken = self._cache.with_others(jobs)
             free = [job for job in jobs if job.name not in taken]
             if free:
-                found = self._cache.sort(free)
-                self._restore(self._cache, found)
+                found = self._sort(free)
                 return [*found.to_grade, *(job for job in jobs if job.name in taken)]
             if not told:
                 self._display.wait(len(jobs), next(iter(taken.values())))
                 told = True
             time.sleep(_LOOK_S)
 
-    def _restore(self, cache: "ScoreCache", found: "Sorted") -> None:
-        for job, decided, changed in cache.scores(found):
-            self.summary.scores[job.name] = decided.score
-            self.summary.cached.add(job.name)
-            self._writer.restore(job, decided, changed=changed)
-            self._display.advance(None)
-        self.summary.unchanged += len(found.kept)
-        self.summary.earlier.update(job.assignment.name for job, _ in found.earlier)
+    def _sort(self, jobs: Sequence[Job]) -> "Sorted":
+        assert self._cache is not None, "there are scores of earlier runs"
+        found = self._cache.sort(jobs, self._restore)
+        self.summary.unchanged += found.unchanged
+        self.summary.earlier.update(found.earlier)
+        return found
+
+    def _restore(self, job: Job, decided: "DecidedScore", *, changed: bool) -> None:
+        self.summary.add(job.name, decided.score)
+        self.summary.cached.add(job.name)
+        self._writer.restore(job, decided, changed=changed)
+        self._display.advance(None)
 
     def _finish(self, job: Job, graded: Graded, decided: "DecidedScore | None") -> None:
-        self.summary.scores[job.name] = graded.score if decided is None else decided.score
+        self.summary.add(job.name, graded.score if decided is None else decided.score)
         self.summary.remarks += [(job.name, remark) for remark in graded.remarks]
         try:
             self._writer.finish(job, graded, decided)

@@ -3,7 +3,7 @@
 Call logs give the answers; where they cannot, the students' programs run just the tests that changed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -14,6 +14,7 @@ from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job, Pool
 from viva.records import Records, StoredScore
+from viva.records.row_packing import pack_score, unpack_score
 from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
 
@@ -24,9 +25,7 @@ OTHER_BYTES: Final = "what is there now is not what was graded"
 class Regraded:
     """What a regrade found."""
 
-    found: list[tuple[StoredScore, Score, bytes]] = field(default_factory=list)
-    """The score that counts, the new score, and its call log."""
-    left: list[tuple[StoredScore, str]] = field(default_factory=list)
+    left: list[tuple[str, str]] = field(default_factory=list)
     """Submissions that could not be graded again, and why."""
     programs_run: int = 0
     """How many programs had to be run again."""
@@ -34,12 +33,18 @@ class Regraded:
 
 @dataclass(slots=True)
 class _Case:
-    """One submission in progress."""
+    """One submission in progress. Its scores are read when they are needed: a class of them is large."""
 
-    kept: StoredScore
+    number: int
+    """Of the score that counts now."""
+    name: str
     job: Job
-    score: Score | None = None
-    changed: list[str] = field(default_factory=list)
+    has_answers: bool
+    """Whether its call log can be replayed."""
+    replayed: bytes = b""
+    """The score that the call log gave, packed, where some tests must be asked again."""
+    changed: tuple[str, ...] = ()
+    """Those tests."""
 
 
 class Regrade:
@@ -68,12 +73,20 @@ class Regrade:
         """
         self._course, self._assignment, self._records = course, assignment, records
         self._replaying, self._pool, self._options, self._isolation = replaying, pool, options, isolation
+        self._on_graded: Callable[[StoredScore, Score, bytes], None] = lambda *_: None
+        self._on_done: Callable[[], None] = lambda: None
 
-    def run(self, kept: Sequence[StoredScore], on_done: Callable[[], None] = lambda: None) -> Regraded:
+    def run(
+        self,
+        kept: Iterable[StoredScore],
+        on_graded: Callable[[StoredScore, Score, bytes], None],
+        on_done: Callable[[], None] = lambda: None,
+    ) -> Regraded:
         """Grade these submissions again.
 
         Args:
             kept: the scores that count now.
+            on_graded: called with each of these scores, the new score and its call log.
             on_done: called after each submission.
 
         Raises:
@@ -82,13 +95,9 @@ class Regrade:
         result = Regraded()
         opened = (self._case(each, result) for each in kept)
         cases = {case.job.name: case for case in opened if case is not None}
+        self._on_graded, self._on_done = on_graded, on_done
         self._replay(cases)
-        for case in cases.values():
-            if case.score is not None and not case.changed:
-                result.found.append((case.kept, case.score, b""))
-                on_done()
-        self._ask_again(cases, result, on_done)
-        result.found = [(kept, _called_as(score, kept), call_log) for kept, score, call_log in result.found]
+        self._ask_again(cases, result)
         return result
 
     def _case(self, kept: StoredScore, result: Regraded) -> _Case | None:
@@ -97,10 +106,10 @@ class Regrade:
         try:
             submission = open_submission(attempt.path, graded.submission, withheld=self._course.withheld)
         except VivaError as error:
-            result.left.append((kept, str(error).rstrip(".")))
+            result.left.append((attempt.name, str(error).rstrip(".")))
             return None
         if submission.content_hash != graded.content_hash:
-            result.left.append((kept, f"{attempt.path}: {OTHER_BYTES}"))
+            result.left.append((attempt.name, f"{attempt.path}: {OTHER_BYTES}"))
             return None
         job = Job(
             attempt.path,
@@ -109,59 +118,73 @@ class Regrade:
             may_hold_notebook=submission.may_hold_notebook,
             replayed=partial(self._records.call_log, kept.call_log_id),
         )
-        return _Case(kept, job)
+        has_answers = kept.call_log_id is not None and self._assignment.suite is None and self._may_use(kept)
+        return _Case(kept.id, attempt.name, job, has_answers)
 
     def _replay(self, cases: dict[str, _Case]) -> None:
         """Grade from the call logs; what has none, or cannot be answered from it, remains to be run."""
-        with_call_log = [
-            case.job for case in cases.values() if case.kept.call_log_id is not None and self._may_use(case.kept)
-        ]
-        for job, graded in self._replaying.run(with_call_log) if self._assignment.suite is None else ():
-            case = cases[job.name]
+        for job, graded in self._replaying.run([case.job for case in cases.values() if case.has_answers]):
             if isinstance(graded, UsageError):
                 raise graded
-            if isinstance(graded, Graded) and graded.finished:
-                case.score, case.changed = graded.score, graded.changed
+            if not isinstance(graded, Graded) or not graded.finished:
+                continue
+            if not graded.changed:
+                self._end(cases.pop(job.name), graded.score, b"")
+                continue
+            case = cases[job.name]
+            case.replayed, case.changed = pack_score(graded.score), tuple(graded.changed)
 
-    def _ask_again(self, cases: dict[str, _Case], result: Regraded, on_done: Callable[[], None]) -> None:
+    def _ask_again(self, cases: dict[str, _Case], result: Regraded) -> None:
         jobs = []
         for case in cases.values():
-            if case.score is None or case.changed:
-                only = tuple(case.changed) if case.score is not None else None
-                options = replace(self._options, only=only, call_log=True)
-                jobs.append(replace(case.job, options=options, replayed=bytes))
+            only = case.changed if case.replayed else None
+            options = replace(self._options, only=only, call_log=True)
+            jobs.append(replace(case.job, options=options, replayed=bytes))
         result.programs_run = len(jobs)
         for job, graded in self._pool.run(jobs):
-            case = cases[job.name]
+            case = cases.pop(job.name)
             if isinstance(graded, UsageError):
                 raise graded
             if isinstance(graded, Exception):
-                result.left.append((case.kept, str(graded)))
+                result.left.append((case.name, str(graded)))
             elif graded.score.has_grader_error or not graded.finished:
-                result.left.append((case.kept, "something went wrong on the grader's side"))
+                result.left.append((case.name, "something went wrong on the grader's side"))
             else:
-                result.found.append((case.kept, self._joined(case, graded.score), self._call_log(case, graded)))
-            on_done()
+                self._end_asked(case, graded)
+                continue
+            self._on_done()
 
-    def _joined(self, case: _Case, rerun: Score) -> Score:
+    def _end_asked(self, case: _Case, graded: Graded) -> None:
+        replayed = unpack_score(case.replayed) if case.replayed else None
+        kept = self._records.stored(case.number)
+        score = self._joined(kept, replayed, case.changed, graded.score)
+        self._end(case, score, self._call_log(case, graded), kept)
+
+    def _end(self, case: _Case, score: Score, call_log: bytes, kept: StoredScore | None = None) -> None:
+        """Hand on the new score, under the name by which the submission was first graded."""
+        kept = kept or self._records.stored(case.number)
+        self._on_graded(kept, replace(score, submission=kept.scored.score.submission), call_log)
+        self._on_done()
+
+    def _joined(self, kept: StoredScore, replayed: Score | None, changed: Sequence[str], rerun: Score) -> Score:
         """Return the replayed score with the tests that were run again, or only these if nothing could be replayed."""
-        kept = case.kept.scored.score
-        before = {entry.test_id: entry for entry in kept.entries} if self._may_use(case.kept) else {}
+        score = kept.scored.score
+        before = {entry.test_id: entry for entry in score.entries} if self._may_use(kept) else {}
         new = {entry.test_id: _decided(entry, before.get(entry.test_id)) for entry in rerun.entries}
-        isolation = rerun.isolation.weaker(kept.isolation) if before else rerun.isolation
-        if case.score is None or len(case.changed) == len(case.score.entries):
+        isolation = rerun.isolation.weaker(score.isolation) if before else rerun.isolation
+        if replayed is None or len(changed) == len(replayed.entries):
             return replace(rerun, entries=tuple(new.values()), isolation=isolation)
-        entries = tuple(new[e.test_id] if e.test_id in case.changed else e for e in case.score.entries)
-        curves = (*(curve for curve in case.score.curves if curve.test_id not in case.changed), *rerun.curves)
-        gpu = rerun.gpu or case.score.gpu
-        return replace(case.score, entries=entries, curves=curves, gpu=gpu, isolation=isolation)
+        entries = tuple(new[e.test_id] if e.test_id in changed else e for e in replayed.entries)
+        curves = (*(curve for curve in replayed.curves if curve.test_id not in changed), *rerun.curves)
+        gpu = rerun.gpu or replayed.gpu
+        return replace(replayed, entries=entries, curves=curves, gpu=gpu, isolation=isolation)
 
     def _may_use(self, kept: StoredScore) -> bool:
         """Return whether the program of a kept score ran with no less isolation than this regrade offers."""
         return kept.scored.score.isolation.holds(self._isolation)
 
     def _call_log(self, case: _Case, graded: Graded) -> bytes:
-        if case.score is None or not graded.call_log:
+        if not case.replayed or not graded.call_log:
             return graded.call_log
         before = CallLog.from_bytes(case.job.replayed())
         return before.updated(CallLog.from_bytes(graded.call_log), case.changed).to_bytes()
@@ -180,8 +203,3 @@ def _decided(new: Entry, before: Entry | None) -> Entry:
     """Return the new entry, or the earlier one if this run had no GPU or no time to train for the test."""
     deferred = new.status is Status.DEFERRED and before is not None and not before.status.is_open
     return before if deferred and before is not None else new
-
-
-def _called_as(score: Score, kept: StoredScore) -> Score:
-    """Return the score under the name by which the submission was first graded."""
-    return replace(score, submission=kept.scored.score.submission)

@@ -1,31 +1,49 @@
 """A class whose scores are kept: nothing is graded again that was graded before, and no score is lost."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol, Self
 
 from viva.model import Attempt, Isolation, Score, Student
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
 from viva.pipeline.jobs import Job
-from viva.records import Records, StoredScore
+from viva.records import Records
 from viva.records.claims import Claims
 from viva.records.conditions import Asked, Conditions, Standing, standing
+from viva.records.database import parts
 from viva.records.overrides import ByHand, DecidedScore, Override, held_now, overridden
 from viva.records.store import GRADED, Reason
 
 
+class Restore(Protocol):
+    """Takes in the score of a job that is not graded now."""
+
+    def __call__(self, job: Job, decided: DecidedScore, *, changed: bool) -> None:
+        """Take it in, with what people decided.
+
+        Args:
+            job: whose score it is.
+            decided: the score with what people decided.
+            changed: whether a regrade or a person has changed the score since it was graded.
+        """
+        ...
+
+
 @dataclass(slots=True)
 class Sorted:
-    """A class, sorted by what there is to do."""
+    """What there is to do in a class."""
 
     to_grade: list[Job] = field(default_factory=list)
-    kept: list[tuple[Job, StoredScore]] = field(default_factory=list)
-    """Graded before, by the same tests and the same engine."""
-    earlier: list[tuple[Job, StoredScore]] = field(default_factory=list)
-    """Graded before, by other tests or another engine: a regrade would show what that changes."""
-    weaker: list[tuple[Job, StoredScore]] = field(default_factory=list)
-    """Graded before with a weaker isolation, and so among `to_grade`."""
+    unchanged: int = 0
+    """How many were graded before, by the same tests and the same engine."""
+    earlier: Counter[str] = field(default_factory=Counter)
+    """How many were graded before by other tests or another engine, by assignment: a regrade would show what that
+    changes."""
+    weaker: Counter[str] = field(default_factory=Counter)
+    """How many of `to_grade` were graded before with a weaker isolation, by its level."""
 
 
 class ScoreCache:
@@ -55,33 +73,42 @@ class ScoreCache:
         self._reason, self._claims, self._again = reason, claims, again
         self._numbers: dict[str, int] = {}
 
-    def sort(self, jobs: Sequence[Job]) -> Sorted:
-        """Return what to grade, and what has a score; set the content hash of every job."""
+    def sort(self, jobs: Sequence[Job], restore: Restore) -> Sorted:
+        """Find out what to grade, and restore what has a score. A part of the class is read at a time."""
+        found = Sorted()
         for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
             theirs = [job for job in jobs if job.assignment.name == assignment.name]
-            numbers = self._records.add_attempts(
-                assignment.name, [(attempt_of(job), job.content_hash) for job in theirs]
-            )
-            self._numbers |= {job.name: number for job, number in zip(theirs, numbers, strict=True)}
-        if self._again:
-            return Sorted([*jobs])
-        latest = self._records.latest(self._numbers.values())
-        found = Sorted()
+            people: _People | None = None
+            for part in parts(theirs):
+                handed_in = [(attempt_of(job), job.content_hash) for job in part]
+                numbers = self._records.add_attempts(assignment.name, handed_in)
+                self._numbers |= {job.name: number for job, number in zip(part, numbers, strict=True)}
+                if not self._again:
+                    people = people or _People.of(self._records, assignment.name)
+                    self._sort_part(part, people, found, restore)
+        names = {job.name for job in found.to_grade}
+        found.to_grade = [job for job in jobs if self._again or job.name in names]  # in the order of the class
+        return found
+
+    def _sort_part(self, jobs: Sequence[Job], people: "_People", found: Sorted, restore: Restore) -> None:
+        latest = self._records.latest(self._numbers[job.name] for job in jobs)
         for job in jobs:
             last = latest.get(self._numbers[job.name])
             if last is None:
                 found.to_grade.append(job)
                 continue
             how = standing(last.scored.score, last.conditions, self._conditions(job))
-            if how is Standing.SAME:
-                found.kept.append((job, last))
-            elif how is Standing.OTHER_TESTS:
-                found.earlier.append((job, last))
-            else:
+            if how is Standing.WEAKER:
+                found.weaker[last.scored.score.isolation.tier] += 1
+            if how not in (Standing.SAME, Standing.OTHER_TESTS):
                 found.to_grade.append(job)
-                if how is Standing.WEAKER:
-                    found.weaker.append((job, last))
-        return found
+                continue
+            if how is Standing.SAME:
+                found.unchanged += 1
+            else:
+                found.earlier[job.assignment.name] += 1
+            score = _decided(people.by_hand, job, last.attempt_id, last.scored.score, people.held)
+            restore(job, score, changed=last.kind != GRADED or people.by_hand.touches(last))
 
     def may_start(self, job: Job) -> bool:
         """Claim a job; False if another grader has it, or has kept a score since the jobs were sorted.
@@ -114,18 +141,6 @@ class ScoreCache:
     def _conditions(self, job: Job) -> Conditions:
         return self._asked.conditions(job.assignment, self._isolation, options=job.options)
 
-    def scores(self, found: Sorted) -> list[tuple[Job, DecidedScore, bool]]:
-        """Return the scores of what is not graded now, with what people decided, and whether they changed anything."""
-        names = {job.assignment.name for job, _ in (*found.kept, *found.earlier)}
-        by_hand = {name: ByHand.of(self._records, name) for name in names}
-        held = {name: held_now(self._records, name, by_hand[name]) if by_hand[name].overrides else {} for name in names}
-        scores = []
-        for job, kept in (*found.kept, *found.earlier):
-            people = by_hand[job.assignment.name]
-            score = _decided(people, job, kept.attempt_id, kept.scored.score, held[job.assignment.name])
-            scores.append((job, score, kept.kind != GRADED or people.touches(kept)))
-        return scores
-
     def keep(self, job: Job, graded: Graded) -> DecidedScore:
         """Keep a score; one that is pending through a fault of the grader is graded again next time.
 
@@ -138,16 +153,35 @@ class ScoreCache:
         number, assignment, name = self._numbers[job.name], job.assignment.name, attempt_of(job).name
         whole = graded.finished and not graded.score.has_grader_error
         made = self._asked.conditions(job.assignment, graded.score.isolation, options=job.options, whole=whole)
+        claimed = self._conditions(job).identity(number)
         try:
             self._records.add_score(
-                number, graded.score, made, self._reason, call_log=graded.call_log, once=not self._again
+                number,
+                graded.score,
+                made,
+                self._reason,
+                call_log=graded.call_log,
+                once=not self._again,
+                ends_claim=lambda connection: None if self._again else self._claims.end(connection, claimed),
             )
         except UsageError as error:
             raise UsageError(f"{job.name} was graded and not kept: {error}") from error
-        self.give_back(job)
         people = ByHand.about(self._records, assignment, name, graded.score.content_hash)
         held = held_now(self._records, assignment, people, name) if people.overrides else {}
         return _decided(people, job, number, graded.score, held)
+
+
+@dataclass(frozen=True, slots=True)
+class _People:
+    """What people decided about an assignment, and which overrides hold for each attempt."""
+
+    by_hand: ByHand
+    held: Mapping[int, Mapping[str, Override]]
+
+    @classmethod
+    def of(cls, records: Records, assignment: str) -> Self:
+        by_hand = ByHand.of(records, assignment)
+        return cls(by_hand, held_now(records, assignment, by_hand) if by_hand.overrides else {})
 
 
 def _decided(

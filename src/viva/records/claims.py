@@ -82,8 +82,12 @@ class Claims:
     def give_back(self, identity: str) -> None:
         """End a claim of this grader, if it still has it; where that fails, the lease ends by itself."""
         with contextlib.suppress(UsageError), writing(self._engine) as connection:
-            mine = (claims.c.identity == identity) & (claims.c.holder == self.holder)
-            connection.execute(delete(claims).where(mine))
+            self.end(connection, identity)
+
+    def end(self, connection: Connection, identity: str) -> None:
+        """End a claim of this grader in an open transaction, if it still has it."""
+        mine = (claims.c.identity == identity) & (claims.c.holder == self.holder)
+        connection.execute(delete(claims).where(mine))
 
     def of_others(self, identities: Iterable[str]) -> dict[str, str]:
         """Return which of these gradings other graders have now, each with the grader's name for people."""

@@ -3,10 +3,10 @@
 Decisions about prose come before them; both together are what people decided.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import zip_longest
+from itertools import pairwise
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import insert, select
@@ -17,7 +17,8 @@ from viva.model.hand_grading import CurrentDecision
 from viva.records.database import writing
 from viva.records.database_tables import overrides
 from viva.records.hand_grading import current_decisions, latest_rows, reviewed, rows_about
-from viva.records.store import Reason, Records, StoredScore, now
+from viva.records.store import Reason, Records, now
+from viva.records.stored_scores import CurrentScore, StoredScore, current_list, rows_of, stored_score_of
 
 if TYPE_CHECKING:
     from viva.records.row_packing import StoredRow
@@ -138,8 +139,8 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
     return Override(name, entry.test_id, earned, reason.by, reason.why, row["at"] or "")
 
 
-def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> list[StoredScore]:
-    """Return the scores that count, as `Records.current` returns them, with what people decided.
+def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> Iterator[StoredScore]:
+    """Yield the scores that count, as `Records.current` returns them, with what people decided.
 
     An override applies to the attempt that existed when it was made, and to later ones; a decision about prose applies
     to its bytes, whoever submitted them.
@@ -150,10 +151,10 @@ def decided(records: Records, assignment: str, by_hand: ByHand | None = None) ->
         by_hand: what people decided, if it was read before.
     """
     by_hand = by_hand or ByHand.of(records, assignment)
-    return [
-        replace(kept, scored=replace(kept.scored, score=by_hand.score(kept, ends)))
-        for kept, ends in _until(records, assignment)
-    ]
+    ends = {each.id: moment for each, moment in _until(records, assignment).items()}
+    for row in rows_of(records.engine, [*ends]):
+        kept = stored_score_of(row)
+        yield replace(kept, scored=replace(kept.scored, score=by_hand.score(kept, ends[kept.id])))
 
 
 def held_now(
@@ -168,22 +169,17 @@ def held_now(
         name: of a submission; None for all.
     """
     found = _until(records, assignment, name)
-    return {kept.attempt_id: by_hand.held(kept.scored.attempt.name, ends) for kept, ends in found}
+    return {kept.attempt_id: by_hand.held(kept.name, ends) for kept, ends in found.items()}
 
 
-def _until(records: Records, assignment: str, name: str | None = None) -> list[tuple[StoredScore, str | None]]:
+def _until(records: Records, assignment: str, name: str | None = None) -> dict[CurrentScore, str | None]:
     """Return the scores that count, each with the moment from which overrides apply to the next attempt."""
-    current = records.current(assignment, name)
-    first = records.first_scored(assignment)
-    return [
-        (
-            kept,
-            first[after.attempt_id]
-            if after is not None and after.scored.attempt.name == kept.scored.attempt.name
-            else None,
-        )
-        for kept, after in zip_longest(current, current[1:])
-    ]
+    with records.engine.connect() as connection:
+        current = current_list(connection, assignment, name)
+    followed = [(one, after) for one, after in pairwise(current) if one.name == after.name]
+    first = records.first_scored(assignment) if followed else {}
+    ends = {one: first[after.attempt_id] for one, after in followed}
+    return {one: ends.get(one) for one in current}
 
 
 def all_overrides(records: Records, assignment: str, name: str | None = None) -> list[Override]:

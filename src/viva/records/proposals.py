@@ -1,15 +1,15 @@
 """Changes by a regrade: proposed first, then applied or discarded, all or some of them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, final
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Engine, insert, select
 
 from viva.model import Score
 from viva.records.conditions import Conditions
-from viva.records.database import writing
+from viva.records.database import parts, writing
 from viva.records.database_tables import decisions, proposals, proposed
 from viva.records.row_packing import pack_score, unpack_score
 from viva.records.store import (
@@ -17,12 +17,11 @@ from viva.records.store import (
     NewScore,
     Reason,
     Records,
-    StoredScore,
     add_call_log,
     add_score,
-    current_numbers,
     now,
 )
+from viva.records.stored_scores import StoredScore, current_numbers, rows_of, stored_score_of
 
 if TYPE_CHECKING:
     from viva.records.row_packing import StoredRow
@@ -84,31 +83,69 @@ class Proposal:
     by: str
     why: str
     at: str
-    changes: list[Change]
+    changes: "Changes"
     """The changes that are not decided yet."""
 
 
-def propose(
-    records: Records,
-    assignment: str,
-    made_with: str,
-    found: Iterable[tuple[StoredScore, Score, bytes]],
-    reason: Reason,
-    conditions: Callable[[Score], Conditions],
-    *,
-    same: Iterable[tuple[StoredScore, Score, bytes]] = (),
-) -> int:
+@final
+class Changes(Collection[Change]):
+    """Changes that are read whenever they are iterated over, a part at a time: each holds two whole scores."""
+
+    def __init__(self, engine: Engine, numbers: Sequence[int]) -> None:
+        self._engine, self._numbers = engine, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[Change]:
+        for part in parts(self._numbers):
+            with self._engine.connect() as connection:
+                rows = connection.execute(select(proposed).where(proposed.c.id.in_(part)).order_by(proposed.c.id)).all()
+            kept = {row.id: row for row in rows_of(self._engine, [row.old_score_id for row in rows])}
+            for row in rows:
+                if row.old_score_id in kept:
+                    yield _change(row, stored_score_of(kept[row.old_score_id]))
+
+    def __contains__(self, change: object) -> bool:
+        return isinstance(change, Change) and change.id in self._numbers
+
+
+@dataclass(frozen=True, slots=True)
+class NewGrading:
+    """What a regrade made of one score that counted when it began."""
+
+    old_score_id: int
+    attempt_id: int
+    score: bytes
+    """The new score, packed."""
+    conditions: Conditions
+    """Under which it was made."""
+    call_log_id: int | None
+    """The call log of the score that counted."""
+    call_log: bytes
+    """The new one; empty if nothing was asked again."""
+    differs: bool
+    """Whether anything but the times is different."""
+
+    @classmethod
+    def of(
+        cls, kept: StoredScore, score: Score, conditions: Conditions, *, differs: bool, call_log: bytes = b""
+    ) -> Self:
+        """Return the grading that takes the place of a stored score."""
+        packed = pack_score(score)
+        return cls(kept.id, kept.attempt_id, packed, conditions, kept.call_log_id, call_log, differs)
+
+
+def propose(records: Records, assignment: str, made_with: str, gradings: Iterable[NewGrading], reason: Reason) -> int:
     """Store what a regrade would change, all of it or nothing; it does not count before `decide`.
 
     Args:
         records: the records.
         assignment: its name.
         made_with: digest of the present tests, key and data.
-        found: the present score, the new one, and its call log.
+        gradings: one that differs is proposed; one that does not is stored as graded with the present tests, unless
+            another score counts by now.
         reason: who regraded, and why.
-        conditions: returns the conditions under which one of the new scores was made.
-        same: as `found`, where nothing changes: stored as graded with the present tests, unless another score counts
-            by now.
 
     Returns:
         The proposal's number.
@@ -117,22 +154,24 @@ def propose(
     with writing(records.engine) as connection:
         key = connection.execute(insert(proposals).values(**row)).inserted_primary_key
         assert key is not None  # a row was added
-        for kept, score, call_log in found:
+        current = {*current_numbers(connection, assignment)}
+        for new in gradings:
+            if not new.differs and new.old_score_id not in current:
+                continue
+            number = add_call_log(connection, new.call_log) or new.call_log_id
+            if not new.differs:
+                score = unpack_score(new.score)
+                _add_regraded(connection, NewScore(new.attempt_id, score, new.conditions, reason, REGRADED, number))
+                continue
             values = {
                 "proposal_id": key[0],
-                "attempt_id": kept.attempt_id,
-                "old_score_id": kept.id,
-                "score": pack_score(score),
-                "conditions": conditions(score).to_json(),
-                "call_log_id": add_call_log(connection, call_log) or kept.call_log_id,
+                "attempt_id": new.attempt_id,
+                "old_score_id": new.old_score_id,
+                "score": new.score,
+                "conditions": new.conditions.to_json(),
+                "call_log_id": number,
             }
-            connection.execute(insert(proposed).values(**values))
-        current = set(current_numbers(connection, assignment))
-        for kept, score, call_log in same:
-            if kept.id in current:
-                number = add_call_log(connection, call_log) or kept.call_log_id
-                regraded = NewScore(kept.attempt_id, score, conditions(score), reason, REGRADED, number)
-                _add_regraded(connection, regraded)
+            connection.execute(insert(proposed), values)
     return int(key[0])
 
 
@@ -140,20 +179,22 @@ def pending_proposal(records: Records, assignment: str) -> Proposal | None:
     """Return the latest proposal of an assignment, with the undecided changes whose old score still counts."""
     query = select(proposals).where(proposals.c.assignment == assignment).order_by(proposals.c.id.desc()).limit(1)
     undecided = proposed.outerjoin(decisions, decisions.c.proposed_id == proposed.c.id)
-    current = {kept.id: kept for kept in records.current(assignment)}
     with records.engine.connect() as connection:
+        current = {*current_numbers(connection, assignment)}
         latest = connection.execute(query).one_or_none()
         if latest is None:
             return None
         rows = connection.execute(
-            select(proposed)
+            select(proposed.c.id, proposed.c.old_score_id)
             .select_from(undecided)
-            .where(proposed.c.proposal_id == latest.id, decisions.c.id.is_(None))
+            .where(
+                proposed.c.proposal_id == latest.id,
+                decisions.c.id.is_(None),
+                proposed.c.conditions.is_not(None),  # an earlier viva stored none
+            )
             .order_by(proposed.c.id)
         )
-        changes = [
-            change for row in rows if row.old_score_id in current for change in _change(row, current[row.old_score_id])
-        ]
+        changes = Changes(records.engine, [row.id for row in rows if row.old_score_id in current])
     return Proposal(latest.id, assignment, latest.made_with, latest.by, latest.why, latest.at, changes)
 
 
@@ -164,7 +205,7 @@ def decide(
     *,
     applied: bool,
     chosen: Callable[[Change], bool] = lambda _: True,
-) -> list[Change]:
+) -> list[str]:
     """Apply or discard changes of a proposal, all of the chosen ones or none; the others stay pending.
 
     Args:
@@ -175,7 +216,7 @@ def decide(
         chosen: selects the changes to decide.
 
     Returns:
-        The changes that were decided now, without those that another person has decided since.
+        The submissions whose changes were decided now, without those that another person has decided since.
     """
     decided = []
     with writing(records.engine) as connection:
@@ -184,8 +225,8 @@ def decide(
             if change.id in taken:
                 continue
             row = {"proposed_id": change.id, "applied": applied, "by": reason.by, "why": reason.why, "at": now()}
-            connection.execute(insert(decisions).values(**row))
-            decided.append(change)
+            connection.execute(insert(decisions), row)
+            decided.append(change.kept.scored.attempt.name)
             if applied:
                 regraded = NewScore(
                     change.kept.attempt_id,
@@ -205,8 +246,7 @@ def _add_regraded(connection: Connection, new: NewScore) -> None:
         add_score(connection, replace(new, once=False))
 
 
-def _change(row: "StoredRow", kept: StoredScore) -> Iterator[Change]:
-    """Yield a proposed change; nothing for one of an earlier viva, which stored no conditions."""
+def _change(row: "StoredRow", kept: StoredScore) -> Change:
     conditions = Conditions.from_json(row.conditions)
-    if conditions is not None:
-        yield Change(row.id, kept, unpack_score(row.score), conditions, row.call_log_id)
+    assert conditions is not None, "only such rows are read"
+    return Change(row.id, kept, unpack_score(row.score), conditions, row.call_log_id)

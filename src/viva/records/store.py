@@ -2,24 +2,32 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from sqlalchemy import Connection, Engine, func, insert, select, true
+from sqlalchemy import Connection, Engine, func, insert, select
 from sqlalchemy.engine import URL
 
-from viva.model import Attempt, Score, ScoredAttempt
-from viva.records.attempt_rows import current_scores
+from viva.model import Attempt, Score
+from viva.model.errors import UsageError
 from viva.records.conditions import Conditions
 from viva.records.database import insert_or, open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
-from viva.records.row_packing import attempt_from, attempt_to, pack_score, undamaged, unpack_score
+from viva.records.row_packing import attempt_from, attempt_to, pack_score, unpack_score
+from viva.records.stored_scores import (
+    StoredScore,
+    current_numbers,
+    rows_of,
+    rows_of_latest,
+    score_rows,
+    stored_score_of,
+)
 
 if TYPE_CHECKING:
-    from viva.records.row_packing import StoredRow, StoredRows
+    from viva.records.row_packing import StoredRow
 
 GRADED: Final = "graded"
 REGRADED: Final = "regraded"
@@ -31,26 +39,6 @@ class Reason:
 
     by: str
     why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredScore:
-    """A score as it is in the records."""
-
-    id: int
-    attempt_id: int
-    scored: ScoredAttempt
-    kind: str
-    """"graded", or "regraded"."""
-    made_with: str
-    """Digest of the tests, the key and the data with which it was graded."""
-    by: str
-    why: str
-    at: datetime
-    call_log_id: int | None
-    """The call log with requests and answers; None where none was stored."""
-    conditions: Conditions | None = None
-    """Under which conditions it was made; None if an earlier viva stored it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +109,7 @@ class Records:
         *,
         call_log: bytes = b"",
         once: bool = True,
+        ends_claim: Callable[[Connection], None] = lambda _: None,
     ) -> int | None:
         """Store a score and its call log.
 
@@ -131,13 +120,16 @@ class Records:
             reason: who had it graded, and why.
             call_log: requests and answers.
             once: of two whole gradings of an attempt under the same conditions, store the first one only.
+            ends_claim: ends the claim of the grading in the same transaction; a second one would cost as much again.
 
         Returns:
             Its number; None if another process has stored the same grading since.
         """
         with writing(self.engine) as connection:
             call_log_id = add_call_log(connection, call_log)
-            return add_score(connection, NewScore(attempt_id, score, conditions, reason, GRADED, call_log_id, once))
+            number = add_score(connection, NewScore(attempt_id, score, conditions, reason, GRADED, call_log_id, once))
+            ends_claim(connection)
+            return number
 
     # --- reading
 
@@ -150,16 +142,37 @@ class Records:
             assignment: its name.
             name: of a submission; None for all.
         """
-        return [stored_score_of(row) for row in self.current_rows(assignment, name)]
+        return [*self.each_current(assignment, name)]
 
-    def current_rows(self, assignment: str, name: str | None = None) -> "list[StoredRow]":
-        """Return the same as rows with packed scores: columns of `scores` and of `attempts`."""
+    def each_current(self, assignment: str, name: str | None = None) -> Iterator[StoredScore]:
+        """Yield the same one by one: of a large class, only a part is in memory."""
+        return (stored_score_of(row) for row in self.current_rows(assignment, name))
+
+    def current_rows(self, assignment: str, name: str | None = None) -> "Iterator[StoredRow]":
+        """Yield the same as rows with packed scores: columns of `scores` and of `attempts`."""
         with self.engine.connect() as connection:
             chosen = current_numbers(connection, assignment, name)
-            found: dict[int, StoredRow] = {}
+        return rows_of(self.engine, chosen)
+
+    def count_current(self, assignment: str, made_with: str) -> tuple[int, int]:
+        """Return how many scores `current` reads, and how many of them other tests made."""
+        with self.engine.connect() as connection:
+            chosen = current_numbers(connection, assignment)
+            others = 0
             for part in parts(chosen):
-                found.update((row.id, row) for row in connection.execute(_rows().where(scores.c.id.in_(part))))
-        return [found[number] for number in chosen]
+                of_others = scores.c.id.in_(part) & (scores.c.made_with != made_with)
+                others += connection.execute(select(func.count()).select_from(scores).where(of_others)).scalar_one()
+        return len(chosen), others
+
+    def stored(self, number: int) -> StoredScore:
+        """Read a score with its attempt by its number.
+
+        Raises:
+            UsageError: it is not there any more.
+        """
+        for row in rows_of(self.engine, [number]):
+            return stored_score_of(row)
+        raise UsageError(f"Score {number} was deleted from the records in the meantime; run the command again.")
 
     def score(self, number: int) -> Score:
         """Read a score by its number."""
@@ -179,13 +192,7 @@ class Records:
 
     def latest(self, attempt_ids: Iterable[int]) -> dict[int, StoredScore]:
         """Return the latest score of each of these attempts that has one."""
-        found = {}
-        with self.engine.connect() as connection:
-            for part in parts(list(attempt_ids)):
-                last = select(func.max(scores.c.id)).where(scores.c.attempt_id.in_(part)).group_by(scores.c.attempt_id)
-                for row in connection.execute(_rows().where(scores.c.id.in_(last))):
-                    found[row.attempt_id] = stored_score_of(row)
-        return found
+        return {row.attempt_id: stored_score_of(row) for row in rows_of_latest(self.engine, attempt_ids)}
 
     def history(self, student: str) -> list[StoredScore]:
         """Return every score of a student, found by id, name, email or submission, from the first to the last."""
@@ -193,7 +200,7 @@ class Records:
         with self.engine.connect() as connection:
             all_of_them = connection.execute(select(*columns))
             theirs = [row.id for row in all_of_them if attempt_from(row).is_called(student)]
-            rows = connection.execute(_rows().where(scores.c.attempt_id.in_(theirs)).order_by(scores.c.id))
+            rows = connection.execute(score_rows().where(scores.c.attempt_id.in_(theirs)).order_by(scores.c.id))
             return [stored_score_of(row) for row in rows]
 
     def call_log(self, call_log_id: int | None) -> bytes:
@@ -210,47 +217,30 @@ class Records:
             return list(connection.execute(select(attempts.c.assignment).distinct().order_by("assignment")).scalars())
 
 
-def current_numbers(connection: Connection, assignment: str, name: str | None = None) -> list[int]:
-    """Return the numbers of the scores that `Records.current` reads, in its order."""
-    last = (
-        select(func.max(scores.c.id))
-        .join(attempts, scores.c.attempt_id == attempts.c.id)
-        .where(attempts.c.assignment == assignment, attempts.c.name == name if name is not None else true())
-        .group_by(scores.c.attempt_id)
-    )
-    light = (
-        select(scores.c.id, attempts.c.name, attempts.c.number, attempts.c.submitted_at)
-        .join(attempts, scores.c.attempt_id == attempts.c.id)
-        .where(scores.c.id.in_(last))
-        .order_by(scores.c.id)
-    )
-    return current_scores(connection.execute(light).all())
-
-
 def add_score(connection: Connection, new: NewScore) -> int | None:
     """Add a row to `scores` in an open transaction; see `Records.add_score`."""
     conditions = new.conditions
-    statement = insert_or(connection)(scores).values(
-        attempt_id=new.attempt_id,
-        identity=conditions.identity(new.attempt_id) if conditions.whole and new.once else None,
-        conditions=conditions.to_json(),
-        kind=new.kind,
-        version=new.score.version,
-        made_with=conditions.tests,
-        signature=json.dumps(dict(new.score.signature)),
-        tier=new.score.isolation.tier,
-        earned=str(new.score.earned),
-        points=str(new.score.points),
-        still_open=str(new.score.still_open),
-        wall_s=new.score.wall_s,
-        score=pack_score(new.score),
-        call_log_id=new.call_log_id,
-        by=new.reason.by,
-        why=new.reason.why,
-        at=now(),
-    )
-    added = connection.execute(statement.on_conflict_do_nothing(index_elements=["identity"]).returning(scores.c.id))
-    number = added.scalar()
+    statement = insert_or(connection)(scores).on_conflict_do_nothing(index_elements=["identity"])
+    row = {
+        "attempt_id": new.attempt_id,
+        "identity": conditions.identity(new.attempt_id) if conditions.whole and new.once else None,
+        "conditions": conditions.to_json(),
+        "kind": new.kind,
+        "version": new.score.version,
+        "made_with": conditions.tests,
+        "signature": json.dumps(dict(new.score.signature)),
+        "tier": new.score.isolation.tier,
+        "earned": str(new.score.earned),
+        "points": str(new.score.points),
+        "still_open": str(new.score.still_open),
+        "wall_s": new.score.wall_s,
+        "score": pack_score(new.score),
+        "call_log_id": new.call_log_id,
+        "by": new.reason.by,
+        "why": new.reason.why,
+        "at": now(),
+    }
+    number = connection.execute(statement.returning(scores.c.id), row).scalar()
     return None if number is None else int(number)
 
 
@@ -258,40 +248,13 @@ def add_call_log(connection: Connection, data: bytes) -> int | None:
     """Add a row to `call_logs` and return its number; None where there is nothing to store."""
     if not data:
         return None
-    key = connection.execute(insert(call_logs).values(data=data)).inserted_primary_key
+    key = connection.execute(insert(call_logs), {"data": data}).inserted_primary_key
     return None if key is None else int(key[0])
 
 
 def now() -> str:
     """Return the present time as it is stored: UTC, to the microsecond, so that texts sort as times do."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def stored_score_of(row: "StoredRow") -> StoredScore:
-    """Convert a row of `_rows` to a value.
-
-    Raises:
-        UsageError: it is damaged.
-    """
-    scored = ScoredAttempt(attempt_from(row), unpack_score(row.score))
-    with undamaged():
-        return StoredScore(
-            id=row.id,
-            attempt_id=row.attempt_id,
-            scored=scored,
-            kind=row.kind,
-            made_with=row.made_with,
-            by=row.by,
-            why=row.why,
-            at=datetime.fromisoformat(row.at),
-            call_log_id=row.call_log_id,
-            conditions=Conditions.from_json(row.conditions),
-        )
-
-
-def _rows() -> "StoredRows":
-    others = [column for column in attempts.c if column.name not in ("id", "at", "digest")]
-    return select(scores, *others).join(attempts, scores.c.attempt_id == attempts.c.id)
 
 
 def _numbers(connection: Connection, digests: Sequence[str]) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Show a proposed regrade: whose score changes, by how much, in which tests, and what was decided by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
 import click
@@ -11,24 +11,28 @@ from viva.records.overrides import ByHand, overridden
 from viva.records.proposals import Change, TestChange
 
 
-def show(changes: Sequence[Change], by_hand: ByHand, *, details: bool) -> None:
+def show(changes: Iterable[Change], by_hand: ByHand, *, details: bool) -> None:
     """Print the changes, the largest first, and a line that sums them up.
 
     Args:
-        changes: what is proposed.
+        changes: what is proposed; of each only its lines are kept.
         by_hand: what people decided, which takes precedence over a regrade.
         details: also print why the result of each test changes.
     """
-    if not changes:
+    shown = [
+        (gain(change, by_hand), change.kept.scored.attempt.name, _lines(change, by_hand, details=details))
+        for change in changes
+    ]
+    if not shown:
         click.echo("nothing would change")
         return
-    gains = {change.id: gain(change, by_hand) for change in changes}
-    for change in sorted(changes, key=lambda c: (-abs(gains[c.id]), c.kept.scored.attempt.name)):
-        _show_one(change, by_hand, details=details)
-    up = [gained for gained in gains.values() if gained > 0]
-    down = [gained for gained in gains.values() if gained < 0]
+    for _, _, lines in sorted(shown, key=lambda one: (-abs(one[0]), one[1])):
+        click.echo(lines)
+    gains = [gained for gained, _, _ in shown]
+    up = [gained for gained in gains if gained > 0]
+    down = [gained for gained in gains if gained < 0]
     parts = [_summed(up, "gain"), _summed(down, "lose")]
-    same = len(changes) - len(up) - len(down)
+    same = len(gains) - len(up) - len(down)
     parts.append(f"{same} keep their total" if same else "")
     click.echo("; ".join(part for part in parts if part))
 
@@ -38,19 +42,20 @@ def gain(change: Change, by_hand: ByHand) -> Fraction:
     return by_hand.marked(change.score).earned - by_hand.marked(change.kept.scored.score).earned
 
 
-def _show_one(change: Change, by_hand: ByHand, *, details: bool) -> None:
+def _lines(change: Change, by_hand: ByHand, *, details: bool) -> str:
     name = escaping.line(change.kept.scored.attempt.name, characters=60)
     before, after = by_hand.marked(change.kept.scored.score), by_hand.marked(change.score)
     gained = after.earned - before.earned
     sign = "+" if gained > 0 else ""
     tests = ", ".join(_brief(test) for test in change.tests)
-    click.echo(f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gained)})  {tests}")
+    lines = [f"{name}  {points(before.earned)} → {points(after.earned)} ({sign}{points(gained)})  {tests}"]
     if held := by_hand.held(change.kept.scored.attempt.name):
         shown = ", ".join(f"{test_id.split('::')[-1]} {points(o.earned or Fraction(0))}" for test_id, o in held.items())
         total = points(overridden(after, held).earned)
-        click.echo(f"    set by hand and kept: {escaping.line(shown)}; with that {total}")
+        lines.append(f"    set by hand and kept: {escaping.line(shown)}; with that {total}")
     for test in change.tests if details else ():
-        click.echo(escaping.terminal(f"    {test.test_id}: {test.message}".replace("\n", "\n      ")))
+        lines.append(escaping.terminal(f"    {test.test_id}: {test.message}".replace("\n", "\n      ")))
+    return "\n".join(lines)
 
 
 def _brief(test: TestChange) -> str:

@@ -1,0 +1,103 @@
+"""What reads a class reads a part of it at a time: memory for one more submission is far below that of its score."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import samples
+from class_of_scores import FEW, MANY, bytes_for_one_more
+
+from viva.model import Tier
+from viva.pipeline.grading_run import GradingRun
+from viva.pipeline.jobs import Job
+from viva.pipeline.results_writer import ResultsWriter
+from viva.pipeline.score_cache import ScoreCache
+from viva.records import Records
+from viva.records.overrides import ByHand, decided, held_now
+from viva.records.proposals import NewGrading, decide, pending_proposal, propose
+from viva.records.store import Reason
+from viva.records.stored_scores import current_list
+
+BY = Reason("grace")
+JOB = 2000
+"""Bytes of a job of these tests, with its attempt."""
+MOST = 1200
+"""Bytes. A name, two numbers and their place in a list; a score with its attempt takes 5,000."""
+
+
+def exhaust(values: Iterable[object]) -> None:
+    for _ in values:
+        pass
+
+
+def all_proposed(records: Records) -> None:
+    gradings = (
+        NewGrading.of(kept, kept.scored.score, samples.made("m2"), differs=True)
+        for kept in records.each_current("small")
+    )
+    propose(records, "small", "m2", gradings, BY)
+
+
+def read_changes(records: Records) -> None:
+    all_proposed(records)
+    proposal = pending_proposal(records, "small")
+    assert proposal is not None
+    exhaust(proposal.changes)
+
+
+def discard(records: Records) -> None:
+    all_proposed(records)
+    proposal = pending_proposal(records, "small")
+    assert proposal is not None
+    decide(records, proposal, BY, applied=False)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(lambda records: exhaust(records.each_current("small")), id="read"),
+        pytest.param(lambda records: exhaust(decided(records, "small")), id="with decisions"),
+        pytest.param(all_proposed, id="propose"),
+        pytest.param(read_changes, id="read what is proposed"),
+        pytest.param(discard, id="decide"),
+    ],
+)
+def test_memory_does_not_grow_by_the_scores_of_a_class(
+    records: Records, work: Callable[[Records], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
+    assert bytes_for_one_more(records, lambda: work(records)) < MOST
+
+
+def test_a_list_of_all_scores_would_be_noticed(records: Records) -> None:
+    assert bytes_for_one_more(records, lambda: records.current("small")) > 2 * MOST
+
+
+def test_overrides_are_read_without_the_scores(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work() -> None:
+        assert len(held_now(records, "small", ByHand.of(records, "small"))) in (FEW, MANY)
+
+    monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
+    assert bytes_for_one_more(records, work) < MOST
+
+
+def test_a_run_with_nothing_to_do_keeps_only_outlines(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `viva grade` does for a class that was graded before, without the files."""
+    made = samples.made("m1")  # stand-ins that remember no call, as those of unittest.mock would
+    asked: Any = SimpleNamespace(conditions=lambda *_, **__: made)
+    display: Any = SimpleNamespace(advance=lambda _: None)
+    assignment: Any = SimpleNamespace(name="small")
+    claims: Any = None
+
+    def work() -> None:
+        with records.engine.connect() as connection:
+            names = [each.name for each in current_list(connection, "small")]
+        jobs = [Job(Path(n), n, assignment, content_hash=n, attempt=samples.attempt(n)) for n in names]
+        found = GradingRun(jobs, ResultsWriter(jobs, None, Tier.T3), display, keep_messages=False)
+        found.use_cache(ScoreCache(records, asked, samples.made().isolation, BY, claims))
+        assert found.summary.unchanged == len(found.summary.scores) == len(names) and names
+
+    monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
+    assert bytes_for_one_more(records, work) < 2 * MOST + JOB
