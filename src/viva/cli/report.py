@@ -13,6 +13,7 @@ from viva.model.counting import counted
 from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
+    from viva.cli.shared.class_scores import Reduced
     from viva.model import ScoredAttempt, Student
 
 
@@ -60,25 +61,27 @@ def command(
 
     Exit status: 0 written, 1 the scores cannot be read, or the report or a student's page cannot be written.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
-    from viva.cli.shared.class_scores import assignment_meant, missing, scores_in_records, with_roster
+    from viva.cli.shared.class_scores import Reduced, assignment_meant, missing, scores_in_records, with_roster
     from viva.report.build import write_report
     from viva.report.feedback.executed_notebooks import ExecutedNotebooks
+    from viva.report.lean_attempts import LeanAttempts
 
     course = open_course(course_dir)
     kept = assignment_meant(course, what, records_url)
     listed: list[Student] = []
     executed: Mapping[str, bytes] = {}
+    reduced: Reduced = (lambda one: one) if feedback else LeanAttempts().of
     if kept is None:
         if roster is not None:
             raise UsageError("--roster is for scores that the course keeps: give the name of the assignment, not DIR.")
         if results is not None:
             raise UsageError("--results is for scores that the course keeps: DIR has the executed notebooks already.")
-        there, name = _below(what, submissions, assignment)
+        there, name = _below(what, submissions, assignment, reduced)
         attempts, executed = [one for one, _ in there], ExecutedNotebooks(there)
     else:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
-        attempts, listed = with_roster(scores_in_records(course, kept, records_url), roster)
+        attempts, listed = with_roster(scores_in_records(course, kept, records_url, reduced), roster)
         name = kept
         executed = ExecutedNotebooks(_with_places(attempts, results, submissions) if results is not None else [])
     place = output or (what / "report" if kept is None else Path(f"report-{kept}"))
@@ -115,11 +118,13 @@ def _with_places(
     return [(one, place) for one, place in found if place is not None]
 
 
-def _below(folder: Path, submissions: Path, assignment: str | None) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
+def _below(
+    folder: Path, submissions: Path, assignment: str | None, reduced: "Reduced"
+) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
     """Return the results of one assignment below a folder, and the assignment's name."""
     from viva.report.load_results import attempts_below
 
-    results = attempts_below(folder, submissions)
+    results = attempts_below(folder, submissions, reduced)
     names = list(dict.fromkeys(one.score.assignment for one, _ in results))
     if assignment is None and len(names) > 1:
         raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}): say one with -a.")

@@ -1,5 +1,6 @@
 """Load the submissions and scores of a report from a folder of results."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -19,7 +20,9 @@ _MOST: Final = 10**9
 """The maximum of points and seconds that is read; far beyond anything that is graded."""
 
 
-def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[ScoredAttempt, Path]]:
+def attempts_below(
+    folder: Path, submissions: Path = Path(), reduced: Callable[[ScoredAttempt], ScoredAttempt] = lambda one: one
+) -> list[tuple[ScoredAttempt, Path]]:
     """Load every result below a folder, with the folder of its file, in the order of the paths.
 
     A folder of results does not name students, so each submission counts as one student.
@@ -27,6 +30,7 @@ def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Score
     Args:
         folder: what `viva grade -o` wrote.
         submissions: the folder in which grading was started; the results name their submissions relative to it.
+        reduced: returns what is kept of each result.
 
     Raises:
         UsageError: there are no results, or one is not a valid results.json of viva.
@@ -38,7 +42,7 @@ def attempts_below(folder: Path, submissions: Path = Path()) -> list[tuple[Score
         name = file.parent.as_posix()
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
-        found.append(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score))
+        found.append(reduced(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score)))
     return list(zip(_without_common_folder(found), [folder / file.parent for file in files], strict=True))
 
 

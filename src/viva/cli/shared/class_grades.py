@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ from viva.gradebook import final_grades, returned_grades
 from viva.gradebook.final_grades import unknown_exceptions, without_submitter
 from viva.model import ScoredAttempt, Student
 from viva.model.errors import UsageError
+from viva.model.outlines import Outlines
 
 
 def compute_grades(results: Path, choice: ClassChoice, *, with_open: bool) -> tuple[list[ReturnedGrade], Assignment]:
@@ -57,15 +59,19 @@ def _refuse_below(chosen: Assignment, attempts: Sequence[ScoredAttempt]) -> None
 
 def _class(course: Course, what: Path, choice: ClassChoice) -> tuple[list[ScoredAttempt], Assignment, list[Student]]:
     """Return the scores, their assignment, and everyone who is known to be in the class."""
-    kept = assignment_meant(course, what, choice.records_url)
+    kept, outlines = assignment_meant(course, what, choice.records_url), Outlines()
+
+    def reduced(one: ScoredAttempt) -> ScoredAttempt:  # grades need no messages
+        return replace(one, score=outlines.of(one.score))
+
     if kept is None:
         if choice.export is not None:
             raise UsageError("--class is for scores that the course keeps: give the name of the assignment, not DIR.")
-        found, chosen = _of_assignment(course, scores_below(what), choice.assignment)
+        found, chosen = _of_assignment(course, scores_below(what, reduced), choice.assignment)
     elif choice.assignment not in (None, kept):
         raise UsageError(f"{what} is an assignment, and -a {choice.assignment} another one: leave out one of the two.")
     else:
-        found, chosen = scores_in_records(course, kept, choice.records_url), course.assignment(kept)
+        found, chosen = scores_in_records(course, kept, choice.records_url, reduced), course.assignment(kept)
     attempts, students = with_roster(found, choice.roster, choice.export)
     return attempts, chosen, students
 

@@ -1,6 +1,6 @@
 """Where commands about a class read their scores: a folder of results, or the course's records."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -16,6 +16,7 @@ from viva.pipeline.open_records import open_records
 if TYPE_CHECKING:
     from viva.submissions.classes.roster import Roster
 
+Reduced = Callable[[ScoredAttempt], ScoredAttempt]
 _ENDINGS: Final = (".py", ".ipynb", *ARCHIVES)
 
 
@@ -37,8 +38,16 @@ def assignment_meant(course: Course, what: Path, url: str | None) -> str | None:
     raise UsageError(f"{what}: no such folder of results, and no assignment of the course ({there}).")
 
 
-def scores_in_records(course: Course, assignment: str, url: str | None) -> list[ScoredAttempt]:
+def scores_in_records(
+    course: Course, assignment: str, url: str | None, reduced: Reduced = lambda one: one
+) -> list[ScoredAttempt]:
     """Return the scores of an assignment: every submitted attempt, with what people decided.
+
+    Args:
+        course: whose records they are.
+        assignment: its name.
+        url: of the records; None for the course's.
+        reduced: returns what is kept of each attempt.
 
     Raises:
         UsageError: the course keeps no records, or they hold none of the assignment.
@@ -46,14 +55,18 @@ def scores_in_records(course: Course, assignment: str, url: str | None) -> list[
     with open_records(course, url) as records:
         from viva.records.overrides import decided
 
-        found = [kept.scored for kept in decided(records, assignment)]
+        found = [reduced(kept.scored) for kept in decided(records, assignment)]
     if not found:
         raise UsageError(f"The records hold no score of {assignment}; `viva grade` adds some.")
     return _with_own_names(found)
 
 
-def scores_below(folder: Path) -> list[ScoredAttempt]:
+def scores_below(folder: Path, reduced: Reduced = lambda one: one) -> list[ScoredAttempt]:
     """Return the results in a folder: each path below it is a submission, and its last part the student's id.
+
+    Args:
+        folder: what `viva grade -o` wrote.
+        reduced: returns what is kept of each result.
 
     Raises:
         UsageError: there is no result, one cannot be read, or two belong to the same student.
@@ -65,9 +78,8 @@ def scores_below(folder: Path) -> list[ScoredAttempt]:
         name = path.parent.as_posix()
         student = Student(_without_ending(PurePosixPath(name).name))
         score = score_of(load_results(folder / path))
-        there = attempts.setdefault(
-            (score.assignment, student.id), ScoredAttempt(Attempt(name, folder / path.parent, (student,)), score)
-        )
+        one = reduced(ScoredAttempt(Attempt(name, folder / path.parent, (student,)), score))
+        there = attempts.setdefault((score.assignment, student.id), one)
         if there.attempt.name != name:
             raise UsageError(
                 f"{there.attempt.name} and {name} are both submissions of `{student.id}`, and nothing says which "

@@ -13,6 +13,7 @@ from viva.model import Entry, Status, Tier
 from viva.model.attempt import ScoredAttempt
 from viva.model.score import Curve
 from viva.report.class_page.statistics import Summary, summary
+from viva.report.lean_attempts import seconds_of_tests
 
 MOST_ERRORS: Final = 200
 SLOWEST: Final = 15
@@ -128,9 +129,9 @@ def slowest_tests(marked: Sequence[ScoredAttempt]) -> list[SlowTest]:
     times: dict[str, list[float]] = {}
     firsts: dict[str, Entry] = {}
     for graded in marked:
-        for entry in graded.score.entries:
+        for entry, taken_s in zip(graded.score.entries, seconds_of_tests(graded), strict=True):
             firsts.setdefault(entry.test_id, entry)
-            times.setdefault(entry.test_id, []).append(sum(case.wall_s for case in entry.cases))
+            times.setdefault(entry.test_id, []).append(taken_s)
     rows = [SlowTest(firsts[t].number, firsts[t].name, float(np.median(s)), max(s)) for t, s in times.items()]
     return sorted((row for row in rows if row.most > 0), key=lambda row: (-row.median, -row.most))[:SLOWEST]
 
