@@ -34,7 +34,7 @@ QUICK := $(TEXTS) tests/compare tests/config tests/formats tests/submissions tes
 SUBMISSIONS := fixtures/translation_and_masks/submissions
 
 .PHONY: demo check types quick test long nightly training gpu verify mutants kills bench bench-flat bench-review \
-	bench-scale engine-mutants docs pictures clean fuzz soak
+	bench-scale bench-cluster engine-mutants docs pictures clean fuzz soak
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -142,9 +142,13 @@ bench: $(VENV)/.installed-dev
 bench-flat: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.flat
 
-# A class of 2,000 from the first grading to the report, in a few minutes.
+# Classes of 2,000 and 20,000 from the first grading to the grades, in about 20 minutes.
 bench-scale: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.scale
+
+# A cluster of 50 workers that grade nothing: what one more task costs each part, and where it ends, in 10 minutes.
+bench-cluster: $(VENV)/.installed-dev
+	$(BIN)/python -m bench.cluster
 
 # The pages of viva review for a class of 2,000, and the first one after the command.
 bench-review: $(VENV)/.installed-dev

@@ -202,7 +202,7 @@ class _Run:
                 self._no_longer_sent(key)
                 self._client.cancel([sent.future], force=True)
                 del self._failed_at[sent.job.name]
-                sent.lane.waiting.appendleft(sent.job)
+                sent.lane.waiting.put_back(sent.job)
 
     def _send(self) -> Iterator[GradedJob]:
         """Send enough to keep the workers busy: jobs that wait here can be cancelled, and need no memory there."""
@@ -212,7 +212,7 @@ class _Run:
             while (
                 lane.waiting and lane.sent < max(2 * lane.threads, LEAST_AT_ONCE) and self._bytes < MOST_BYTES
             ):  # two for each thread, so that no thread waits for the next job
-                job = lane.waiting.popleft()
+                job = lane.waiting.take()
                 yield from self._submit(job, lane)
         if self._suspects and not any(lane.has_work for lane in self._lanes):
             yield from self._submit(*self._suspects.popleft(), last=True)
@@ -260,7 +260,7 @@ class _Run:
             tier=workers.tier,
             gpu=gpu,
             notebooks=plan.notebooks,
-            waiting=tuple({each.assignment.name for lane in self._lanes for each in lane.waiting}),
+            waiting=tuple({name for lane in self._lanes for name in lane.waiting.assignments}),
             checkpoints=None if (folder := pool.observer.checkpoints(job)) is None else read_files(folder),
         )
 
@@ -305,7 +305,7 @@ class _Run:
     def _elsewhere(self, sent: Sent, graded: Graded | None) -> None:
         """Let another worker try what one could not grade, or not whole."""
         self._failed[sent.job.name] = graded
-        sent.lane.waiting.appendleft(sent.job)
+        sent.lane.waiting.put_back(sent.job)
 
     def _again(self, sent: Sent) -> Graded | Exception | None:
         self._introduced = False  # it may be a different scheduler
@@ -313,7 +313,7 @@ class _Run:
         self._lost[name] = self._lost.get(name, 0) + 1
         if self._lost[name] > MOST_LOST:
             return GraderError("the scheduler lost it again and again")
-        sent.lane.waiting.appendleft(sent.job)
+        sent.lane.waiting.put_back(sent.job)
         return None
 
     def _give_up(self, why: str, lanes: Sequence[Lane]) -> Iterator[GradedJob]:

@@ -1,8 +1,8 @@
 """What a run on a cluster keeps about its jobs: those that wait for workers, and those that were sent."""
 
 import time
-from collections import deque
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +12,52 @@ from viva.model import Entry
 from viva.pipeline.jobs import Job
 
 
+class WaitingJobs:
+    """Jobs in the order in which they are sent; knows of which assignments there are any without looking at each."""
+
+    def __init__(self) -> None:
+        self._jobs: deque[Job] = deque()
+        self._left: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(self._jobs)
+
+    def append(self, job: Job) -> None:
+        """Add a job at the end."""
+        self._jobs.append(job)
+        self._left[job.assignment.name] += 1
+
+    def put_back(self, job: Job) -> None:
+        """Add a job that is to be sent next."""
+        self._jobs.appendleft(job)
+        self._left[job.assignment.name] += 1
+
+    def take(self) -> Job:
+        """Remove the next job and return it."""
+        job = self._jobs.popleft()
+        self._left[job.assignment.name] -= 1
+        return job
+
+    def clear(self) -> None:
+        """Remove all jobs."""
+        self._jobs.clear()
+        self._left.clear()
+
+    @property
+    def assignments(self) -> list[str]:
+        """Return the names of the assignments of these jobs."""
+        return [name for name, count in self._left.items() if count]
+
+
 @dataclass(slots=True)
 class Lane:
     """Jobs for the same workers."""
 
     resources: dict[str, float]
-    waiting: deque[Job] = field(default_factory=deque)
+    waiting: WaitingJobs = field(default_factory=WaitingJobs)
     sent: int = 0
     threads: int = 0
     """The number of threads of the workers that can do the jobs."""
