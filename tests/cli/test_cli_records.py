@@ -82,7 +82,11 @@ def test_a_part_of_the_tests_cannot_be_kept(viva: Viva, some_class: Path) -> Non
     assert not [*Path().rglob("x.db")] and not Path("out").exists()
 
 
-def test_a_regrade_is_proposed_then_applied(viva: Viva, some_class: Path, keeping: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_a_regrade_is_proposed_then_applied(
+    viva: Viva, some_class: Path, keeping: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("viva.pipeline.regrading._AT_ONCE", at_once)  # a class may be larger or smaller than a part
     viva("grade", some_class, "-o", "out")
     change(keeping, "@weight(4)", "@weight(3)")
     change(keeping, '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)')

@@ -18,6 +18,8 @@ from viva.records.row_packing import pack_score, unpack_score
 from viva.replay.call_log import CallLog
 from viva.submissions import open_submission
 
+_AT_ONCE: Final = 100
+"""New scores that are kept until the scores that count are read with one query."""
 OTHER_BYTES: Final = "what is there now is not what was graded"
 
 
@@ -75,6 +77,8 @@ class Regrade:
         self._replaying, self._pool, self._options, self._isolation = replaying, pool, options, isolation
         self._on_graded: Callable[[StoredScore, Score, bytes], None] = lambda *_: None
         self._on_done: Callable[[], None] = lambda: None
+        self._ready: dict[int, tuple[Score, bytes]] = {}
+        """New scores and call logs, by the number of the score that counts."""
 
     def run(
         self,
@@ -98,6 +102,7 @@ class Regrade:
         self._on_graded, self._on_done = on_graded, on_done
         self._replay(cases)
         self._ask_again(cases, result)
+        self._hand_on()
         return result
 
     def _case(self, kept: StoredScore, result: Regraded) -> _Case | None:
@@ -156,15 +161,23 @@ class Regrade:
 
     def _end_asked(self, case: _Case, graded: Graded) -> None:
         replayed = unpack_score(case.replayed) if case.replayed else None
-        kept = self._records.stored(case.number)
-        score = self._joined(kept, replayed, case.changed, graded.score)
-        self._end(case, score, self._call_log(case, graded), kept)
+        for kept in self._records.stored([case.number]):
+            score = self._joined(kept, replayed, case.changed, graded.score)
+            self._end(case, score, self._call_log(case, graded))
 
-    def _end(self, case: _Case, score: Score, call_log: bytes, kept: StoredScore | None = None) -> None:
-        """Hand on the new score, under the name by which the submission was first graded."""
-        kept = kept or self._records.stored(case.number)
-        self._on_graded(kept, replace(score, submission=kept.scored.score.submission), call_log)
+    def _end(self, case: _Case, score: Score, call_log: bytes) -> None:
+        """Take a new score; the scores that count are read for several at once."""
+        self._ready[case.number] = (score, call_log)
+        if len(self._ready) >= _AT_ONCE:
+            self._hand_on()
         self._on_done()
+
+    def _hand_on(self) -> None:
+        """Hand on new scores, under the names by which the submissions were first graded."""
+        for kept in self._records.stored([*self._ready]):  # not those of a student who was deleted in the meantime
+            score, call_log = self._ready[kept.id]
+            self._on_graded(kept, replace(score, submission=kept.scored.score.submission), call_log)
+        self._ready.clear()
 
     def _joined(self, kept: StoredScore, replayed: Score | None, changed: Sequence[str], rerun: Score) -> Score:
         """Return the replayed score with the tests that were run again, or only these if nothing could be replayed."""

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, Engine, func, insert, select
 from sqlalchemy.engine import URL
 
 from viva.model import Attempt, Score
-from viva.model.errors import UsageError
 from viva.records.conditions import Conditions
 from viva.records.database import insert_or, open_database, parts, writing
 from viva.records.database_tables import attempts, call_logs, scores
@@ -164,15 +163,9 @@ class Records:
                 others += connection.execute(select(func.count()).select_from(scores).where(of_others)).scalar_one()
         return len(chosen), others
 
-    def stored(self, number: int) -> StoredScore:
-        """Read a score with its attempt by its number.
-
-        Raises:
-            UsageError: it is not there any more.
-        """
-        for row in rows_of(self.engine, [number]):
-            return stored_score_of(row)
-        raise UsageError(f"Score {number} was deleted from the records in the meantime; run the command again.")
+    def stored(self, numbers: Sequence[int]) -> Iterator[StoredScore]:
+        """Yield scores with their attempts by their numbers; of one that was deleted since, nothing."""
+        return (stored_score_of(row) for row in rows_of(self.engine, numbers))
 
     def score(self, number: int) -> Score:
         """Read a score by its number."""
