@@ -7,6 +7,7 @@ here `training.judge` runs every seed that it is given and judges nothing.
 import json
 import os
 import platform
+import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -70,6 +71,7 @@ def values_of(assignment: str, submission: str, tests: Iterable[str], seeds: Ite
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "judge", keep)
+        patch.setattr(training, "median_of_three", lambda runs, _: statistics.median(map(float, runs)))
         patch.setattr(training, "thresholds", lambda _: Unmeasured())
         ended = pytest.main(
             ["-q", "-c", os.devnull, f"--rootdir={ROOT}", "--import-mode=importlib", "-p", "no:cacheprovider",

@@ -15,7 +15,7 @@ def test_it_learns(student, inside):
 """
 
 from viva.grading.training.epochs import Epoch, Epochs, epochs, stopped
-from viva.grading.training.judging import SEEDS, expect, judge
+from viva.grading.training.judging import SEEDS, expect, judge, median_of_three
 from viva.grading.training.thresholds import Threshold, read_thresholds, thresholds
 from viva.grading.training.training_curves import draw
 
@@ -28,6 +28,7 @@ __all__ = [
     "epochs",
     "expect",
     "judge",
+    "median_of_three",
     "read_thresholds",
     "stopped",
     "thresholds",

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, SupportsFloat
 
 from viva.grading.events import current_events
@@ -16,6 +16,8 @@ def judge(
     run: Callable[[int], SupportsFloat], threshold: Threshold, seeds: Sequence[int] = SEEDS, *, help: str = ""
 ) -> float:
     """Run once; if that misses the threshold, run with two more seeds, and the median of the three decides.
+
+    If the second run misses it too, so does the median, and the third is left out.
 
     Args:
         run: seed -> what the examiner measures, such as an accuracy. The same seed must give the same value.
@@ -38,13 +40,42 @@ def judge(
     if threshold.met_by(first):
         _refuse_guess(threshold, first)
         return first
-    current_events().progress(f"{threshold.name} is {_shown(first)}: run again with two more seeds")
-    values = [first, *(_number(run(seed), threshold) for seed in seeds[1:])]
-    median = statistics.median(values)
+    current_events().progress(f"{threshold.name} is {_shown(first)}: run again with another seed")
+    values = [first]
+
+    def runs() -> Iterator[float]:
+        yield first
+        for seed in seeds[1:]:
+            values.append(_number(run(seed), threshold))
+            yield values[-1]
+
+    median = median_of_three(runs(), threshold)
     _refuse_guess(threshold, *values)
     if threshold.met_by(median):
         return median
-    raise AssertionError(" ".join(part for part in (_missed(threshold, median, values), help) if part))
+    raise AssertionError(" ".join(part for part in (_missed(threshold, values), help) if part))
+
+
+def median_of_three(values: Iterable[SupportsFloat], threshold: Threshold) -> float:
+    """Return what is on the same side of a threshold as the median of three values.
+
+    Two values on one side decide; the third is then not asked for. Draw them from a generator that measures each.
+
+    Args:
+        values: three values, in the order in which they are to be asked for.
+        threshold: what the median is compared with.
+
+    Returns:
+        The median; if two decide, the one of them that is nearer to the threshold.
+    """
+    found: list[float] = []
+    for value in values:
+        found.append(_number(value, threshold))
+        met = [number for number in found if threshold.met_by(number)]
+        if len(met) == 2 or len(found) - len(met) == 2:
+            decided = met if len(met) == 2 else [number for number in found if number not in met]
+            return statistics.median(found) if len(found) == 3 else min(decided, key=lambda x: abs(x - threshold.value))
+    raise ValueError(f"median_of_three: there are {len(found)} values; expected three.")
 
 
 def expect(value: SupportsFloat, threshold: Threshold, message: str) -> None:
@@ -80,12 +111,14 @@ def _number(value: SupportsFloat, threshold: Threshold) -> float:
     return worst if math.isnan(number) else number
 
 
-def _missed(threshold: Threshold, median: float, values: Sequence[float]) -> str:
+def _missed(threshold: Threshold, values: Sequence[float]) -> str:
     low, high = min(threshold.right), max(threshold.right)
-    runs = ", ".join(map(_shown, values))
+    *others, last = map(_shown, values)
+    runs = f"{', '.join(others)} and {last}"
+    how_many = "two runs with different seeds" if len(values) == 2 else "three runs, whose median counts"
     return (
-        f"{threshold.name}: {_shown(median)}, the median of three runs ({runs}); expected {threshold.direction} "
-        f"{threshold.value:g}. Right implementations reach {low:.3f} to {high:.3f}."
+        f"{threshold.name}: {runs} in {how_many}; expected {threshold.direction} {threshold.value:g}. "
+        f"Right implementations reach {low:.3f} to {high:.3f}."
     )
 
 
