@@ -17,6 +17,7 @@ from viva.compare import Disagreement, hint_evidence
 from viva.compare.counterexamples.shrinking import shrinking
 from viva.compare.hint_recording import HintRecording, begin_case, using_hint_recording
 from viva.config import Assignment
+from viva.config.assignment_content import content_of
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
@@ -31,7 +32,6 @@ from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
-from viva.grading.training.checkpoints import content_of
 from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxUnavailable, MissingName

@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 import viva
 from viva.config import Assignment
-from viva.grading.training.checkpoints import content_of
+from viva.config.assignment_content import content_of
 from viva.model import Isolation, Score, Status
 from viva.model.grade_request import GradeOptions
 from viva.model.seeds import Seeds

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
-from viva.config import Assignment
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 from viva.sandbox.guest.transport.wire import TooLarge, WireError, dump, load
@@ -154,18 +153,6 @@ class Checkpoint:
         if not self._of.folder.is_dir():
             return 0
         return sum(path.stat().st_size for path in self._of.folder.iterdir() if path != self.path)
-
-
-def content_of(assignment: Assignment) -> str:
-    """Return one digest of all that the course itself contributes to a training: tests, helpers, labels, data.
-
-    A changed test is another test; a training that began under the earlier one is not continued.
-    """
-    graders = [path for path in sorted(assignment.graders.rglob("*")) if "__pycache__" not in path.parts]
-    named = [(path.relative_to(assignment.graders).as_posix(), path) for path in graders]
-    named += zip(assignment.data_names, assignment.data, strict=True)
-    read = [[name, hashlib.sha256(path.read_bytes()).hexdigest()] for name, path in named if path.is_file()]
-    return _digest(read)
 
 
 def _digest(plain: object) -> str:
