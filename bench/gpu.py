@@ -40,7 +40,7 @@ SECRET: Final = b"the measurements need no secret"
 
 
 def measured(course: Course, assignments: Sequence[str], tier: Tier, gpus: Gpus) -> dict[str, Any]:
-    """Return what every accepted example submission did in its tests for a GPU, as it is written to the file."""
+    """Return what accepted and wrong example submissions did in the tests for a GPU, as it is written to the file."""
     found = {name: dict(_fixtures(course, course.assignment(name), tier, gpus)) for name in assignments}
     devices = [one.pop("gpu") for fixtures in found.values() for one in fixtures.values() if "gpu" in one]
     return {

@@ -322,7 +322,7 @@ class Gpus:
         box, use = self.source.take(), self._uses.pop(0)
         return box, lambda: use
 
-    def check_last(self) -> None:
+    def check_last(self, on_wait: Callable[[str], None]) -> None:
         self.needed.append(-2)
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from examined import NAME, SECRET, best_tier, write_course
 from gpu_samples import Machine
 
 from viva.config import Course
+from viva.model import Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus
 from viva.sandbox.host.gpu.gpus import find_gpus
+from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.gpu_gap import CurveGap, Gap, measure
+from viva.verify.verdict_check import complaints, waits
 
 TESTS = '''\
 import pytest
@@ -105,3 +109,17 @@ def test_gaps_and_verdicts_are_measured_and_written(tmp_path: Path, gpus: Gpus) 
 def test_a_gap_must_be_smaller_than_the_margin(margin: float | None, holds: bool) -> None:
     curve = CurveGap("accepted/one", "test", "loss", (1.0, 2.0), (1.5, 2.25), margin)
     assert curve.within_margin is holds is Gap("a", curves=[curve]).holds
+
+
+@pytest.mark.parametrize(
+    ("status", "rubric", "is_open"),
+    [(Status.NEEDS_REVIEW, "", True), (Status.DEFERRED, "", True), (Status.NEEDS_REVIEW, "2.1", False)],
+)
+def test_a_known_verdict_waits_for_what_a_person_decides(status: Status, rubric: str, is_open: bool) -> None:
+    """A test that rests on a guess has not passed, although it must fail."""
+    one = Fraction(1)
+    entry = Entry("test_a.py::test_it", "It", "1", "visible", status, Fraction(0), one, (), rubric=rubric)
+    score = Score("s", "h", "a", "1", (entry,), (), Isolation("T1"), {})
+    example = ExampleSubmission("wrong/one", "wrong", Submission("one", (), ""), failing=("test_it",))
+    assert waits(example, score) is is_open
+    assert ("should not pass but did: test_it" in complaints(example, score)) is not is_open

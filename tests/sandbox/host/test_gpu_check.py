@@ -17,8 +17,10 @@ from stand_in_cuda import LEFT, StandIn
 from viva.model import Limits
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpus
+from viva.sandbox.host.box import Box
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
+from viva.sandbox.host.gpu.gpu_lease import lock_file
 from viva.sandbox.host.gpu.gpus import find_gpus
 
 LIMITS = Limits(memory_mib=900)
@@ -130,6 +132,39 @@ def test_a_gpu_is_checked_once_and_again_when_it_is_doubted(boxes: GpuBoxes, sta
     stand_in.fail("")
     with pytest.raises(BoxUnavailable, match="CUDA does not start"):
         boxes.check_last()
+
+
+def test_a_gpu_that_cannot_be_checked_after_a_lost_point_is_doubted(
+    boxes: GpuBoxes, gpus: Gpus, machine: Machine
+) -> None:
+    """The memory of the box that has ended is not free: the program may not be at fault."""
+    box, _ = boxes.take(0, lambda _: None)
+    box.close()
+    lock_file(gpus.devices[0]).write_text('{"baseline_mib": 4}', "utf-8")
+    machine.use("0000:01:00.0", "9000")
+    free = gpu_lease._free
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gpu_lease, "_free", lambda gpu, baseline_mib, _: free(gpu, baseline_mib, 0.0))
+        with pytest.raises(BoxUnavailable, match=r"could not be checked: NVIDIA L4 .* has 9,000 MiB in use"):
+            boxes.check_last()
+    machine.use("0000:01:00.0", "4")
+    boxes.check_last()
+
+
+def test_a_check_that_could_not_be_made_is_made_the_next_time(
+    boxes: GpuBoxes, gpus: Gpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, devices=gpus.devices[:1]))
+
+    def spawn(*_: object, **__: object) -> Box:
+        raise BoxUnavailable("no process could be started")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(boxes._fork_server, "spawn", spawn)
+        with pytest.raises(BoxUnavailable, match="no process could be started"):
+            one.take(0, lambda _: None)
+    box, _ = one.take(0, lambda _: None)
+    box.close()
 
 
 def test_gpus_that_were_checked_before_are_not_checked(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:

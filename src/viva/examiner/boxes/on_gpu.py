@@ -23,7 +23,7 @@ class GpuSource(Protocol):
         """
         ...
 
-    def check_last(self) -> None:
+    def check_last(self, on_wait: Callable[[str], None]) -> None:
         """Check the GPU of the last box again; see GpuBoxes.check_last."""
         ...
 
@@ -55,7 +55,7 @@ class OnGpu:
         Raises:
             BoxUnavailable: it fails its check.
         """
-        self._source.check_last()
+        self._source.check_last(self._on_wait)
 
     def ended(self) -> None:
         """Record the GPU use of the box, if there was one, after it was closed."""

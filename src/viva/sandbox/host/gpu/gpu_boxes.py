@@ -1,6 +1,5 @@
 """Boxes with a GPU: made on request by a separate fork server, one at a time for each GPU."""
 
-import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -94,40 +93,54 @@ class GpuBoxes:
         finally:
             lease.give_back()
 
-    def check_last(self) -> None:
+    def check_last(self, on_wait: Callable[[str], None] = lambda _: None) -> None:
         """Check the GPU of the last box again, after a program that lost points there.
 
+        Args:
+            on_wait: called with a line about every second while others hold the GPU.
+
         Raises:
-            BoxUnavailable: The GPU fails its check now, so that the program may not be at fault.
+            BoxUnavailable: The GPU fails its check now, or cannot be checked: the program may not be at fault.
         """
         if self._last is None or self._gpus.checked:
             return
-        if not self._faults[self._last]:
-            with contextlib.suppress(GpuUnavailable):  # others use it, which is no reason to doubt it
-                self.check(self._last)
+        try:
+            if not self._faults.get(self._last):
+                self.check(self._last, on_wait)
+        except GpuUnavailable as error:
+            raise BoxUnavailable(f"the GPU could not be checked: {error.reason}") from error
         if fault := self._faults[self._last]:
             raise BoxUnavailable(fault)
 
     def _lease_sound(self, needed_mib: int, on_wait: Callable[[str], None]) -> GpuLease:
         """Lease a GPU that is large enough and has not failed its check."""
         large = self._gpus.large_enough(needed_mib)
-        while left := [gpu for gpu in large if not self._faults.get(gpu)]:
+        faults = {gpu: self._faults[gpu] for gpu in large if self._faults.get(gpu)}
+        while left := [gpu for gpu in large if gpu not in faults]:
             lease = GpuLease.take(left, on_wait)
             try:
-                if self._gpus.checked or lease.gpu in self._faults:
-                    return lease
-                self._check(lease.gpu)
-                if not self._faults[lease.gpu]:
-                    return lease
+                fault = self._fault_of(lease.gpu)
             except BaseException:
                 lease.give_back()
                 raise
+            if not fault:
+                return lease
             lease.give_back()
-        raise BoxUnavailable(self._faults[large[0]])
+            faults[lease.gpu] = fault
+        raise BoxUnavailable(faults[large[0]])
+
+    def _fault_of(self, gpu: Gpu) -> str:
+        """Return what is wrong with a GPU that is leased, empty if nothing is; it is checked unless it was before."""
+        if self._gpus.checked or gpu in self._faults:
+            return self._faults.get(gpu, "")
+        try:
+            self._check(gpu)
+        except BoxUnavailable as error:  # of which the GPU need not be the cause, so it is checked again next time
+            return str(error)
+        return self._faults[gpu]
 
     def _check(self, gpu: Gpu) -> list[StepResult]:
         """Check a GPU that is leased; remember what is wrong with it."""
-        self._faults[gpu] = f"{gpu.name} ({gpu.bus}) could not be checked"
         results = check(partial(self._fork_server.spawn, self._limits, gpu=gpu), self._limits.memory_mib)
         problem = next((result.sentence for result in results if result.problem), "")
         self._faults[gpu] = f"{gpu.name} ({gpu.bus}) failed its check: {problem}" if problem else ""
