@@ -162,7 +162,7 @@ def _isolation_layers() -> int:
         )
         console.print(f"GPU {gpu.name}, {memory}, driver {gpu.driver or 'not known'}, {gpu.device} ({gpu.bus})")
     for clause in found.refused:
-        console.print(f"No sandbox gets a GPU that viva cannot use: {clause}.", soft_wrap=True)
+        console.print(f"A GPU is not used: {clause}.", soft_wrap=True)
     table = Table(show_lines=True)
     for heading in ("tier", "here", "what it is", "what is missing, and what to do"):
         table.add_column(heading, overflow="fold")
