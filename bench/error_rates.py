@@ -1,0 +1,104 @@
+"""`python -m bench.error_rates A…`: how often verdicts of tests that train are wrong.
+
+It runs the programs from which the thresholds were measured, with other seeds: 200 right runs together, 20 of each
+wrong program. A verdict falls after one run that meets the threshold, or else by the median of three; its error rates
+follow from those of one run. The figures go to bench/error_rates.json, assignment by assignment.
+
+Takes long, on one core: ten minutes for bert_lora_fudge, an hour or more for each of the others.
+"""
+
+import argparse
+import importlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from bench.thresholds import Measured, values_of
+from viva.formats.atomic_write import write_atomically
+from viva.grading import training
+
+TARGET: Final = Path(__file__).parent / "error_rates.json"
+FIRST_SEED: Final = 10_000
+"""The thresholds were measured with smaller ones."""
+_SEEDS_EACH: Final = 10
+"""Seeds of one program in one go."""
+
+
+def main() -> None:
+    """Measure assignments, print a row for each threshold and program, and write the file."""
+    parser = argparse.ArgumentParser(prog="python -m bench.error_rates", description=__doc__)
+    parser.add_argument("assignments", nargs="+", metavar="A", help="assignments with tests that train")
+    parser.add_argument("--right", type=int, default=200, help="runs of right programs")
+    parser.add_argument("--wrong", type=int, default=20, help="runs of each wrong program")
+    options = parser.parse_args()
+    written = json.loads(TARGET.read_text("utf-8")) if TARGET.exists() else {}
+    for assignment in options.assignments:
+        written[assignment] = measured(assignment, options.right, options.wrong)
+        text = json.dumps(dict(sorted(written.items())), indent=1, ensure_ascii=False)
+        write_atomically(TARGET, f"{text}\n".encode())
+
+
+def measured(assignment: str, right: int, wrong: int) -> dict[str, Any]:
+    """Return, by threshold: runs and misses of right programs, runs and hits of each wrong one, and error rates."""
+    script = importlib.import_module(f"graders.{assignment}.thresholds.measure")
+    limits = training.read_thresholds(Path(script.__file__ or "").parent / "fine_tuning.json")
+    wanted: Sequence[Measured] = script.WANTED
+    found: dict[str, Any] = {m.name: {"right": [], "wrong": {name: [] for name in m.wrong}} for m in wanted}
+    for turn in range(-(-right // (_SEEDS_EACH * len(script.RIGHT)))):
+        for submission in script.RIGHT:
+            for name, values in _run(assignment, submission, wanted, turn).items():
+                found[name]["right"] += values
+    for submission in dict.fromkeys(name for m in wanted for name in m.wrong):
+        broken = [m for m in wanted if submission in m.wrong]
+        for turn in range(-(-wrong // _SEEDS_EACH)):
+            for name, values in _run(assignment, submission, broken, turn).items():
+                found[name]["wrong"][submission] += values
+    return {name: _rates(limits[name], values) for name, values in found.items()}
+
+
+def _run(assignment: str, submission: str, wanted: Sequence[Measured], turn: int) -> dict[str, list[float]]:
+    seeds = range(FIRST_SEED + turn * _SEEDS_EACH, FIRST_SEED + (turn + 1) * _SEEDS_EACH)
+    found = values_of(assignment, submission, {m.test for m in wanted}, seeds)
+    values = {m.name: found[m.name] for m in wanted}
+    print(
+        f"{assignment} {submission}: { ({name: [round(v, 3) for v in some] for name, some in values.items()}) }",
+        flush=True,
+    )
+    return values
+
+
+def _rates(limit: training.Threshold, found: dict[str, Any]) -> dict[str, Any]:
+    """Return counts, and the 95 % upper bounds of the rates at which verdicts are wrong."""
+    misses = sum(not limit.met_by(value) for value in found["right"])
+    missed = _at_most(misses, len(found["right"]))
+    rates: dict[str, Any] = {
+        "right": {
+            "runs": len(found["right"]),
+            "misses": misses,
+            "range": [round(min(found["right"]), 4), round(max(found["right"]), 4)],
+            "verdicts that are wrong, at most": round(missed * (1 - (1 - missed) ** 2), 6),
+        },
+        "wrong": {},
+    }
+    for name, values in found["wrong"].items():
+        hits = sum(map(limit.met_by, values))
+        met = _at_most(hits, len(values))
+        rates["wrong"][name] = {
+            "runs": len(values),
+            "hits": hits,
+            "range": [round(min(values), 4), round(max(values), 4)],
+            "verdicts that are wrong, at most": round(met + (1 - met) * met**2, 4),
+        }
+    return rates
+
+
+def _at_most(count: int, of: int) -> float:
+    """Return the upper end of the one-sided 95 % interval of Clopper and Pearson (1934) for a share."""
+    from scipy.stats import beta
+
+    return 1.0 if count == of else float(beta.ppf(0.95, count + 1, of - count))
+
+
+if __name__ == "__main__":
+    main()
