@@ -14,6 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 from viva.model.errors import CourseError, StudentRaised
 from viva.proxies.proxies import Call, Caller, as_dicts, to_box
 from viva.sandbox.guest.transport.value_types import STAND_INS
@@ -120,9 +122,20 @@ def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tupl
     return tuple(map(_copy, args)), {name: _copy(value) for name, value in kwargs.items()}
 
 
-def _copy(value: object) -> object:
+def _copy(value: Any) -> Any:
     """Return a copy; of what the student's code returned as a data frame, one of pandas."""
-    return value.to_pandas() if type(value) is Frame else copy.deepcopy(to_box(value))
+    kind = type(value)
+    if kind is Frame:
+        return value.to_pandas()
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(map(_copy, value))
+    if kind is dict:
+        return {_copy(name): _copy(item) for name, item in value.items()}
+    if kind is np.ndarray and not value.dtype.hasobject:
+        return value.copy(order="K")
+    if isinstance(value, tuple) and hasattr(value, "_make"):  # ten times as fast as `deepcopy`
+        return value._make(map(_copy, value))
+    return copy.deepcopy(to_box(value))
 
 
 def with_objects(value: Any, before: list[object] | None = None) -> Any:
