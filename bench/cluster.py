@@ -32,6 +32,7 @@ ALONE = "VIVA_BENCH_ALONE"
 SAMPLE = 40
 """Submissions that are graded for their times, scores and call logs."""
 WORKERS_OF_A_PROCESS = 10
+IDLE_S = 5.0
 BASELINE = 100
 """The size of the class whose cost is subtracted: start, reading, the table at the end."""
 
@@ -55,6 +56,8 @@ class Measured:
     per_s: float
     cost: TaskCost
     scheduler_mib: float
+    scheduler_idle: float
+    """How much of a core the scheduler takes without a task, in percent."""
 
 
 FULL = Setting(50, 8, 0.0)
@@ -63,7 +66,6 @@ SETTINGS = [
     FULL,
     Setting(50, 1, 2.0),
     Setting(10, 1, 0.5),
-    Setting(50, 1, 0.5),
     Setting(50, 1, None),
     Setting(100, 8, 0.5),
     Setting(50, 8, 0.0, "nowhere"),
@@ -104,15 +106,40 @@ def main() -> None:
 def measure(folder: Path, setting: Setting, count: int, url: str | None) -> Measured:
     """Grade two classes on a cluster, and return what one more task of the larger one cost."""
     with _cluster(folder, setting) as (address, scheduler, workers):
+        idle = _idle(scheduler, workers)
         small = _run(folder, setting, address, BASELINE, url, scheduler, workers)
         large = _run(folder, setting, address, count, url, scheduler, workers)
         memory = resident_mib(scheduler)
     more = {what: (large[what] - small[what]) / (count - BASELINE) for what in large}
     client_ms, scheduler_ms, database_ms, workers_ms = (
-        1e3 * more[part] for part in ("client_s", "scheduler_s", "database_s", "workers_s")
+        1e3 * (more[part] - idle.get(part, 0.0) * more["wall_s"])
+        for part in ("client_s", "scheduler_s", "database_s", "workers_s")
     )
     cost = TaskCost(client_ms, scheduler_ms, database_ms, workers_ms, more["bytes"] / 1024)
-    return Measured(1 / more["wall_s"], cost, memory)
+    return Measured(rate(written_at(folder)), cost, memory, 100 * idle["scheduler_s"])
+
+
+def written_at(folder: Path) -> list[float]:
+    """Return when each result was last written, which is at the end of its task."""
+    return [path.stat().st_mtime for path in (folder / "results").rglob("results.json")]
+
+
+def rate(moments: list[float]) -> float:
+    """Return how many came each second, without the first and the last tenth: the start, and workers that are idle."""
+    moments = sorted(moments)
+    tenth = len(moments) // 10
+    middle = moments[tenth : len(moments) - tenth]
+    return (len(middle) - 1) / (middle[-1] - middle[0])
+
+
+def _idle(scheduler: int, workers: list[int]) -> dict[str, float]:
+    """Return how much of a core scheduler and workers take without a task: for heartbeats, so not for a task."""
+    before = cpu_s([scheduler]), cpu_s(workers)
+    time.sleep(IDLE_S)
+    return {
+        "scheduler_s": (cpu_s([scheduler]) - before[0]) / IDLE_S,
+        "workers_s": (cpu_s(workers) - before[1]) / IDLE_S,
+    }
 
 
 def _run(
@@ -218,7 +245,7 @@ def _predicted(setting: Setting, cost: TaskCost, graded_s: float) -> str:
 
 def _head() -> None:
     columns = ("workers × threads", "a task", "kept", "tasks/s", "predicted", "client", "scheduler", "database",
-               "stand-ins", "wire", "scheduler's memory")  # fmt: skip
+               "stand-ins", "wire", "scheduler's memory", "scheduler idle")  # fmt: skip
     print(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|", flush=True)
 
 
@@ -233,6 +260,7 @@ def _row(setting: Setting, found: Measured, predicted: str) -> None:
         *(f"{ms:.1f} ms" for ms in (cost.client_ms, cost.scheduler_ms, cost.database_ms, cost.workers_ms)),
         f"{cost.kib:.1f} KiB",
         f"{found.scheduler_mib:.0f} MiB",
+        f"{found.scheduler_idle:.1f} %",
     ]
     print(f"| {' | '.join(cells)} |", flush=True)
 
