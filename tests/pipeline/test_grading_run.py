@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from viva.model import Tier
+from viva.model import Isolation, Score, Tier
 from viva.model.errors import UsageError
+from viva.model.grade_request import Graded
 from viva.pipeline.grading_run import GradingRun
-from viva.pipeline.jobs import GradedJobs, Job
+from viva.pipeline.jobs import Batches, Job
 from viva.pipeline.results_writer import ResultsWriter
+from viva.records.overrides import DecidedScore
+
+
+def score_of(name: str) -> Score:
+    return Score(name, "00", "small", 1, (), isolation=Isolation("T0"))
 
 
 class _FailingPool:
@@ -19,12 +25,46 @@ class _FailingPool:
     def __init__(self) -> None:
         self.ended = False
 
-    def run(self, jobs: Sequence[Job]) -> GradedJobs:
+    def in_batches(self, jobs: Sequence[Job]) -> Batches:
         try:
             for job in jobs:
-                yield job, UsageError("the disk is full")
+                yield [(job, UsageError("the disk is full"))]
         finally:
             self.ended = True
+
+
+class _Pool:
+    """Returns scores of all jobs at once."""
+
+    def in_batches(self, jobs: Sequence[Job]) -> Batches:
+        yield [(job, Graded(score_of(job.name))) for job in jobs]
+
+
+class _Store:
+    """Keeps scores together, or none if there is one that it cannot keep."""
+
+    keeps = True
+
+    def __init__(self, refused: str) -> None:
+        self.refused, self.kept, self.tries = refused, list[str](), 0
+
+    def keep(self, graded: Sequence[tuple[Job, Graded]]) -> list[DecidedScore]:
+        self.tries += 1
+        if any(job.name == self.refused for job, _ in graded):
+            raise UsageError("it is too large.")
+        self.kept += [job.name for job, _ in graded]
+        return [DecidedScore(one.score, {}) for _, one in graded]
+
+
+class _Counting:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def advance(self, score: object) -> None:
+        self.count += 1
+
+    def wait(self, count: int, grader: str) -> None:
+        raise AssertionError("there is no other grader")
 
 
 class _Display:
@@ -43,3 +83,34 @@ def test_a_pool_is_ended_before_the_error_of_a_run_is_reported() -> None:
     with pytest.raises(UsageError, match="the disk is full"):
         GradingRun(jobs, ResultsWriter(jobs, None, Tier.T0), _Display()).run(pool)
     assert pool.ended
+
+
+@pytest.fixture
+def jobs() -> list[Job]:
+    assignment: Any = None
+    return [Job(Path(name), name, assignment) for name in "abc"]
+
+
+def run(jobs: list[Job], store: _Store, folder: Path) -> tuple[GradingRun, _Counting]:
+    display = _Counting()
+    found = GradingRun(jobs, ResultsWriter(jobs, folder, Tier.T0), display)
+    found.use_store(store)
+    return found, display
+
+
+def test_scores_that_come_back_together_are_kept_together(jobs: list[Job], tmp_path: Path) -> None:
+    store = _Store(refused="")
+    found, display = run(jobs, store, tmp_path)
+    summary = found.run(_Pool())
+    assert (store.tries, store.kept, display.count) == (1, ["a", "b", "c"], 3)
+    assert sorted(summary.scores) == ["a", "b", "c"]
+    assert all((tmp_path / name / "results.json").is_file() for name in "abc")
+
+
+def test_a_score_that_cannot_be_kept_costs_no_other(jobs: list[Job], tmp_path: Path) -> None:
+    store = _Store(refused="b")
+    found, _ = run(jobs, store, tmp_path)
+    with pytest.raises(UsageError, match=r"it is too large\. Its result is written"):
+        found.run(_Pool())
+    assert store.kept == ["a"]
+    assert sorted(path.parent.name for path in tmp_path.rglob("results.json")) == ["a", "b"]

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -14,9 +14,10 @@ from sqlalchemy import Connection, insert, select, update
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.claims import Claims
+from viva.records.database import writing
 from viva.records.database_tables import claims
 from viva.records.graders import Grader
-from viva.records.store import Reason
+from viva.records.store import Reason, add_graded
 
 
 class Clock:
@@ -122,16 +123,19 @@ def test_a_claim_ends_with_the_score_or_not_at_all(records: Records, graders: tu
     one, other = graders
     (number,) = records.add_attempts("small", [(samples.attempt(), "00")])
 
-    def keep(ends_claim: Callable[[Connection], None]) -> None:
-        records.add_score(number, samples.score(), samples.made(), Reason("ada"), ends_claim=ends_claim)
-
-    def fails(connection: Connection) -> None:
+    def keep(connection: Connection) -> None:
+        add_graded(connection, number, samples.score(), samples.made(), Reason("ada"), call_log=b"", once=True)
         one.end(connection, "a")
-        raise UsageError("the disk is full")
+
+    def fails() -> None:
+        with writing(records.engine) as connection:
+            keep(connection)
+            raise UsageError("the disk is full")
 
     assert one.take("a", number)
     with pytest.raises(UsageError, match="the disk is full"):
-        keep(fails)
+        fails()
     assert records.current("small") == [] and not other.take("a", number)
-    keep(lambda connection: one.end(connection, "a"))
+    with writing(records.engine) as connection:
+        keep(connection)
     assert len(records.current("small")) == 1 and other.take("a", number)

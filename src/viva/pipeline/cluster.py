@@ -22,7 +22,7 @@ from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.checkpoint_folder import read_files, write_files
 from viva.pipeline.cluster_lanes import Lane, Sent
 from viva.pipeline.cluster_messages import News, Reply, Task, reply_from_bytes
-from viva.pipeline.jobs import GradedJob, GradedJobs, Job, Observer, Postponed
+from viva.pipeline.jobs import Batches, GradedJob, GradedJobs, Job, Observer, Postponed
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -76,6 +76,12 @@ class ClusterPool:
             yield from under_way.results()
         finally:
             under_way.cancel()  # does nothing if the run was complete
+
+    def in_batches(self, jobs: Sequence[Job]) -> Batches:
+        """Grade the jobs; yield each in a list of its own."""
+        with contextlib.closing(self.run(jobs)) as results:
+            for result in results:
+                yield [result]
 
 
 class _Run:

@@ -12,7 +12,7 @@ from viva.model import Score
 from viva.model.errors import UsageError, VivaError
 from viva.model.grade_request import Graded
 from viva.model.outlines import Outlines
-from viva.pipeline.jobs import Job, Pool, Postponed
+from viva.pipeline.jobs import GradedJob, Job, Pool, Postponed
 from viva.pipeline.results_writer import ResultsWriter
 
 if TYPE_CHECKING:  # they import SQLAlchemy, which may not be installed
@@ -26,8 +26,11 @@ _LOOK_S: Final = 1.0
 class ScoreStore(Protocol):
     """Keeps scores, or knows what people decided about them."""
 
-    def keep(self, job: Job, graded: Graded) -> "DecidedScore | None":
-        """Keep a score; return it with what people decided."""
+    keeps: bool
+    """Whether scores are kept, so that a lost result can be written again."""
+
+    def keep(self, graded: Sequence[tuple[Job, Graded]]) -> "Sequence[DecidedScore]":
+        """Keep scores, all or none; return them with what people decided."""
         ...
 
 
@@ -133,8 +136,8 @@ class GradingRun:
         """
         waiting = self._jobs
         while waiting:
-            with closing(pool.run(waiting)) as results:  # after an error, no thread is left in the middle of a file
-                postponed = [job for job, graded in results if not self._end(job, graded)]
+            with closing(pool.in_batches(waiting)) as batches:  # an error leaves no thread in the middle of a file
+                postponed = [job for batch in batches for job in self._end(batch)]
             waiting = self._after_others(postponed) if postponed else []
         try:
             self._writer.class_curves([*self.summary.scores.values()])
@@ -142,32 +145,38 @@ class GradingRun:
             self.summary.errors["the curves of the class"] = error
         return self.summary
 
-    def _end(self, job: Job, graded: Graded | Exception) -> bool:
-        """Take in what became of a job; return whether it has come to its end."""
-        if isinstance(graded, Postponed):
-            return False
-        if isinstance(graded, Exception):
-            if self._cache is not None:
-                self._cache.give_back(job)
-            if isinstance(graded, UsageError):
-                raise graded
-            self.summary.errors[job.name] = graded
-        else:
-            self._keep(job, graded)
-        self._display.advance(None if isinstance(graded, Exception) else graded.score)
-        return True
+    def _end(self, batch: Sequence[GradedJob]) -> list[Job]:
+        """Take in what became of jobs; return those that were postponed."""
+        self._keep([(job, graded) for job, graded in batch if isinstance(graded, Graded)])
+        for job, graded in batch:
+            if isinstance(graded, Exception) and not isinstance(graded, Postponed):
+                if self._cache is not None:
+                    self._cache.give_back(job)
+                if isinstance(graded, UsageError):
+                    raise graded
+                self.summary.errors[job.name] = graded
+                self._display.advance(None)
+        return [job for job, graded in batch if isinstance(graded, Postponed)]
 
-    def _keep(self, job: Job, graded: Graded) -> None:
-        """Keep the score first, so that the result file is the newer of the two from then on."""
+    def _keep(self, batch: Sequence[tuple[Job, Graded]]) -> None:
+        """Keep scores first, so that the result files are the newer of the two from then on."""
+        decided: Sequence[DecidedScore | None] = [None] * len(batch)
         try:
-            decided = self._store.keep(job, graded) if self._store is not None else None
-        except UsageError as error:  # the records are lost; the student's result is not
-            self._finish(job, graded, None)
+            if self._store is not None and batch:
+                decided = self._store.keep(batch)
+        except UsageError as error:
+            if len(batch) > 1:  # what can be kept is kept
+                for one in batch:
+                    self._keep([one])
+                return
+            self._finish(*batch[0], None)  # the records are lost; the student's result is not
             raise UsageError(
                 f"{error} Its result is written. Run the command again when the records can be written: "
                 "it grades the rest."
             ) from error
-        self._finish(job, graded, decided)
+        for (job, graded), with_decisions in zip(batch, decided, strict=True):
+            self._finish(job, graded, with_decisions)
+            self._display.advance(graded.score)
 
     def _after_others(self, jobs: list[Job]) -> list[Job]:
         """Wait until other graders have kept a score of one of the jobs, or have given one up; return those."""
@@ -201,6 +210,7 @@ class GradingRun:
         self.summary.add(job.name, graded.score if decided is None else decided.score)
         self.summary.remarks += [(job.name, remark) for remark in graded.remarks]
         try:
-            self._writer.finish(job, graded, decided)
+            kept = decided is not None and self._store is not None and self._store.keeps
+            self._writer.finish(job, graded, decided, durable=not kept)
         except VivaError as error:
             self.summary.errors[job.name] = error

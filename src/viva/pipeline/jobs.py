@@ -86,6 +86,8 @@ GradedJob = tuple[Job, Graded | Exception]
 """A job and its score, or the error that prevented one."""
 GradedJobs = Generator[GradedJob, None, None]
 """The jobs of one run with their scores, as they come back. To close it ends what is still under way."""
+Batches = Generator[list[GradedJob], None, None]
+"""The same, in lists of what came back at about the same time."""
 
 
 class Pool(Protocol):
@@ -97,4 +99,8 @@ class Pool(Protocol):
         Yields:
             The job and its score, or the usage or grader error that prevented one; `Postponed` if it may not start.
         """
+        ...
+
+    def in_batches(self, jobs: Sequence[Job]) -> Batches:
+        """Grade the jobs as `run` does; yield lists, so that many scores are stored at once."""
         ...

@@ -3,8 +3,10 @@
 import os
 import queue
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -12,7 +14,7 @@ from viva.config import Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.jobs import GradedJobs, Job, Observer, Postponed
+from viva.pipeline.jobs import Batches, GradedJob, GradedJobs, Job, Observer, Postponed
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -21,6 +23,8 @@ from viva.sandbox.host.limits.host_memory import container_mib
 
 EXAMINER_MIB: Final = 512
 """What an examiner and its fork server take, with torch in both."""
+_GATHER_S: Final = 0.25
+"""How long a score waits for others, with which it is stored."""
 
 
 @dataclass(slots=True)
@@ -41,8 +45,14 @@ class LocalPool:
         Yields:
             The job and its score, or the usage or grader error that prevented one.
         """
+        with closing(self.in_batches(jobs)) as batches:
+            for batch in batches:
+                yield from batch
+
+    def in_batches(self, jobs: Sequence[Job]) -> Batches:
+        """Grade the jobs; yield lists of what comes back within a quarter of a second."""
         waiting = _Queue(jobs)
-        done: queue.SimpleQueue[tuple[Job, Graded | Exception] | None] = queue.SimpleQueue()
+        done: queue.SimpleQueue[GradedJob | None] = queue.SimpleQueue()
         cores = _cores()
         count = min(self.workers or _within_memory(len(cores), jobs), len(jobs))
         of_each = cores if 1 < count == len(cores) else [None] * count
@@ -57,13 +67,13 @@ class LocalPool:
         for thread in threads:
             thread.start()
         try:
-            running = count
+            running, left = count, len(jobs)
             while running:
-                result = done.get()
-                if result is None:
-                    running -= 1
-                else:
-                    yield result
+                batch = _gathered(done, left)
+                results = [result for result in batch if result is not None]
+                running, left = running - (len(batch) - len(results)), left - len(results)
+                if results:
+                    yield results
         except BaseException:  # Ctrl-C: no one waits for the submissions in progress
             stop.now()
             raise
@@ -75,7 +85,7 @@ class LocalPool:
     def _work(
         self,
         waiting: "_Queue",
-        done: "queue.SimpleQueue[tuple[Job, Graded | Exception] | None]",
+        done: "queue.SimpleQueue[GradedJob | None]",
         stop: "_Stop",
         core: int | None,
     ) -> None:
@@ -126,6 +136,16 @@ class LocalPool:
 
         self.observer.on_start(job, entries())
         return examiner.grade(request, on_entry, lambda text: self.observer.on_progress(job, text))
+
+
+def _gathered(done: "queue.SimpleQueue[GradedJob | None]", left: int) -> list[GradedJob | None]:
+    """Wait for what comes back next; return it with what follows soon, if as much as this is left."""
+    found = [done.get()]
+    until = time.monotonic() + _GATHER_S
+    with suppress(queue.Empty):
+        while len(found) < left and (wait_s := until - time.monotonic()) > 0:
+            found.append(done.get(timeout=wait_s))
+    return found
 
 
 class _Queue:

@@ -1,7 +1,7 @@
 """Open the records of a course, or those in a folder of results; SQLAlchemy is imported when one of them is opened."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -121,13 +121,17 @@ class FolderDecisions:
     def __init__(self, records: "Records") -> None:
         self._records = records
 
-    def keep(self, job: Job, graded: Graded) -> "DecidedScore":
-        """Return the score with the decisions about its bytes; keep nothing."""
+    keeps = False
+
+    def keep(self, graded: Sequence[tuple[Job, Graded]]) -> "list[DecidedScore]":
+        """Return scores with the decisions about their bytes; keep nothing."""
         from viva.records.overrides import ByHand, DecidedScore
 
-        score = graded.score
-        people = ByHand.about(self._records, job.assignment.name, "", score.content_hash)
-        return DecidedScore(score, people.marks.get(score.content_hash, {}))
+        decided = []
+        for job, one in graded:
+            people = ByHand.about(self._records, job.assignment.name, (), [one.score.content_hash])
+            decided.append(DecidedScore(one.score, people.marks.get(one.score.content_hash, {})))
+        return decided
 
 
 @contextlib.contextmanager

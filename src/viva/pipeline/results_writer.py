@@ -97,13 +97,14 @@ class ResultsWriter:
             return None
         return checkpoint_folder.folder_of(self._targets[job.name])
 
-    def finish(self, job: Job, graded: Graded, decided: "DecidedScore | None") -> None:
+    def finish(self, job: Job, graded: Graded, decided: "DecidedScore | None", *, durable: bool = True) -> None:
         """Write a finished score with its notebook and curves, and remove checkpoints that no later run needs.
 
         Args:
             job: whose score it is.
             graded: the score as it was graded.
             decided: the score with what people decided; None where no one keeps that.
+            durable: whether the result has to survive a power cut; not if the records have the score.
 
         Raises:
             VivaError: something cannot be written.
@@ -111,7 +112,8 @@ class ResultsWriter:
         if job.name not in self._targets:
             return
         score = graded.score if decided is None else decided.score
-        self._save(job, score, _result(graded.score) if decided is None else _with_decisions(decided))
+        data = _result(graded.score) if decided is None else _with_decisions(decided)
+        self._save(job, score, data, durable=durable)
         self._save_notebook(job, graded)
         if (folder := self.checkpoints(job)) is not None:
             checkpoint_folder.tidy(folder, graded, all_selected=self._all_selected)
@@ -139,8 +141,8 @@ class ResultsWriter:
         if self._output is not None and len(self._targets) > 1:
             self.curves = curve_files.write_class_curves(self._output, scores, self._warn) or self.curves
 
-    def _save(self, job: Job, score: Score, data: bytes) -> None:
-        write_atomically(self._targets[job.name], data)
+    def _save(self, job: Job, score: Score, data: bytes, *, durable: bool = True) -> None:
+        write_atomically(self._targets[job.name], data, durable=durable)
         self._written_at[job.name] = time.monotonic()
         if drawn := curve_files.write_curves(self._targets[job.name], score, self._warn):
             self.curves.append(drawn)

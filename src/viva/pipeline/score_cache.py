@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Self
 
+from sqlalchemy import Connection
+
 from viva.model import Attempt, Isolation, Score, Student
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
@@ -13,9 +15,9 @@ from viva.pipeline.jobs import Job
 from viva.records import Records
 from viva.records.claims import Claims
 from viva.records.conditions import Asked, Conditions, Standing, standing
-from viva.records.database import parts
+from viva.records.database import parts, writing
 from viva.records.overrides import ByHand, DecidedScore, Override, held_now, overridden
-from viva.records.store import GRADED, Reason
+from viva.records.store import GRADED, Reason, add_graded
 
 
 class Restore(Protocol):
@@ -141,34 +143,45 @@ class ScoreCache:
     def _conditions(self, job: Job) -> Conditions:
         return self._asked.conditions(job.assignment, self._isolation, options=job.options)
 
-    def keep(self, job: Job, graded: Graded) -> DecidedScore:
-        """Keep a score; one that is pending through a fault of the grader is graded again next time.
+    keeps = True
+
+    def keep(self, graded: Sequence[tuple[Job, Graded]]) -> list[DecidedScore]:
+        """Keep scores, all or none; one that is pending through a fault of the grader is graded again next time.
 
         Returns:
-            The score with what people decided before it was graded: about this submission, or about the same bytes.
+            The scores with what people decided before they were graded: about a submission, or about the same bytes.
 
         Raises:
-            UsageError: it cannot be written; the message says whose score it is.
+            UsageError: they cannot be written; the message says whose score the first is.
         """
-        number, assignment, name = self._numbers[job.name], job.assignment.name, attempt_of(job).name
+        try:
+            with writing(self._records.engine) as connection:
+                for job, one in graded:
+                    self._add(connection, job, one)
+        except UsageError as error:
+            raise UsageError(f"{graded[0][0].name} was graded and not kept: {error}") from error
+        people = {name: self._people(name, graded) for name in {job.assignment.name for job, _ in graded}}
+        return [self._with_decisions(job, one.score, people[job.assignment.name]) for job, one in graded]
+
+    def _add(self, connection: Connection, job: Job, graded: Graded) -> None:
+        """Store a score and end its claim in an open transaction."""
+        number, once = self._numbers[job.name], not self._again
         whole = graded.finished and not graded.score.has_grader_error
         made = self._asked.conditions(job.assignment, graded.score.isolation, options=job.options, whole=whole)
-        claimed = self._conditions(job).identity(number)
-        try:
-            self._records.add_score(
-                number,
-                graded.score,
-                made,
-                self._reason,
-                call_log=graded.call_log,
-                once=not self._again,
-                ends_claim=lambda connection: None if self._again else self._claims.end(connection, claimed),
-            )
-        except UsageError as error:
-            raise UsageError(f"{job.name} was graded and not kept: {error}") from error
-        people = ByHand.about(self._records, assignment, name, graded.score.content_hash)
-        held = held_now(self._records, assignment, people, name) if people.overrides else {}
-        return _decided(people, job, number, graded.score, held)
+        add_graded(connection, number, graded.score, made, self._reason, call_log=graded.call_log, once=once)
+        if not self._again:
+            self._claims.end(connection, self._conditions(job).identity(number))
+
+    def _people(self, assignment: str, graded: Sequence[tuple[Job, Graded]]) -> ByHand:
+        """Read what people decided about these submissions of an assignment."""
+        theirs = [(attempt_of(job).name, one.score) for job, one in graded if job.assignment.name == assignment]
+        names, hashes = {name for name, _ in theirs}, {score.content_hash for _, score in theirs}
+        return ByHand.about(self._records, assignment, names, hashes)
+
+    def _with_decisions(self, job: Job, score: Score, people: ByHand) -> DecidedScore:
+        name = attempt_of(job).name
+        held = held_now(self._records, job.assignment.name, people, name) if name in people.overrides else {}
+        return _decided(people, job, self._numbers[job.name], score, held)
 
 
 @dataclass(frozen=True, slots=True)

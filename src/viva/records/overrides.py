@@ -3,7 +3,7 @@
 Decisions about prose come before them; both together are what people decided.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -13,8 +13,8 @@ from sqlalchemy import insert, select
 
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.model.hand_grading import CurrentDecision
-from viva.records.database import writing
+from viva.model.hand_grading import CurrentDecision, Review
+from viva.records.database import parts, writing
 from viva.records.database_tables import overrides
 from viva.records.hand_grading import current_decisions, latest_rows, reviewed, rows_about
 from viva.records.store import Reason, Records, now
@@ -53,18 +53,15 @@ class ByHand:
         of_name: dict[str, tuple[Override, ...]] = {}
         for each in all_overrides(records, assignment):
             of_name[each.name] = (*of_name.get(each.name, ()), each)
-        marks: dict[str, dict[str, CurrentDecision]] = {}
-        for (content_hash, question), mark in current_decisions(latest_rows(records, assignment)).items():
-            marks.setdefault(content_hash, {})[question] = mark
-        return cls(of_name, marks)
+        return cls(of_name, _by_content(latest_rows(records, assignment)))
 
     @classmethod
-    def about(cls, records: Records, assignment: str, name: str, content_hash: str) -> Self:
-        """Read the present decisions about one submission, and about its bytes, whoever submitted them."""
-        mine = tuple(all_overrides(records, assignment, name))
-        current = current_decisions(rows_about(records, assignment, [content_hash]))
-        marks = {question: mark for (_, question), mark in current.items()}
-        return cls({name: mine} if mine else {}, {content_hash: marks} if marks else {})
+    def about(cls, records: Records, assignment: str, names: Collection[str], hashes: Collection[str]) -> Self:
+        """Read the present decisions about some submissions, and about some bytes, whoever submitted them."""
+        of_name: dict[str, tuple[Override, ...]] = {}
+        for each in all_overrides(records, assignment, names) if names else ():
+            of_name[each.name] = (*of_name.get(each.name, ()), each)
+        return cls(of_name, _by_content(rows_about(records, assignment, hashes)))
 
     def touches(self, kept: StoredScore) -> bool:
         """Return whether there was ever a decision about it."""
@@ -182,13 +179,22 @@ def _until(records: Records, assignment: str, name: str | None = None) -> dict[C
     return {one: ends.get(one) for one in current}
 
 
-def all_overrides(records: Records, assignment: str, name: str | None = None) -> list[Override]:
-    """List all overrides ever made, from the first to the last; with a name, those of that submission."""
+def all_overrides(records: Records, assignment: str, names: Collection[str] | None = None) -> list[Override]:
+    """List all overrides ever made, from the first to the last; with names, those of these submissions."""
     query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
-    if name is not None:
-        query = query.where(overrides.c.name == name)
     with records.engine.connect() as connection:
-        return [_of_row(row) for row in connection.execute(query)]
+        if names is None:
+            return [_of_row(row) for row in connection.execute(query)]
+        queries = [query.where(overrides.c.name.in_(part)) for part in parts(sorted(names))]
+        return [_of_row(row) for each in queries for row in connection.execute(each)]
+
+
+def _by_content(rows: Iterable[Review]) -> dict[str, dict[str, CurrentDecision]]:
+    """Return the current decisions of these rows, by content and question."""
+    marks: dict[str, dict[str, CurrentDecision]] = {}
+    for (content_hash, question), mark in current_decisions(rows).items():
+        marks.setdefault(content_hash, {})[question] = mark
+    return marks
 
 
 def overridden(score: Score, held: Mapping[str, Override]) -> Score:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -108,7 +108,6 @@ class Records:
         *,
         call_log: bytes = b"",
         once: bool = True,
-        ends_claim: Callable[[Connection], None] = lambda _: None,
     ) -> int | None:
         """Store a score and its call log.
 
@@ -119,16 +118,12 @@ class Records:
             reason: who had it graded, and why.
             call_log: requests and answers.
             once: of two whole gradings of an attempt under the same conditions, store the first one only.
-            ends_claim: ends the claim of the grading in the same transaction; a second one would cost as much again.
 
         Returns:
             Its number; None if another process has stored the same grading since.
         """
         with writing(self.engine) as connection:
-            call_log_id = add_call_log(connection, call_log)
-            number = add_score(connection, NewScore(attempt_id, score, conditions, reason, GRADED, call_log_id, once))
-            ends_claim(connection)
-            return number
+            return add_graded(connection, attempt_id, score, conditions, reason, call_log=call_log, once=once)
 
     # --- reading
 
@@ -208,6 +203,21 @@ class Records:
         """Return the names of assignments that have records."""
         with self.engine.connect() as connection:
             return list(connection.execute(select(attempts.c.assignment).distinct().order_by("assignment")).scalars())
+
+
+def add_graded(
+    connection: Connection,
+    attempt_id: int,
+    score: Score,
+    conditions: Conditions,
+    reason: Reason,
+    *,
+    call_log: bytes,
+    once: bool,
+) -> int | None:
+    """Store a score and its call log in an open transaction; see `Records.add_score`."""
+    call_log_id = add_call_log(connection, call_log)
+    return add_score(connection, NewScore(attempt_id, score, conditions, reason, GRADED, call_log_id, once))
 
 
 def add_score(connection: Connection, new: NewScore) -> int | None:
