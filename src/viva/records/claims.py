@@ -7,7 +7,7 @@ the same machine holds up no one.
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import TracebackType
 from typing import Final, Self
 
@@ -66,15 +66,30 @@ class Claims:
         Raises:
             UsageError: the claim cannot be written.
         """
+        return bool(self.take_each({identity: attempt_id}))
+
+    def take_each(self, wanted: Mapping[str, int]) -> set[str]:
+        """Claim gradings in one transaction; return the identities of those that no other grader has.
+
+        Args:
+            wanted: the attempts, by the identities of their gradings.
+
+        Raises:
+            UsageError: the claims cannot be written.
+        """
+        taken = set()
         with writing(self._engine) as connection:
             now = self._now(connection)
-            row = {"attempt_id": attempt_id, "holder": self.holder, "until": now + self._lease_s}
             # A time further ahead than any lease was written before the clock was put back.
-            ended = or_(claims.c.until <= now, claims.c.until > now + 2 * self._lease_s)
-            free = or_(ended, claims.c.holder.in_([self.holder, *self._ended(connection, identity)]))
-            statement = insert_or(connection)(claims).values(identity=identity, **row)
-            statement = statement.on_conflict_do_update(index_elements=["identity"], set_=row, where=free)
-            taken = connection.execute(statement.returning(claims.c.identity)).scalar() is not None
+            over = or_(claims.c.until <= now, claims.c.until > now + 2 * self._lease_s)
+            ended = self._ended(connection, wanted)
+            for identity, attempt_id in sorted(wanted.items()):  # in one order, so that no two wait for each other
+                row = {"attempt_id": attempt_id, "holder": self.holder, "until": now + self._lease_s}
+                free = or_(over, claims.c.holder.in_([self.holder, *ended]))
+                statement = insert_or(connection)(claims).values(identity=identity, **row)
+                statement = statement.on_conflict_do_update(index_elements=["identity"], set_=row, where=free)
+                if connection.execute(statement.returning(claims.c.identity)).scalar() is not None:
+                    taken.add(identity)
         if taken:
             self._keep_renewing()
         return taken
@@ -105,11 +120,11 @@ class Claims:
                         found[row.identity] = grader.shown
         return found
 
-    def _ended(self, connection: Connection, identity: str) -> list[str]:
-        """Return the holder of a claim if it is known to have ended."""
-        holder = connection.execute(select(claims.c.holder).where(claims.c.identity == identity)).scalar()
-        grader = Grader.from_text(holder) if holder is not None else None
-        return [str(grader)] if grader is not None and grader.has_ended else []
+    def _ended(self, connection: Connection, identities: Collection[str]) -> list[str]:
+        """Return the holders of claims that are known to have ended."""
+        query = select(claims.c.holder).where(claims.c.identity.in_(identities)).distinct()
+        graders = map(Grader.from_text, connection.execute(query).scalars())
+        return [str(grader) for grader in graders if grader is not None and grader.has_ended]
 
     def _keep_renewing(self) -> None:
         with self._lock:
