@@ -22,7 +22,7 @@ from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.checkpoint_folder import read_files, write_files
 from viva.pipeline.cluster_lanes import Lane, Sent
 from viva.pipeline.cluster_messages import News, Reply, Task, reply_from_bytes
-from viva.pipeline.jobs import Batches, GradedJob, GradedJobs, Job, Observer, Postponed
+from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -69,19 +69,28 @@ class ClusterPool:
         Yields:
             The job and its score, or the usage or grader error that prevented one.
         """
+        with contextlib.closing(self.in_batches(jobs)) as batches:
+            for batch in batches:
+                yield from batch
+
+    def in_batches(self, jobs: Sequence[Job]) -> Batches:
+        """Grade the jobs; yield lists of what comes back within a quarter of a second."""
         if not jobs:
             return
         under_way = _Run(self, jobs)
+        batch, until = list[GradedJob](), 0.0
         try:
-            yield from under_way.results()
+            for result in under_way.results():
+                if result is not None:
+                    until = until if batch else time.monotonic() + GATHER_S
+                    batch.append(result)
+                if batch and (result is None or time.monotonic() >= until):
+                    yield batch
+                    batch = []
+            if batch:
+                yield batch
         finally:
             under_way.cancel()  # does nothing if the run was complete
-
-    def in_batches(self, jobs: Sequence[Job]) -> Batches:
-        """Grade the jobs; yield each in a list of its own."""
-        with contextlib.closing(self.run(jobs)) as results:
-            for result in results:
-                yield [result]
 
 
 class _Run:
@@ -118,8 +127,8 @@ class _Run:
         notebooks = any((each.submission or each).may_hold_notebook for each in theirs)
         return Plan.of(self._pool.course, job.assignment, self._pool.secret, options, notebooks=notebooks)
 
-    def results(self) -> Iterator[GradedJob]:
-        """Send jobs and yield what comes back, until nothing is left."""
+    def results(self) -> Iterator[GradedJob | None]:
+        """Send jobs and yield what comes back, until nothing is left; None while nothing comes."""
         self._client.subscribe_topic(cluster_worker.TOPIC, self._hear)
         while self._suspects or any(lane.has_work for lane in self._lanes):
             if self._client.status == "closed":
@@ -130,10 +139,14 @@ class _Run:
             try:
                 future = self._done.get(timeout=LOOK_S)
             except queue.Empty:
+                yield None
                 continue
             sent = self._no_longer_sent(future.key)
-            if sent is not None and (outcome := self._outcome(sent)) is not None:
-                yield sent.job, outcome
+            outcome = self._outcome(sent) if sent is not None else None
+            job = sent.job if sent is not None else None
+            del future, sent  # the scheduler keeps a result as long as someone refers to it
+            if job is not None and outcome is not None:
+                yield job, outcome
 
     def cancel(self) -> None:
         """Cancel the tasks on the cluster: no one waits for them any more."""

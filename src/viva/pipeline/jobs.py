@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, final
+from typing import Final, Protocol, final
 
 from viva.config import Assignment, Course
 from viva.model import Attempt, Entry, Submission
@@ -88,6 +88,9 @@ GradedJobs = Generator[GradedJob, None, None]
 """The jobs of one run with their scores, as they come back. To close it ends what is still under way."""
 Batches = Generator[list[GradedJob], None, None]
 """The same, in lists of what came back at about the same time."""
+
+GATHER_S: Final = 0.25
+"""How long a score waits for others, with which it is stored."""
 
 
 class Pool(Protocol):

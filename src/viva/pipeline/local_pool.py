@@ -14,7 +14,7 @@ from viva.config import Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.jobs import Batches, GradedJob, GradedJobs, Job, Observer, Postponed
+from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -23,8 +23,6 @@ from viva.sandbox.host.limits.host_memory import container_mib
 
 EXAMINER_MIB: Final = 512
 """What an examiner and its fork server take, with torch in both."""
-_GATHER_S: Final = 0.25
-"""How long a score waits for others, with which it is stored."""
 
 
 @dataclass(slots=True)
@@ -141,7 +139,7 @@ class LocalPool:
 def _gathered(done: "queue.SimpleQueue[GradedJob | None]", left: int) -> list[GradedJob | None]:
     """Wait for what comes back next; return it with what follows soon, if as much as this is left."""
     found = [done.get()]
-    until = time.monotonic() + _GATHER_S
+    until = time.monotonic() + GATHER_S
     with suppress(queue.Empty):
         while len(found) < left and (wait_s := until - time.monotonic()) > 0:
             found.append(done.get(timeout=wait_s))
