@@ -47,7 +47,7 @@ class KeyMemory:
         self._answers, self._bytes = {}, 0
 
     def answer(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], ask: Callable[..., Any]) -> Any:
-        """Return the kept answer, or ask and keep; a question or answer that is no plain data is not kept."""
+        """Return the kept answer, or ask; keep the answer if it and the question are plain data."""
         try:
             question: Hashable = name, _identity(args), _identity(kwargs)
         except _Unknown:
