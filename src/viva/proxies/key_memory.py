@@ -21,7 +21,7 @@ _MOST_BYTES: Final = 64 << 20
 _LARGE: Final = 256
 """Bytes from which an array in a question is represented by a digest."""
 _OVERHEAD: Final = 400
-"""Bytes that a kept answer takes in addition to its arrays, about."""
+"""Bytes that a kept answer takes in addition to its arrays and those of its question, about."""
 _UNCHANGING: Final = frozenset({int, bool, str, bytes, Fraction, type(None)})
 
 
@@ -60,7 +60,7 @@ class KeyMemory:
         if self._bytes < _MOST_BYTES:
             with contextlib.suppress(_Unknown):
                 self._answers[at] = _fresh(value)
-                self._bytes += _OVERHEAD + _size(value)
+                self._bytes += _OVERHEAD + 2 * _size((args, kwargs)) + _size(value)
         return value
 
 
