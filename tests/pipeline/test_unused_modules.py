@@ -41,6 +41,7 @@ class _Assignment:
         ([NUMPY, NUMPY], "", ("torch", "scipy.stats")),
         ([NUMPY, TORCH], "", ("scipy.stats",)),
         (["from scipy import stats"], "", ("torch",)),
+        (["import pandas as pd\nimport matplotlib.pyplot as plt"], "", ("torch", "scipy.stats")),
         ([NUMPY, "from transformers import Trainer"], "", ()),
         ([NUMPY], "import torch", ("scipy.stats",)),
         (["import importlib"], "", ()),

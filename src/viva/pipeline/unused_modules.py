@@ -14,6 +14,8 @@ _MOST: Final = 8
 """More submissions are not looked at: the imports are soon paid for, and it is likely that one of them uses them."""
 _PARSING: Final = threading.Lock()
 """Python 3.11 cannot parse in two threads at once."""
+_APART: Final = frozenset({"numpy", "scipy", "pandas", "matplotlib", "tqdm"})
+"""Libraries that import none of the slow ones."""
 _TENSORS: Final = re.compile(r"\btensors\b")
 """The strategy with which tests draw tensors; they arrive as such, also in code that does not name torch."""
 
@@ -38,10 +40,10 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
 
 
 def _unused(assignment: Assignment, read: Sequence[Submission]) -> tuple[str, ...]:
-    preloaded = {name.rstrip("?").partition(".")[0] for name in assignment.preload}
-    used = {"numpy"}
+    known = {name.rstrip("?").partition(".")[0] for name in assignment.preload} | _APART
+    used = {"numpy"}  # by boxes themselves
     for modules in map(imported_by, read):
-        if modules is None or not modules <= preloaded | used:
+        if modules is None or not modules <= known:
             return ()  # another library may import anything
         used |= modules
     tests = _tests(assignment)

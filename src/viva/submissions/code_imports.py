@@ -30,6 +30,8 @@ _SLOW: Final = (
 """Libraries that take long to import, in the order in which they are imported; in a box, none starts a thread then."""
 _IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
 """Names with which code can import a module that it does not name."""
+_PLOTS: Final = re.compile(r"^\s*%(?:matplotlib|pylab)\b", re.M)
+"""Magic commands that import matplotlib."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
@@ -69,11 +71,12 @@ def _imported_by_name(source: str) -> list[str]:
         SyntaxError: the text is not Python.
         ValueError: it is long, or may import modules that it does not name.
     """
+    by_magic = ["matplotlib"] if _PLOTS.search(source) else []
     source = NOT_PYTHON.sub("", source)
     if len(source) > MOST_CHARACTERS_HERE or _IMPORTS_BY_NAME.search(source):
         raise ValueError("may import anything")
     ast.parse(source)
-    return imported(source)
+    return [*by_magic, *imported(source)]
 
 
 def _sources(path: str, data: bytes) -> Iterator[str]:
