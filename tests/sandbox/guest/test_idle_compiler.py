@@ -79,22 +79,31 @@ assert idle() and (f(), g()) == (1, 2)
 """)
 
 
-@pytest.mark.parametrize(
-    "needs_it",
-    [
-        "import torch._dynamo.config",
-        "import torch._dynamo.trace_rules",
-        "from torch._dynamo import optimize, OptimizedModule",
-        "import torch._dynamo; torch._dynamo.reset()",
-        "import torch._dynamo as compiler; compiler.list_backends()",
-        "from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex",
-        "torch.compile(torch.nn.Linear(2, 1), backend='eager')(torch.ones(1, 2))",
-        "assert not hasattr(torch._dynamo, 'no_such_name')",
-        "import importlib; importlib.import_module('torch._dynamo.utils')",
-    ],
-)
-def test_what_needs_the_compiler_gets_it(needs_it: str) -> None:
-    ran(f"trained(torch.optim.Adam); assert idle()\n{needs_it}\n{IN_USE}")
+NEEDS_IT = [
+    "import torch._dynamo.config",
+    "import torch._dynamo.trace_rules",
+    "from torch._dynamo import optimize, OptimizedModule",
+    "import torch._dynamo; torch._dynamo.reset()",
+    "import torch._dynamo as compiler; compiler.list_backends()",
+    "from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex",
+    "torch.compile(torch.nn.Linear(2, 1), backend='eager')(torch.ones(1, 2))",
+    "assert not hasattr(torch._dynamo, 'no_such_name')",
+    "import importlib; importlib.import_module('torch._dynamo.utils')",
+]
+
+
+def test_what_needs_the_compiler_gets_it() -> None:
+    ran(f"""
+import os
+trained(torch.optim.Adam)
+assert idle()
+for needs_it in {NEEDS_IT!r}:
+    child = os.fork()  # torch is imported once for all of them
+    if not child:
+        exec(needs_it + {IN_USE!r}, globals())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, needs_it
+""")
 
 
 def test_a_part_that_does_not_exist_is_not_found() -> None:
