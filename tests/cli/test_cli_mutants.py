@@ -97,7 +97,8 @@ def test_ten_are_tried_in_every_verify(viva: Viva, course: Path) -> None:
 def test_what_is_missing_is_said(viva: Viva, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ask(course, COMPLETE)
     ran = viva("verify", "-o", "report")
-    assert ran.status == 1 and ran.sentence() == "viva: -o is for the report of --mutants; say both, or neither."
+    of_what = "viva: -o is for the report of --mutants or of --gpu; say one of these as well, or neither."
+    assert ran.status == 1 and ran.sentence() == of_what
     monkeypatch.setattr(general_mistakes, "installed", lambda: False)
     ran = viva("verify", "--mutants")
     assert ran.status == 0 and ran.err == (

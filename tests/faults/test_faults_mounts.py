@@ -67,7 +67,7 @@ def test_records_on_a_disk_that_fills_up(course: Path) -> None:
     """The sentence says whose score was not kept, if it was a score that found no room; its result is whole."""
     full = f"mkdir -p records && mount -t tmpfs -o size=360k none records && cd {Path.cwd()}"
     url = f"sqlite:///{Path.cwd() / 'records/records.db'}"
-    for index in range(8):
+    for index in range(60):
         hand_in(Path("class", f"s{index}"), f"{RIGHT}\n# {index}\n")
     ran = grade("class", "-o", "graded", "--records", url, before=own_mounts(full))
     assert ran.status == 1 and "Traceback" not in ran.err

@@ -27,11 +27,17 @@ class Notebook:
         self.manager, self.client = manager, client
 
     def run(self, cell: str, timeout_s: float = 60.0) -> list[dict[str, Any]]:
-        """The contents of what the cell published, in order."""
+        """The contents of what the cell published, in order; what it printed is one output, however it was sent."""
         outputs: list[dict[str, Any]] = []
-        self.client.execute_interactive(
-            cell, timeout=timeout_s, output_hook=lambda m: outputs.append({"kind": m["msg_type"], **m["content"]})
-        )
+
+        def publish(message: dict[str, Any]) -> None:
+            output = {"kind": message["msg_type"], **message["content"]}
+            if outputs and output["kind"] == "stream" and outputs[-1].get("name") == output["name"]:
+                outputs[-1]["text"] += output["text"]
+            else:
+                outputs.append(output)
+
+        self.client.execute_interactive(cell, timeout=timeout_s, output_hook=publish)
         return [output for output in outputs if output["kind"] not in ("status", "execute_input")]
 
     def checked(self, cell: str) -> dict[str, str]:
