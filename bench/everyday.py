@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.assignments import COURSE, SECRET
+from bench.assignments import COURSE, SECRET, grade
 from bench.measure import BIN, COUNTS_BOXES, Cost, run
 
 FIXTURES: Final = COURSE / "fixtures"
@@ -90,7 +90,7 @@ def _once(row: Row) -> Cost:
 
 
 def _graded(assignment: str, training: str, paths: Sequence[Path]) -> Callable[[Path], Cost]:
-    return lambda folder: viva("grade", "-a", assignment, training, "-o", folder / "results", *paths)
+    return lambda _: grade(assignment, [*paths], training)
 
 
 def _verified(assignment: str, *more: str) -> Callable[[Path], Cost]:

@@ -43,8 +43,6 @@ class _Pool:
 class _Store:
     """Keeps scores together, or none if there is one that it cannot keep."""
 
-    keeps = True
-
     def __init__(self, refused: str) -> None:
         self.refused, self.kept, self.tries = refused, list[str](), 0
 

@@ -1,4 +1,4 @@
-"""What the course itself contributes to a score, as one digest."""
+"""A digest of what the course itself contributes to a score."""
 
 import hashlib
 import json

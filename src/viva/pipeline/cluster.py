@@ -22,7 +22,7 @@ from viva.pipeline.assignment_plan import Plan
 from viva.pipeline.checkpoint_folder import read_files, write_files
 from viva.pipeline.cluster_lanes import Lane, Sent
 from viva.pipeline.cluster_messages import News, Reply, Task, reply_from_bytes
-from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed
+from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
 from viva.pipeline.schedulers import Connection
 
 LOOK_S: Final = 1.0
@@ -69,9 +69,7 @@ class ClusterPool:
         Yields:
             The job and its score, or the usage or grader error that prevented one.
         """
-        with contextlib.closing(self.in_batches(jobs)) as batches:
-            for batch in batches:
-                yield from batch
+        return one_by_one(self.in_batches(jobs))
 
     def in_batches(self, jobs: Sequence[Job]) -> Batches:
         """Grade the jobs; yield lists of what comes back within a quarter of a second."""

@@ -26,9 +26,6 @@ _LOOK_S: Final = 1.0
 class ScoreStore(Protocol):
     """Keeps scores, or knows what people decided about them."""
 
-    keeps: bool
-    """Whether scores are kept, so that a lost result can be written again."""
-
     def keep(self, graded: Sequence[tuple[Job, Graded]]) -> "Sequence[DecidedScore]":
         """Keep scores, all or none; return them with what people decided."""
         ...
@@ -210,7 +207,7 @@ class GradingRun:
         self.summary.add(job.name, graded.score if decided is None else decided.score)
         self.summary.remarks += [(job.name, remark) for remark in graded.remarks]
         try:
-            kept = decided is not None and self._store is not None and self._store.keeps
-            self._writer.finish(job, graded, decided, durable=not kept)
+            can_be_rewritten = self._cache is not None and decided is not None
+            self._writer.finish(job, graded, decided, durable=not can_be_rewritten)
         except VivaError as error:
             self.summary.errors[job.name] = error

@@ -1,6 +1,7 @@
 """Jobs: the submissions of one run, and the observer of their grading."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, final
@@ -91,6 +92,13 @@ Batches = Generator[list[GradedJob], None, None]
 
 GATHER_S: Final = 0.25
 """How long a score waits for others, with which it is stored."""
+
+
+def one_by_one(batches: Batches) -> GradedJobs:
+    """Yield what is in the batches; to close it closes them."""
+    with closing(batches):
+        for batch in batches:
+            yield from batch
 
 
 class Pool(Protocol):

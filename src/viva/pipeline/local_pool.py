@@ -6,7 +6,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from viva.config import Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed
+from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -43,9 +43,7 @@ class LocalPool:
         Yields:
             The job and its score, or the usage or grader error that prevented one.
         """
-        with closing(self.in_batches(jobs)) as batches:
-            for batch in batches:
-                yield from batch
+        return one_by_one(self.in_batches(jobs))
 
     def in_batches(self, jobs: Sequence[Job]) -> Batches:
         """Grade the jobs; yield lists of what comes back within a quarter of a second."""

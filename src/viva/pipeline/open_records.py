@@ -121,8 +121,6 @@ class FolderDecisions:
     def __init__(self, records: "Records") -> None:
         self._records = records
 
-    keeps = False
-
     def keep(self, graded: Sequence[tuple[Job, Graded]]) -> "list[DecidedScore]":
         """Return scores with the decisions about their bytes; keep nothing."""
         from viva.records.overrides import ByHand, DecidedScore

@@ -180,8 +180,6 @@ class ScoreCache:
     def _conditions(self, job: Job) -> Conditions:
         return self._asked.conditions(job.assignment, self._isolation, options=job.options)
 
-    keeps = True
-
     def keep(self, graded: Sequence[tuple[Job, Graded]]) -> list[DecidedScore]:
         """Keep scores, all or none; one that is pending through a fault of the grader is graded again next time.
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-import numpy as np
-
 from viva.model.errors import CourseError, StudentRaised
+from viva.proxies.plain_copies import copy_plain
 from viva.proxies.proxies import Call, Caller, as_dicts, to_box
 from viva.sandbox.guest.transport.value_types import STAND_INS
 from viva.sandbox.guest.transport.wire import Code, Frame
@@ -122,20 +121,9 @@ def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tupl
     return tuple(map(_copy, args)), {name: _copy(value) for name, value in kwargs.items()}
 
 
-def _copy(value: Any) -> Any:
+def _copy(value: object) -> object:
     """Return a copy; of what the student's code returned as a data frame, one of pandas."""
-    kind = type(value)
-    if kind is Frame:
-        return value.to_pandas()
-    if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return kind(map(_copy, value))
-    if kind is dict:
-        return {_copy(name): _copy(item) for name, item in value.items()}
-    if kind is np.ndarray and not value.dtype.hasobject:
-        return value.copy(order="K")
-    if isinstance(value, tuple) and hasattr(value, "_make"):  # ten times as fast as `deepcopy`
-        return value._make(map(_copy, value))
-    return copy.deepcopy(to_box(value))
+    return copy_plain(value, lambda v: v.to_pandas() if type(v) is Frame else copy.deepcopy(to_box(v)))
 
 
 def with_objects(value: Any, before: list[object] | None = None) -> Any:

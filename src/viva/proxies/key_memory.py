@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.proxies.key import Key, KeyFunction
+from viva.proxies.plain_copies import copy_plain, is_named_tuple, is_plain_array
 from viva.proxies.proxies import Call
 
 _MOST_BYTES: Final = 64 << 20
@@ -101,14 +102,14 @@ def _identity(value: Any) -> Hashable:
         return kind, value
     if kind is float:
         return float.hex(value)  # tells 0.0 from -0.0, and a NaN is equal to itself
-    if kind is np.ndarray and value.dtype.hasobject is False:
+    if is_plain_array(value):
         data = value.tobytes()
         content = data if len(data) < _LARGE else hashlib.blake2b(data, digest_size=16).digest()
         flags = value.flags
         return value.dtype.str, value.shape, flags.c_contiguous, flags.f_contiguous, content
     if kind is dict:
         return kind, tuple((_identity(name), _identity(item)) for name, item in value.items())
-    if kind is list or kind is tuple or _is_named_tuple(value):
+    if kind is list or kind is tuple or is_named_tuple(value):
         return kind, *map(_identity, value)
     if kind is set or kind is frozenset:
         return kind, frozenset(map(_identity, value))
@@ -119,20 +120,15 @@ def _identity(value: Any) -> Hashable:
 
 def _fresh(value: Any) -> Any:
     """Return a value that shares nothing that can be changed with this one."""
-    kind = type(value)
-    if kind in _UNCHANGING or kind in (float, complex) or isinstance(value, np.generic):
-        return value
-    if kind is np.ndarray and value.dtype.hasobject is False:
-        return value.copy(order="K")
-    if kind is dict:
-        return {_fresh(name): _fresh(item) for name, item in value.items()}
-    if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return kind(map(_fresh, value))
-    if _is_named_tuple(value):
-        return value._make(map(_fresh, value))
-    if kind is Call:
+    if type(value) is Call:
         args, kwargs = _fresh(value.args_after), _fresh(value.kwargs_after)
         return replace(value, value=_fresh(value.value), args_after=args, kwargs_after=kwargs)
+    return copy_plain(value, _unchanging)
+
+
+def _unchanging(value: Any) -> Any:
+    if type(value) in _UNCHANGING or type(value) in (float, complex) or isinstance(value, np.generic):
+        return value
     raise _Unknown
 
 
@@ -147,7 +143,3 @@ def _size(value: Any) -> int:
     if type(value) is Call:
         return _size((value.value, value.args_after, value.kwargs_after))
     return len(value) if isinstance(value, str | bytes) else 0
-
-
-def _is_named_tuple(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "_make")

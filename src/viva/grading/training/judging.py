@@ -71,10 +71,10 @@ def median_of_three(values: Iterable[SupportsFloat], threshold: Threshold) -> fl
     found: list[float] = []
     for value in values:
         found.append(_number(value, threshold))
-        met = [number for number in found if threshold.met_by(number)]
-        if len(met) == 2 or len(found) - len(met) == 2:
-            decided = met if len(met) == 2 else [number for number in found if number not in met]
-            return statistics.median(found) if len(found) == 3 else min(decided, key=lambda x: abs(x - threshold.value))
+        for side in (True, False):
+            if sum(threshold.met_by(number) is side for number in found) == 2:
+                nearest = min(found, key=lambda number: abs(number - threshold.value))
+                return statistics.median(found) if len(found) == 3 else nearest
     raise ValueError(f"median_of_three: there are {len(found)} values; expected three.")
 
 
