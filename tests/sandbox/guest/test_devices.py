@@ -26,11 +26,31 @@ MOVED = [
     "nn.Linear(2, 2, device='cuda').weight",
     "nn.DataParallel(nn.Linear(2, 2).cuda())(x.cuda())",
     "torch.amp.GradScaler('cuda', enabled=False).scale(x.cuda())",
+    "torch.nested.nested_tensor([x], device='cuda')",
+    "torch.signal.windows.hann(4, device='cuda')",
+    "torch.fft.fftfreq(4, device='cuda')",
+    "pack_padded_sequence(torch.ones(2, 2, 1), [2, 1]).to('cuda').data",
+    "in_thread(lambda: x.cuda())",
     "next(iter(DataLoader([x], collate_fn=lambda batch: batch[0].cuda(), num_workers=1)))",
 ]
 """Expressions for tensors that would be on an accelerator."""
 
-LATER = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\nx = torch.ones(2)\n"
+LATER = """
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+from torch.utils.data import DataLoader
+
+x = torch.ones(2)
+
+
+def in_thread(function):
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(function).result()
+"""
 
 
 @pytest.mark.parametrize("expression", MOVED)
@@ -48,7 +68,13 @@ def test_a_tensor_is_on_the_cpu(torch_worker: Worker, expression: str) -> None:
         ("str(torch.zeros(2, device='meta').device)", "meta"),
         ("str(x.to(torch.float64).dtype)", "torch.float64"),
         ("str(x.to(torch.ones(1).double()).dtype)", "torch.float64"),
+        ("str(x.type('torch.cuda.DoubleTensor').dtype)", "torch.float64"),
+        ("x.type()", "torch.FloatTensor"),
         ("isinstance(torch.device('cuda'), torch.device)", True),
+        ("type(x.device) == torch.device and x.cuda().device == torch.device('cuda')", True),
+        ("pickle.loads(pickle.dumps([torch.zeros, torch.Tensor.to])) == [torch.zeros, torch.Tensor.to]", True),
+        ("torch.overrides.resolve_name(torch.zeros_like)", "torch.zeros_like"),
+        ("torch._C._len_torch_function_stack()", 0),  # each call would pass through it, and take longer
         ("isinstance(torch.default_generator, torch.Generator)", True),
         ("torch.cuda.is_available() and not torch.backends.cuda.is_built()", False),
         ("(torch.cuda.synchronize(), torch.cuda.set_device(0), torch.cuda.get_device_name(0))", (None, None, "cpu")),
@@ -58,6 +84,40 @@ def test_a_tensor_is_on_the_cpu(torch_worker: Worker, expression: str) -> None:
 def test_the_rest_of_torch_is_what_it_was(torch_worker: Worker, expression: str, value: object) -> None:
     report = torch_worker.load(f"{LATER}x.requires_grad_()\ndef value(): return {expression}", device="cpu")
     assert report["errors"] == [] and torch_worker.call("value") == value
+
+
+COMPILED = {
+    "eager": "torch.compile(moved, backend='eager')(x)",
+    "aot_eager": "torch.compile(moved, backend='aot_eager')(x)",
+    "one graph": "torch.compile(made, backend='eager', fullgraph=True)(x)",
+    "a module": "torch.compile(nn.Linear(2, 2).to('cuda'), backend='eager')(x)",
+    "TorchScript": "torch.jit.script(made)(x)",
+    "a traced module": "torch.jit.trace(nn.Linear(2, 2).cuda(), x)(x)",
+    "torch.fx": "torch.fx.symbolic_trace(moved)(x)",
+    "torch.func": "torch.func.vmap(moved)(torch.ones(3, 2))[0]",
+}
+
+
+@pytest.mark.parametrize("expression", COMPILED.values(), ids=COMPILED)
+def test_compilers_of_torch_take_the_functions_for_its_own(torch_worker: Worker, expression: str) -> None:
+    report = torch_worker.load(
+        LATER
+        + f"""
+import torch.fx
+
+def moved(a):
+    return torch.zeros(2, device='cuda') + a.to('cuda') + a.cuda() + torch.ones_like(a, device=torch.device('cuda'))
+
+def made(a):
+    ones = torch.ones_like(a) + a.new_ones(2, device=a.device)
+    return torch.arange(2, device=a.device) + torch.zeros(2, device=a.device) + a.to(a.device) + ones
+
+def shape():
+    return tuple({expression}.shape)
+""",
+        device="cpu",
+    )
+    assert report["errors"] == [] and torch_worker.call("shape") == (2,)
 
 
 def test_a_default_device_comes_and_goes(torch_worker: Worker) -> None:

@@ -1,16 +1,16 @@
 """`device: cpu` of an assignment: wherever code names an accelerator, it gets the CPU of the box.
 
-Students write `.to('cuda')` into code that would run anywhere. One of torch's own modes rewrites the device of each
-call, so that torch's functions stay the same objects (transformers replaces some of them while it makes a model);
-functions that ignore such modes are replaced. `torch.cuda.is_available()` still tells the truth. This is a courtesy,
-like import_denylist.py: the student's process owns the mode. It applies to the main thread and to processes forked from
-it, not to other threads.
+Students write `.to('cuda')` into code that would run anywhere. The functions of torch that take a device are replaced
+by others that put the CPU in its place. One of torch's own modes (`TorchFunctionMode`) could do this for all of them at
+once, but each call of torch passes through a mode, which makes the training of a small model a third slower.
+`torch.cuda.is_available()` still tells the truth. This is a courtesy, like import_denylist.py: the student's process
+owns the functions.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, ContextManager, Dict, Tuple
+from typing import Any, Callable, Container, Dict, Tuple
 
 from . import torch_hook
 
@@ -36,67 +36,102 @@ def use(device: str) -> None:
 
 
 def _use_cpu(torch: Any) -> None:
-    _replace_functions_that_ignore_modes(torch)
-    _mode(torch).__enter__()
+    from torch.utils._device import _device_constructors
+
+    constructors = _device_constructors()  # kept by torch: the functions that `with torch.device("meta"):` applies to
+    for place in (torch, torch.fft, torch.nested):
+        for name, function in [*vars(place).items()]:
+            if callable(function) and (name.endswith("_like") or _is_one_of(function, constructors)):
+                _replace(place, name, _by_keyword(function))
+    _replace_methods(torch)
+    _replace_the_rest(torch)
 
 
 def _cpu_for(device: object) -> object:
     """Replace an accelerator, given as text, as `torch.device` or as a number, by the CPU; return others unchanged."""
-    if type(device) is int:
+    if isinstance(device, int):
         return _CPU
     kind = device if isinstance(device, str) else getattr(device, "type", None)
     return _CPU if isinstance(kind, str) and kind.partition(":")[0] in _ACCELERATORS else device
 
 
-def _mode(torch: Any) -> ContextManager[object]:
-    """Make the mode; each call of torch passes through it, so it does little."""
-
-    def to(args: Tuple[object, ...]) -> Tuple[object, ...]:
-        return (args[0], _cpu_for(args[1]), *args[2:]) if len(args) > 1 else args
-
-    def parse_to(args: Tuple[object, ...]) -> Tuple[object, ...]:
-        return (_cpu_for(args[0]), *args[1:]) if args else args
-
-    def as_type(args: Tuple[object, ...]) -> Tuple[object, ...]:
-        return (args[0], _tensor_type(args[1]), *args[2:]) if len(args) > 1 else args
-
-    positional: Dict[object, Callable[[Tuple[object, ...]], Tuple[object, ...]]] = {
-        torch.Tensor.to: to,
-        torch._C._nn._parse_to: parse_to,
-        torch.Tensor.type: as_type,
-    }
-    cuda, pin_memory, device = torch.Tensor.cuda, torch.Tensor.pin_memory, torch.device
-
-    class OnCpu(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-        def __torch_function__(self, function: Any, _types: object, args: Any = (), kwargs: Any = None) -> object:
-            if kwargs and "device" in kwargs:
-                kwargs["device"] = _cpu_for(kwargs["device"])
-            change = positional.get(function)
-            if change is not None:
-                args = change(args)
-            elif function is device:
-                return _device(device, args, kwargs or {})
-            elif function is cuda:
-                return args[0].to(_CPU)
-            elif function is pin_memory:
-                return args[0]
-            return function(*args, **kwargs) if kwargs else function(*args)
-
-    return OnCpu()
-
-
-def _device(device: Callable[..., object], args: Tuple[object, ...], kwargs: Dict[str, object]) -> object:
+def _device(original: Callable[..., object], /, *args: object, **kwargs: object) -> object:
     """Make a device; `torch.device("cuda", 1)` loses its number too, for tensors on the CPU have none."""
     named = args[0] if args else kwargs.get("type", kwargs.get("device"))
-    return device(_CPU) if _cpu_for(named) != named else device(*args, **kwargs)
+    return original(_CPU) if _cpu_for(named) != named else original(*args, **kwargs)
+
+
+def _is_one_of(function: object, functions: Container[object]) -> bool:
+    try:
+        return function in functions
+    except TypeError:  # it has no hash
+        return False
+
+
+def _by_keyword(function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function for one that takes a device by keyword alone."""
+
+    def on_cpu(*args: object, **kwargs: object) -> object:
+        if "device" in kwargs:
+            kwargs["device"] = _cpu_for(kwargs["device"])
+        return function(*args, **kwargs)
+
+    return on_cpu
+
+
+def _replace(place: Any, name: str, new: Callable[..., object]) -> None:
+    """Replace a function; the new one has its name, and the compiler of TorchScript takes it for the old one."""
+    from torch.jit import _builtins
+
+    table: Any = _builtins
+    old = getattr(place, name)
+    functools.update_wrapper(new, old)
+    new.__module__ = "torch" if isinstance(place, type) else place.__name__
+    new.__qualname__ = f"{place.__name__}.{name}" if isinstance(place, type) else name
+    if (operation := table._find_builtin(old)) is not None:
+        table._register_builtin(new, operation)
+    setattr(place, name, new)
+
+
+def _replace_methods(torch: Any) -> None:
+    """Replace what moves and makes tensors from tensors."""
+    tensor = torch.Tensor
+    to, as_type, parse_to = tensor.to, tensor.type, torch._C._nn._parse_to
+
+    def to_cpu(self: object, *args: object, **kwargs: object) -> object:
+        return to(self, *_on_cpu(args), **_on_cpu_by_name(kwargs))
+
+    def as_cpu_type(self: object, dtype: object = None, *args: object, **kwargs: object) -> object:
+        return as_type(self, _tensor_type(dtype), *args, **kwargs)
+
+    def parse_to_cpu(*args: object, **kwargs: object) -> object:
+        return parse_to(*_on_cpu(args), **_on_cpu_by_name(kwargs))
+
+    _replace(tensor, "to", to_cpu)
+    _replace(tensor, "type", as_cpu_type)
+    _replace(tensor, "cuda", lambda self, *_args, **_kwargs: self.to(_CPU))
+    _replace(tensor, "pin_memory", lambda self, *_args, **_kwargs: self)
+    _replace(torch._C._nn, "_parse_to", parse_to_cpu)
+    for name in dir(tensor):
+        if name.startswith("new_"):
+            _replace(tensor, name, _by_keyword(getattr(tensor, name)))
+
+
+def _on_cpu(args: Tuple[object, ...]) -> Tuple[object, ...]:
+    return (_cpu_for(args[0]), *args[1:]) if args else args
+
+
+def _on_cpu_by_name(kwargs: Dict[str, object]) -> Dict[str, object]:
+    return {**kwargs, "device": _cpu_for(kwargs["device"])} if "device" in kwargs else kwargs
 
 
 def _tensor_type(kind: object) -> object:
     return kind.replace("torch.cuda.", "torch.") if isinstance(kind, str) else kind
 
 
-def _replace_functions_that_ignore_modes(torch: Any) -> None:
-    load, set_type = torch.load, torch.set_default_tensor_type
+def _replace_the_rest(torch: Any) -> None:
+    """Replace classes, and functions that read or set a device."""
+    load, set_type, generator = torch.load, torch.set_default_tensor_type, torch.Generator
 
     @functools.wraps(load)
     def load_on_cpu(f: object, map_location: object = None, *args: object, **kwargs: object) -> object:
@@ -108,7 +143,8 @@ def _replace_functions_that_ignore_modes(torch: Any) -> None:
 
     torch.load = torch.serialization.load = load_on_cpu
     torch.set_default_tensor_type = set_cpu_type
-    torch.Generator = _generator(torch.Generator)
+    torch.Generator = _class(generator, lambda device=_CPU: generator(device=_cpu_for(device)))
+    torch.device = _class(torch.device, functools.partial(_device, torch.device))
     for place, name, value in _ANSWERS:
         setattr(getattr(torch, place), name, _answering(value))
     for name in ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool"):
@@ -122,15 +158,21 @@ def _map_location(wanted: object) -> object:
     return {saved: _cpu_for(new) for saved, new in wanted.items()} if isinstance(wanted, dict) else _cpu_for(wanted)
 
 
-def _generator(original: type) -> type:
-    """Make a class that makes generators on the CPU and accepts existing generators as its instances."""
+def _class(original: type, make: Callable[..., object]) -> type:
+    """Return a class that is called as this function, and accepts the instances of the original as its own."""
 
     class Kind(type):
-        def __call__(cls, device: object = _CPU) -> object:
-            return original(device=_cpu_for(device))
+        def __call__(cls, *args: object, **kwargs: object) -> object:
+            return make(*args, **kwargs)
 
         def __instancecheck__(cls, it: object) -> bool:
             return isinstance(it, original)
+
+        def __eq__(cls, other: object) -> bool:
+            return other is cls or other is original
+
+        def __hash__(cls) -> int:
+            return hash(original)
 
     return Kind(original.__name__, (), {"__module__": original.__module__, "__doc__": original.__doc__})
 
