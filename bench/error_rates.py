@@ -1,8 +1,8 @@
 """`python -m bench.error_rates A…`: how often verdicts of tests that train are wrong.
 
 It runs the programs from which the thresholds were measured, with other seeds: 200 right runs together, 20 of each
-wrong program. A verdict falls after one run that meets the threshold, or else by the median of three; its error rates
-follow from those of one run. The figures go to bench/error_rates.json, assignment by assignment.
+wrong program. The error rates of verdicts, which fall after one to three runs, follow from those of one run. The
+figures go to bench/error_rates.json, assignment by assignment.
 
 Takes half an hour of one core for bert_lora_fudge, and hours for each of the others.
 """
@@ -17,6 +17,7 @@ from typing import Any, Final
 from bench.thresholds import Measured, values_of
 from viva.formats.atomic_write import write_atomically
 from viva.grading import training
+from viva.grading.training import share_at_most
 
 TARGET: Final = Path(__file__).parent / "error_rates.json"
 FIRST_SEED: Final = 10_000
@@ -71,33 +72,29 @@ def _run(assignment: str, submission: str, wanted: Sequence[Measured], turn: int
 def _rates(limit: training.Threshold, found: dict[str, Any]) -> dict[str, Any]:
     """Return counts, and the 95 % upper bounds of the rates at which verdicts are wrong."""
     misses = sum(not limit.met_by(value) for value in found["right"])
-    missed = _at_most(misses, len(found["right"]))
     rates: dict[str, Any] = {
         "right": {
             "runs": len(found["right"]),
             "misses": misses,
             "range": [round(min(found["right"]), 4), round(max(found["right"]), 4)],
-            "verdicts that are wrong, at most": round(missed * (1 - (1 - missed) ** 2), 6),
+            "verdicts that are wrong, at most": round(_missing(limit, share_at_most(misses, len(found["right"]))), 6),
         },
         "wrong": {},
     }
     for name, values in found["wrong"].items():
         hits = sum(map(limit.met_by, values))
-        met = _at_most(hits, len(values))
         rates["wrong"][name] = {
             "runs": len(values),
             "hits": hits,
             "range": [round(min(values), 4), round(max(values), 4)],
-            "verdicts that are wrong, at most": round(met + (1 - met) * met**2, 4),
+            "verdicts that are wrong, at most": round(1 - _missing(limit, 1 - share_at_most(hits, len(values))), 4),
         }
     return rates
 
 
-def _at_most(count: int, of: int) -> float:
-    """Return the upper end of the one-sided 95 % interval of Clopper and Pearson (1934) for a share."""
-    from scipy.stats import beta
-
-    return 1.0 if count == of else float(beta.ppf(0.95, count + 1, of - count))
+def _missing(limit: training.Threshold, share: float) -> float:
+    """Return how often a program loses points of which this share of runs misses: see training.judge."""
+    return share**3 if limit.one_is_enough else share * (1 - (1 - share) ** 2)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ here `training.judge` runs every seed that it is given and judges nothing.
 import json
 import os
 import platform
-import statistics
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ import pytest
 from viva.formats.atomic_write import write_atomically
 from viva.grading import training
 
-RIGHT_SEEDS: Final = 20
 WRONG_SEEDS: Final = 8
 ROOT: Final = Path(__file__).parents[1]
 
@@ -36,20 +34,31 @@ class Measured:
     """The test function that asks for it."""
     wrong: tuple[str, ...]
     """Submissions that it must reject, such as `wrong/no_step`."""
+    one_is_enough: bool = False
+    """Whether one of three runs is enough."""
+
+    @property
+    def right_runs(self) -> int:
+        """Return how many runs of right submissions are needed."""
+        return training.RIGHT_RUNS_IF_ONE_IS_ENOUGH if self.one_is_enough else training.RIGHT_RUNS
 
 
 def measure(
     assignment: str, right: Sequence[str], wanted: Sequence[Measured], report: Callable[[str], None] = print
 ) -> dict[str, Any]:
-    """Return the content of a file of thresholds: 20 runs over the right submissions together, 8 of each wrong one."""
-    per_right = -(-RIGHT_SEEDS // len(right))
-    names = [m.name for m in wanted]
-    values: dict[str, dict[str, list[float]]] = {name: {} for name in names}
-    for index, submission in enumerate(right):
-        found = values_of(assignment, submission, {m.test for m in wanted}, range(100 * index, 100 * index + per_right))
-        for name in names:
-            values[name].setdefault("right", []).extend(found[name])
-        report(f"{submission}: {json.dumps({name: _rounded(found[name]) for name in names})}")
+    """Return the content of a file of thresholds: 20 runs over the right submissions together, 8 of each wrong one.
+
+    Where one of three runs is enough, it is 100 runs of right ones.
+    """
+    values: dict[str, dict[str, list[float]]] = {m.name: {} for m in wanted}
+    for runs in sorted({m.right_runs for m in wanted}):
+        some = [m for m in wanted if m.right_runs == runs]
+        for index, submission in enumerate(right):
+            seeds = range(100 * index, 100 * index - (-runs // len(right)))
+            found = values_of(assignment, submission, {m.test for m in some}, seeds)
+            for m in some:
+                values[m.name].setdefault("right", []).extend(found[m.name])
+            report(f"{submission}: {json.dumps({m.name: _rounded(found[m.name]) for m in some})}")
     for submission in dict.fromkeys(w for m in wanted for w in m.wrong):
         broken = [m for m in wanted if submission in m.wrong]
         found = values_of(assignment, submission, {m.test for m in broken}, range(WRONG_SEEDS))
@@ -71,7 +80,6 @@ def values_of(assignment: str, submission: str, tests: Iterable[str], seeds: Ite
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "judge", keep)
-        patch.setattr(training, "median_of_three", lambda runs, _: statistics.median(map(float, runs)))
         patch.setattr(training, "thresholds", lambda _: Unmeasured())
         ended = pytest.main(
             ["-q", "-c", os.devnull, f"--rootdir={ROOT}", "--import-mode=importlib", "-p", "no:cacheprovider",
@@ -114,12 +122,14 @@ def write(path: Path, script: str, entries: dict[str, Any], more: dict[str, Any]
 
 def _entry(m: Measured, values: dict[str, list[float]]) -> dict[str, Any]:
     wrong = {name: _rounded(found) for name, found in values.items() if name != "right"}
-    right = _rounded(values["right"][:RIGHT_SEEDS])
+    right = _rounded(values["right"])
     threshold = training.Threshold(
         m.name, m.value, m.direction, tuple(right), {n: tuple(v) for n, v in wrong.items()}, ""
     )
     distances = {name: round(d, 2) if abs(d) != float("inf") else None for name, d in threshold.distances.items()}
-    return {"value": m.value, "direction": m.direction, "right": right, "wrong": wrong, "distances": distances}
+    rule = {"one_is_enough": True} if m.one_is_enough else {}
+    asked = {"value": m.value, "direction": m.direction, **rule}
+    return {**asked, "right": right, "wrong": wrong, "distances": distances}
 
 
 def _rounded(values: Iterable[float]) -> list[float]:

@@ -23,7 +23,7 @@ from graders.adapting_transformers.yes_no import (
 from viva.grading import number, training, weight
 
 LIMITS = training.thresholds("fine_tuning.json")
-PREFIX_LENGTH, BATCH, EPOCHS, BUDGET_S = 8, 16, 12, 30
+PREFIX_LENGTH, BATCH, EPOCHS, BUDGET_S = 8, 16, 4, 30
 SHAPES = {"input_ids": (MAX_LEN,), "attention_mask": (MAX_LEN,), "labels": ()}
 RATES = {"full": 1e-3, "head": 2e-2, "prefix": 2e-2}
 TUNED_ALONE = {"head": "the head alone", "prefix": "prefix and head alone"}

@@ -21,7 +21,7 @@ GRADERS = Path(__file__).parents[1]
 DATA = GRADERS.parent / "fixtures" / "adapting_transformers" / "data"
 ANSWERS = GRADERS / "adapting_transformers" / "yes_no_answers.json"
 LIMIT = training.thresholds("fine_tuning.json")["Accuracy with LoRA"]
-R, ALPHA, RATE, BATCH, EPOCHS, BUDGET_S = 4, 8.0, 3e-3, 16, 12, 30
+R, ALPHA, RATE, BATCH, EPOCHS, BUDGET_S = 4, 8.0, 3e-3, 16, 5, 30
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 State = Mapping[str, Mapping[str, Any]]

@@ -23,9 +23,8 @@ SPECIAL = ("<sos>", "<pad>", "<eos>", "<oov>")
 NTOKEN, NHEAD, NHID, NLAYERS = 504, 2, 48, 2
 TOKEN2IND = {word: index for index, word in enumerate([*SPECIAL, *(f"w{i:03}" for i in range(NTOKEN - len(SPECIAL)))])}
 IND2TOKEN = {index: word for word, index in TOKEN2IND.items()}
-EPOCHS, BATCH, RATE, DROPOUT = 3, 4, 2e-3, 0.5
+EPOCHS, BATCH, RATE, DROPOUT = 2, 4, 2e-3, 0.5
 """Of fine-tuning; the dropout is the lab's default."""
-PAIRS = 3
 LM_EPOCHS, LM_STEPS, LM_BATCH, LM_RATE = 2, 70, 32, 3e-3
 ADAPTING_STEPS = 100
 N_ASKED_ALONE = 200
@@ -56,17 +55,7 @@ class Trainings:
     def __init__(self, student: Any, submission: Any, inside: Any) -> None:
         self._of = (student, submission, inside)
         self.language_model = functools.cache(lambda seed: pretrained(student, inside, seed))
-        self.run = functools.cache(self._run)
-
-    def gap(self, seed: int, epoch: int, limit: training.Threshold) -> float:
-        """Return the median gap of three pairs of trainings, after an epoch counted from 0, or what decides of it.
-
-        One pair in twenty starts badly: its new head looks the wrong way, and sixteen steps do not turn it round.
-        """
-        return training.median_of_three((self.run(seed, pair).gaps[epoch] for pair in range(PAIRS)), limit)
-
-    def _run(self, seed: int, pair: int) -> Run:
-        return fine_tune(*self._of, self.language_model(seed), PAIRS * seed + pair)
+        self.run = functools.cache(lambda seed: fine_tune(*self._of, self.language_model(seed), seed))
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +76,9 @@ def test_pretrained_is_ahead_after_one_epoch(student: Any, inside: Any, training
         help="The weights are right for the model of the handout: does your forward pass scale the embeddings and add "
         "the positions once?",
     )
-    limit = LIMITS["The gap after one epoch"]
     training.judge(
-        lambda seed: trainings.gap(seed, 0, limit),
-        limit,
+        lambda seed: trainings.run(seed).gaps[0],
+        LIMITS["The gap after one epoch"],
         help="Does `load_pretrained` load the base, and do the steps reach the parameters?",
     )
 
@@ -101,11 +89,11 @@ def test_pretrained_is_ahead_after_one_epoch(student: Any, inside: Any, training
 @pytest.mark.timeout(120)
 def test_pretrained_is_ahead_at_the_end(trainings: Trainings) -> None:
     """At the end of your training it is still ahead, and its new head was trained as well."""
-    first, last = LIMITS["The gap after one epoch"], LIMITS["The gap after three epochs"]
-    run = trainings.run(training.SEEDS[0], 0)
+    first, last = LIMITS["The gap after one epoch"], LIMITS["The gap after two epochs"]
+    run = trainings.run(training.SEEDS[0])
     training.draw("gap", run.gaps, {1: first.value, EPOCHS: last.value})
     training.judge(
-        lambda seed: trainings.gap(seed, -1, last),
+        lambda seed: trainings.run(seed).gaps[-1],
         last,
         help="Does `load_pretrained` load the base, and do the steps reach the parameters?",
     )
@@ -159,7 +147,7 @@ def fine_tune(student: Any, submission: Any, inside: Any, language_model: Any, s
             EPOCHS,
             budget_s=40,
             name=start,
-            curve=seed == PAIRS * training.SEEDS[0],
+            curve=seed == training.SEEDS[0],
             save=functools.partial(inside.snapshot, model, optimizer),
             load=functools.partial(inside.restore, model, optimizer),
             rng=order,

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 from viva.grading import training
 from viva.grading.events import Events, collecting
@@ -66,6 +67,22 @@ def test_what_separates_nothing_is_said(given: training.Threshold, says: str) ->
     assert any(says in complaint for complaint in given.complaints()), given.complaints()
 
 
+def test_where_one_run_is_enough_a_few_right_runs_may_miss() -> None:
+    right = (0.9,) * 96 + (0.1,) * 4
+    assert threshold(right=right, one_is_enough=True).complaints() == []
+    assert threshold(right=right).complaints() != []
+    [says] = threshold(right=(*right[2:], 0.1, 0.1), one_is_enough=True).complaints()
+    assert says == "accuracy: 6 of 100 right runs miss 0.8: too many."
+    assert "has 20 runs; expected at least 100" in threshold(right=RIGHT, one_is_enough=True).complaints()[0]
+
+
+@given(st.integers(1, 120).flatmap(lambda runs: st.tuples(st.integers(0, runs), st.just(runs))))
+def test_the_bound_of_a_share_is_that_of_clopper_and_pearson(counted: tuple[int, int]) -> None:
+    count, runs = counted
+    expected = 1.0 if count == runs else float(beta.ppf(0.95, count + 1, runs - count))
+    assert training.share_at_most(count, runs) == pytest.approx(expected, abs=1e-9)
+
+
 def test_runs_that_do_not_differ_lie_infinitely_far_on_their_side() -> None:
     assert threshold(wrong={"constant": (0.5,) * 8}).distances["constant"] == math.inf
     assert threshold(wrong={"constant": (0.9,) * 8}).distances["constant"] == -math.inf
@@ -95,6 +112,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ({"right": [0.9, float("nan")]}, "accuracy: right is"),
         ({"value": True}, "accuracy: value is"),
         ({"wrong": {}}, "at least one wrong implementation"),
+        ({"one_is_enough": 1}, "accuracy: one_is_enough is 1; expected true or false."),
         ({"wrong": {"frozen": 3}}, "accuracy: wrong: frozen is 3"),
     ],
 )
@@ -115,7 +133,7 @@ def test_no_thresholds_at_all(tmp_path: Path, text: str) -> None:
         training.thresholds("there_is_no_such_file.json")
 
 
-# --- the median of three
+# --- one run, or three
 
 
 def test_one_run_is_enough_where_it_meets_the_threshold() -> None:
@@ -149,18 +167,14 @@ def test_a_miss_is_run_again_until_the_median_is_certain(values: list[float], di
 
 
 @given(VALUES, st.sampled_from(["at least", "at most"]))
-def test_two_of_three_values_decide_as_the_median_does(values: list[float], direction: str) -> None:
-    limit, asked = threshold(direction=direction), list[float]()
-    numbers = [value for value in values if not math.isnan(value)]
-    found = training.median_of_three((asked.append(value) or value for value in values), limit)
-    if len(numbers) == 3:
-        assert limit.met_by(found) == limit.met_by(statistics.median(numbers)) and found in values
-    assert len(asked) == (2 if limit.met_by(values[0]) == limit.met_by(values[1]) else 3)
-
-
-def test_fewer_than_three_values_are_a_fault_of_the_test() -> None:
-    with pytest.raises(ValueError, match="expected three"):
-        training.median_of_three([0.1, 0.9], threshold())
+def test_where_one_run_is_enough_the_best_of_three_decides(values: list[float], direction: str) -> None:
+    limit, asked = threshold(direction=direction, one_is_enough=True), list[int]()
+    met = [limit.met_by(value) for value in values]
+    try:
+        found = training.judge(lambda seed: asked.append(seed) or values[seed], limit, (0, 1, 2))
+        assert found == values[met.index(True)] and len(asked) == met.index(True) + 1
+    except AssertionError:
+        assert not any(met) and asked == [0, 1, 2]
 
 
 def test_a_miss_says_values_threshold_what_is_right_and_where_to_look() -> None:

@@ -22,16 +22,16 @@ RIGHT = [
 ]
 WANTED = [
     Measured(
-        "Accuracy of the fine-tuned classifier", 0.94, "at least", "test_fine_tuning_learns",
+        "Accuracy of the fine-tuned classifier", 0.9, "at least", "test_fine_tuning_learns",
         ("wrong/learning_rate_stays_zero", "wrong/optimizer_never_steps", "wrong/labels_turned_round",
          "wrong/steps_uphill"),
     ),
     Measured(
-        "Accuracy with type full", 0.94, "at least", "test_full_tuning_learns",
+        "Accuracy with type full", 0.9, "at least", "test_full_tuning_learns",
         ("wrong/learning_rate_stays_zero", "wrong/full_tunes_the_head_alone"),
     ),
     Measured(
-        "Accuracy with type head", 0.68, "at least", "test_head_tuning_learns", ("wrong/head_frozen",),
+        "Accuracy with type head", 0.6, "at least", "test_head_tuning_learns", ("wrong/head_frozen",),
     ),
     Measured(
         "Accuracy with type prefix", 0.96, "at least", "test_prefix_tuning_learns",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.thresholds import RIGHT_SEEDS, WRONG_SEEDS, main, write
+from bench.thresholds import WRONG_SEEDS, main, write
 from fixtures.transfer_learning.data.hand_in import FILES, opened, predicted
 from graders.transfer_learning.test_fine_tuning import as_labels, digits
 from viva.grading import training
@@ -22,7 +22,7 @@ def measured() -> list[str]:
     accepted = [name for name in FILES if name != "key"]
     right: list[float] = []
     for index, name in enumerate(accepted):
-        seeds = range(100 * index, 100 * index + RIGHT_SEEDS // len(accepted))
+        seeds = range(100 * index, 100 * index + training.RIGHT_RUNS // len(accepted))
         with opened(name) as one:
             right += [float(np.mean(predicted(one, seed) == labels)) for seed in seeds]
         print(f"{name}: {right[-len(seeds) :]}")

@@ -22,11 +22,11 @@ WANTED = [
         "test_pretrained_is_ahead_after_one_epoch", ("wrong/embeddings_twice",),
     ),
     Measured(
-        "The gap after one epoch", 0.2, "at least", "test_pretrained_is_ahead_after_one_epoch",
-        (*NOT_TRAINED, "wrong/base_not_loaded"),
+        "The gap after one epoch", 0.1, "at least", "test_pretrained_is_ahead_after_one_epoch",
+        (*NOT_TRAINED, "wrong/base_not_loaded"), one_is_enough=True,  # some heads look the wrong way at first
     ),
     Measured(
-        "The gap after three epochs", 0.1, "at least", "test_pretrained_is_ahead_at_the_end",
+        "The gap after two epochs", 0.1, "at least", "test_pretrained_is_ahead_at_the_end",
         (*NOT_TRAINED, "wrong/base_not_loaded"),
     ),
     Measured(

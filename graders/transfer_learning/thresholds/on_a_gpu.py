@@ -5,7 +5,7 @@ Takes twenty minutes of one core: the model has the lab's size, and what is lear
 
 from pathlib import Path
 
-from bench.thresholds import RIGHT_SEEDS, WRONG_SEEDS, main, write
+from bench.thresholds import WRONG_SEEDS, main, write
 from fixtures.transfer_learning.data.hand_in import FILES, opened
 from graders.transfer_learning.test_on_a_gpu import LAB, LOSS, learned
 from viva.grading import training
@@ -17,7 +17,7 @@ WRONG = ("wrong/no_step", "wrong/softmax_before_loss")
 def measured() -> list[str]:
     """Measure and write; what separates too little."""
     accepted = [name for name in FILES if name != "key"]
-    each = RIGHT_SEEDS // len(accepted)
+    each = training.RIGHT_RUNS // len(accepted)
     right = [loss for i, name in enumerate(accepted) for loss in losses(name, range(100 * i, 100 * i + each))]
     wrong = {name: losses(name, range(100, 100 + WRONG_SEEDS)) for name in WRONG}
     threshold = training.Threshold(

@@ -15,11 +15,20 @@ def test_it_learns(student, inside):
 """
 
 from viva.grading.training.epochs import Epoch, Epochs, epochs, stopped
-from viva.grading.training.judging import SEEDS, expect, judge, median_of_three
-from viva.grading.training.thresholds import Threshold, read_thresholds, thresholds
+from viva.grading.training.judging import SEEDS, expect, judge
+from viva.grading.training.thresholds import (
+    RIGHT_RUNS,
+    RIGHT_RUNS_IF_ONE_IS_ENOUGH,
+    Threshold,
+    read_thresholds,
+    share_at_most,
+    thresholds,
+)
 from viva.grading.training.training_curves import draw
 
 __all__ = [
+    "RIGHT_RUNS",
+    "RIGHT_RUNS_IF_ONE_IS_ENOUGH",
     "SEEDS",
     "Epoch",
     "Epochs",
@@ -28,8 +37,8 @@ __all__ = [
     "epochs",
     "expect",
     "judge",
-    "median_of_three",
     "read_thresholds",
+    "share_at_most",
     "stopped",
     "thresholds",
 ]

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, SupportsFloat
 
 from viva.grading.events import current_events
@@ -17,7 +17,8 @@ def judge(
 ) -> float:
     """Run once; if that misses the threshold, run with two more seeds, and the median of the three decides.
 
-    If the second run misses it too, so does the median, and the third is left out.
+    If the second run misses it too, so does the median, and the third is left out. If one run is enough for the
+    threshold, the first that meets it decides, and three runs miss it.
 
     Args:
         run: seed -> what the examiner measures, such as an accuracy. The same seed must give the same value.
@@ -36,46 +37,20 @@ def judge(
     """
     if len(set(seeds)) != 3 or len(seeds) != 3:
         raise ValueError(f"judge(seeds={tuple(seeds)!r}): expected three different seeds.")
-    first = _number(run(seeds[0]), threshold)
-    if threshold.met_by(first):
-        _refuse_guess(threshold, first)
-        return first
-    current_events().progress(f"{threshold.name} is {_shown(first)}: run again with another seed")
-    values = [first]
-
-    def runs() -> Iterator[float]:
-        yield first
-        for seed in seeds[1:]:
-            values.append(_number(run(seed), threshold))
-            yield values[-1]
-
-    median = median_of_three(runs(), threshold)
+    values: list[float] = []
+    for seed in seeds:
+        if values:
+            shown = _shown(values[-1])
+            current_events().progress(f"{threshold.name} is {shown}: run again with another seed")
+        values.append(_number(run(seed), threshold))
+        hits, one_decides = sum(map(threshold.met_by, values)), threshold.one_is_enough or len(values) == 1
+        if hits == (1 if one_decides else 2):
+            _refuse_guess(threshold, *values)
+            return values[-1] if one_decides else statistics.median(values)
+        if len(values) - hits == (3 if threshold.one_is_enough else 2):
+            break
     _refuse_guess(threshold, *values)
-    if threshold.met_by(median):
-        return median
     raise AssertionError(" ".join(part for part in (_missed(threshold, values), help) if part))
-
-
-def median_of_three(values: Iterable[SupportsFloat], threshold: Threshold) -> float:
-    """Return what is on the same side of a threshold as the median of three values.
-
-    Two values on one side decide; the third is then not asked for. Draw them from a generator that measures each.
-
-    Args:
-        values: three values, in the order in which they are to be asked for.
-        threshold: what the median is compared with.
-
-    Returns:
-        The median; if two decide, the one of them that is nearer to the threshold.
-    """
-    found: list[float] = []
-    for value in values:
-        found.append(_number(value, threshold))
-        for side in (True, False):
-            if sum(threshold.met_by(number) is side for number in found) == 2:
-                nearest = min(found, key=lambda number: abs(number - threshold.value))
-                return statistics.median(found) if len(found) == 3 else nearest
-    raise ValueError(f"median_of_three: there are {len(found)} values; expected three.")
 
 
 def expect(value: SupportsFloat, threshold: Threshold, message: str) -> None:
@@ -115,7 +90,7 @@ def _missed(threshold: Threshold, values: Sequence[float]) -> str:
     low, high = min(threshold.right), max(threshold.right)
     *others, last = map(_shown, values)
     runs = f"{', '.join(others)} and {last}"
-    how_many = "two runs with different seeds" if len(values) == 2 else "three runs, whose median counts"
+    how_many = "two runs with different seeds" if len(values) == 2 else "three runs with different seeds"
     return (
         f"{threshold.name}: {runs} in {how_many}; expected {threshold.direction} {threshold.value:g}. "
         f"Right implementations reach {low:.3f} to {high:.3f}."
