@@ -57,6 +57,12 @@ def test_the_next_submission_gets_the_answer_of_the_first(question: tuple[Any, .
     assert [type(value) for value in answers[2][0]] == [type(value) for value in answers[0][0]]
 
 
+def test_nothing_is_kept_of_a_submission_that_may_be_the_only_one() -> None:
+    memory, key = KeyMemory(), Key(ModuleType("key"))
+    assert memory.for_submission(key) is key
+    assert all(isinstance(memory.for_submission(key), RememberingKey) for _ in range(2))
+
+
 def test_a_case_that_asks_again_gets_another_answer_of_a_key_that_draws() -> None:
     drawn: Iterator[int] = iter(range(100))
     counted = Counted(lambda: next(drawn))

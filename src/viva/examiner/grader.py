@@ -41,7 +41,7 @@ from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
-from viva.proxies.key_memory import KeyMemory, RememberingKey
+from viva.proxies.key_memory import KeyMemory
 from viva.replay.call_log import BoxRecorder, BoxReplay
 from viva.replay.key_recording import (
     HintReader,
@@ -168,7 +168,7 @@ class Grader:
         if isinstance(self.key, ReplayedKey):
             return self.key, self.seeds, HintReader(self.key.record)
         if key_recording is None or not isinstance(self.seeds, Seeds):
-            return RememberingKey(self.key, self.memory), self.seeds, None
+            return self.memory.for_submission(self.key), self.seeds, None
         return (
             RecordingKey(self.key, key_recording),
             RecordingSeeds(self.seeds, key_recording),

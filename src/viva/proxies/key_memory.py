@@ -34,10 +34,16 @@ class KeyMemory:
     """Answers by case, question, and how often the case has asked it before."""
 
     def __init__(self) -> None:
+        self._submissions = 0
         self._case_id = ""
         self._times: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Any] = {}
         self._bytes = 0
+
+    def for_submission(self, key: Key) -> Key:
+        """Return the key for the next submission: itself for the first, which may be the only one, then with memory."""
+        self._submissions += 1
+        return key if self._submissions == 1 else RememberingKey(key, self)
 
     def begin(self, case_id: str) -> None:
         """Let a case begin, for this submission or for the next one."""
