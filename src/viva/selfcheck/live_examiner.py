@@ -14,8 +14,9 @@ from viva.examiner.boxes.load import Ask, Loader, LoadReport
 from viva.model.errors import CourseError, UsageError
 from viva.model.gpu import Gpus
 from viva.model.hand_grading import NOT_GRADED_YET
+from viva.pipeline.process.failures import reporting_failures
 from viva.pipeline.process.messages import receive, send
-from viva.pipeline.process.request_loop import reporting_failures, serve_requests
+from viva.pipeline.process.request_loop import serve_requests
 from viva.pipeline.process.settings import ExaminerSettings
 from viva.sandbox.guest.process.counted_time import of_process
 from viva.selfcheck.channels import connect

@@ -3,6 +3,9 @@
 It starts the fork server before it reads the key, collects the tests once, and grades the submissions that its parent
 sends as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course
 or the folder of the assignment's data. It ends when its parent closes the connection.
+
+What the fork server does not need, such as numpy and pytest, is imported after it has been started: both load their
+libraries at the same time.
 """
 
 import dataclasses
@@ -15,7 +18,7 @@ import threading
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import viva.sandbox.guest.transport.loopback as loopback
 from viva.adapters.existing import grader_of, preload
@@ -23,13 +26,16 @@ from viva.config import Assignment, Course, load_course
 from viva.model import system
 from viva.model.errors import BoxUnavailable, CourseError
 from viva.model.gpu import Gpus
+from viva.pipeline.process.failures import reporting_failures
 from viva.pipeline.process.messages import receive, send
-from viva.pipeline.process.request_loop import AnyGrader, reporting_failures, serve_requests
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
-from viva.replay.call_log import NoBoxes
-from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
-from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
+
+if TYPE_CHECKING:
+    from viva.examiner.pytest_session import Serving
+    from viva.pipeline.process.request_loop import AnyGrader
+    from viva.sandbox.host.box_pool import Pool
+    from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 
 ALONE_S: Final = 2.0
 """How long a submission may still be graded after the parent has gone."""
@@ -66,7 +72,7 @@ class Boxes:
         self._error: Exception | None = None
         threading.Thread(target=self._live, daemon=True, name="fork_server").start()
 
-    def pool(self) -> Pool:
+    def pool(self) -> "Pool":
         """Return the pool when the fork server is ready.
 
         Raises:
@@ -78,12 +84,14 @@ class Boxes:
         assert self._pool is not None  # either this or the error is set before the event
         return self._pool
 
-    def on_gpu(self) -> GpuBoxes:
+    def on_gpu(self) -> "GpuBoxes":
         """Return the boxes that have a GPU, from their own fork server; for assignments that ask for one.
 
         Raises:
             BoxUnavailable: this host cannot make boxes of the tier with a GPU in them.
         """
+        from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
+
         try:
             self._gpu_boxes = GpuBoxes.start(
                 self._options.tier,
@@ -118,6 +126,8 @@ class Boxes:
             self._fork_server = ForkServer.start(
                 self._options.tier, preload=self._preload, python=self._python, hidden=self._assignment.hidden
             )
+            from viva.sandbox.host.box_pool import Pool
+
             self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._options.ready)
         except Exception as error:  # raised by `pool`
             self._error = _as_course_error(error, self._assignment)
@@ -190,45 +200,57 @@ def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
 
 
 def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
-    # Its fixture would otherwise import it in the middle of a class, when descriptors may be few.
-    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # imported for its effect on sys.modules
-    from viva.examiner.pytest_session import (
-        NotStarted,
-        Serving,
-    )  # pytest comes with it: after the fork server has been started
-
     course = load_course(settings.course)
     assignment = dataclasses.replace(
         course.assignment(settings.assignment),
         limits=settings.limits,  # a small machine gives less memory
     )
-    try:
-        if settings.boxes.replay_only:
-            serve_all = partial(serve_requests, sock)
-            Serving(course.root, assignment, NoBoxes, settings.secret, serve_all, Gpus(), NoBoxes).run()
-        else:
-            _serve_with_boxes(sock, settings, course, assignment)
-    except NotStarted as error:
-        send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
+    if settings.boxes.replay_only:
+        _serve_without_boxes(sock, settings, course, assignment)
+    else:
+        _serve_with_boxes(sock, settings, course, assignment)
+
+
+def _serve_without_boxes(
+    sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment
+) -> None:
+    from viva.examiner.pytest_session import Serving
+    from viva.pipeline.process.request_loop import serve_requests
+    from viva.replay.call_log import NoBoxes
+
+    serve_all = partial(serve_requests, sock)
+    _run(sock, Serving(course.root, assignment, NoBoxes, settings.secret, serve_all, Gpus(), NoBoxes))
 
 
 def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment) -> None:
-    from viva.examiner.pytest_session import Serving
-
     options, secret = settings.boxes, settings.secret
     cores = keep_to(options.core) if options.core is not None else []
     boxes = Boxes(assignment, options, cores)
 
-    def serve(grader: AnyGrader) -> None:
+    from viva.examiner.pytest_session import Serving
+    from viva.pipeline.process.request_loop import serve_requests
+
+    def serve(grader: "AnyGrader") -> None:
         serve_requests(sock, grader, lambda: boxes.lost)
 
     try:
         if assignment.suite is not None:
             serve(grader_of(assignment, boxes.pool(), secret))
         else:
-            Serving(course.root, assignment, boxes.pool, secret, serve, options.gpus, boxes.on_gpu).run()
+            _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, options.gpus, boxes.on_gpu))
     finally:
         boxes.close()
+
+
+def _run(sock: socket.socket, serving: "Serving") -> None:
+    # Its fixture would otherwise import it in the middle of a class, when descriptors may be few.
+    import viva.examiner.fixtures.submission_fixture  # noqa: F401  # imported for its effect on sys.modules
+    from viva.examiner.pytest_session import NotStarted
+
+    try:
+        serving.run()
+    except NotStarted as error:
+        send(sock, {"event": "fatal", "kind": "not started", "text": str(error)})
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
-"""What an examiner does for its parent: list the tests, grade what it receives, report what went wrong."""
+"""What an examiner does for its parent: list the tests, grade what it receives."""
 
 import socket
-import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -17,7 +15,7 @@ from viva.examiner.outcome import Outcome
 from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry, Score, Status
-from viva.model.errors import BoxUnavailable, GraderError, UsageError
+from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import entry_to_plain
 from viva.pipeline.process.memory import Memory
@@ -43,22 +41,6 @@ class AnyGrader(Protocol):
     def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
         """Grade one submission; see Grader.grade."""
         ...
-
-
-@contextmanager
-def reporting_failures(sock: socket.socket) -> Iterator[None]:
-    """Tell the parent why this examiner ends early; a parent that is gone is not a failure."""
-    try:
-        yield
-    except (UsageError, BoxUnavailable) as error:
-        send(sock, {"event": "fatal", "kind": "usage", "text": str(error)})
-    except (BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone, so there is no reason to continue
-    except GraderError as error:
-        send(sock, {"event": "fatal", "kind": "grader", "text": str(error)})
-    except Exception:
-        text = f"The examiner failed.\n{traceback.format_exc()[-4000:]}"
-        send(sock, {"event": "fatal", "kind": "grader", "text": text})
 
 
 def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bool] = lambda: False) -> None:

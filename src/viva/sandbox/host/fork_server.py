@@ -5,13 +5,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import viva
 from viva.model import Limits, Tier, system
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
-from viva.sandbox.host.box import Box
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import Server
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
@@ -22,6 +21,9 @@ from viva.sandbox.host.limits.uids import FIRST_UID, BorrowedUid
 from viva.sandbox.host.limits.watchdog import Watchdog
 from viva.sandbox.host.reactor import Reactor
 from viva.sandbox.host.standalone_boxes import StandaloneBoxes
+
+if TYPE_CHECKING:
+    from viva.sandbox.host.box import Box
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
 
@@ -123,7 +125,7 @@ class ForkServer:
         """Return the pid of the supervisor of the fork server; without a fork server, the pid of this process."""
         return self._server.pid if isinstance(self._server, ForkServerConnection) else os.getpid()
 
-    def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None, deterministic: bool = True) -> Box:
+    def spawn(self, limits: Limits, *, seed: int = 0, gpu: Gpu | None = None, deterministic: bool = True) -> "Box":
         """Make a locked box that has sent its ready message, with `gpu` if one is given.
 
         The fork server must have been started with the device files of the GPU. In a box with a GPU, torch uses
@@ -132,6 +134,8 @@ class ForkServer:
         Raises:
             BoxUnavailable: No box can be made.
         """
+        from viva.sandbox.host.box import Box  # with numpy, which the fork server starts without
+
         if self._closed or self._server is None:
             raise BoxUnavailable("the fork server is closed")
         of_gpu = {"devices": list(gpu.files), "visible": gpu.uuid, "deterministic": deterministic} if gpu else None
