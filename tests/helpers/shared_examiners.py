@@ -9,7 +9,7 @@ one submission to the next, so sharing changes no verdict. An examiner that was 
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -102,14 +102,15 @@ def shared() -> Iterator[Parked]:
     """Share examiners while this is open."""
     parked = Parked()
 
-    def open_(self: ExaminerProcess) -> None:
+    def open_(self: ExaminerProcess, *meanwhile: Callable[[], None]) -> None:
         if self._sock is not None or type(self) is not ExaminerProcess or self._stopped or not parked.sharing:
-            return _open(self)
+            return _open(self, *meanwhile)
+        self._leave_out_unused()
         key = key_of(self.settings)
         if (state := parked.take(key)) is not None:
             vars(self).update(state)
         else:
-            _open(self)
+            _open(self, *meanwhile)
         self.__dict__["_shared_key"] = key
         return None
 

@@ -84,7 +84,7 @@ def test_examiners_have_a_core_each_only_where_all_cores_are_taken(
 ) -> None:
     asked: set[int | None] = set()
 
-    def examiner(course: Any, assignment: Any, secret: bytes, boxes: BoxOptions) -> Any:
+    def examiner(course: Any, assignment: Any, secret: bytes, boxes: BoxOptions, unused: Any) -> Any:
         asked.add(boxes.core)
         raise GraderError("enough")
 

@@ -61,13 +61,16 @@ def command(
     chosen = choose_assignment(course, assignment, submission)
     options = GradeOptions(only=only or None, visible_only=True, training=training)
     secret = course.secret_or_public(os.environ)
-    unused = () if watch else unused_modules(chosen, [submission])  # a later version may use more
-    boxes = BoxOptions(Tier.T0, ready=1, notebooks=submission.may_hold_notebook, unused=unused)
+    boxes = BoxOptions(Tier.T0, ready=1, notebooks=submission.may_hold_notebook)
     last: Score | None = None
-    with ExaminerProcess(course, chosen, secret, boxes) as examiner:
+
+    def unused() -> tuple[str, ...]:
+        return () if watch else unused_modules(chosen, [submission])  # a later version may use more
+
+    with ExaminerProcess(course, chosen, secret, boxes, unused) as examiner:
         for version in _versions(path, submission, watch):
             began = time.monotonic()
-            examiner.open()
+            examiner.open(_import_what_prints)
             examiner.check_selection(options)
             score = examiner.grade(GradeRequest(version, options)).score
             if output is not None:
@@ -83,6 +86,11 @@ def command(
     if last is not None and last.has_grader_error:
         return 2
     return NOT_PASSED if strict and last is not None and _fails(last) else 0
+
+
+def _import_what_prints() -> None:
+    import viva.formats.terminal_table
+    import viva.selfcheck.not_included  # noqa: F401  # imported while there is time
 
 
 def _fails(score: Score) -> bool:

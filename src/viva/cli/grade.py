@@ -138,6 +138,7 @@ class Grading:
         self, options: GradeOptions, writer: "ResultsWriter", progress: Progress, may_start: Callable[[Job], bool]
     ) -> Pool:
         observer = Observer(
+            while_waiting=writer.prepare,
             may_start=may_start,
             on_start=writer.start,
             on_entry=writer.entry,

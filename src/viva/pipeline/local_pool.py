@@ -8,9 +8,10 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
-from viva.config import Course
+from viva.config import Assignment, Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
@@ -54,15 +55,15 @@ class LocalPool:
         of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
         stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
-        for assignment in {job.assignment.name: job.assignment for job in jobs}.values():
-            theirs = [job.submission for job in jobs if job.assignment.name == assignment.name]
-            stop.unused[assignment.name] = unused_modules(assignment, theirs)
+        unused = _Unused(jobs)
         threads = [
-            threading.Thread(target=self._work, args=(waiting, done, stop, core), daemon=True) for core in of_each
+            threading.Thread(target=self._work, args=(waiting, done, stop, unused, core), daemon=True)
+            for core in of_each
         ]
         for thread in threads:
             thread.start()
         try:
+            self.observer.while_waiting()
             running, left = count, len(jobs)
             while running:
                 batch = _gathered(done, left)
@@ -83,6 +84,7 @@ class LocalPool:
         waiting: "_Queue",
         done: "queue.SimpleQueue[GradedJob | None]",
         stop: "_Stop",
+        unused: "_Unused",
         core: int | None,
     ) -> None:
         examiners: dict[str, ExaminerProcess] = {}
@@ -96,8 +98,10 @@ class LocalPool:
                         done.put((job, Postponed()))
                         continue
                     if name not in examiners:
-                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core, unused=stop.unused[name])
-                        examiners[name] = ExaminerProcess(self.course, job.assignment, self.secret, boxes)
+                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core)
+                        examiners[name] = ExaminerProcess(
+                            self.course, job.assignment, self.secret, boxes, partial(unused.of, job.assignment)
+                        )
                         stop.watch(examiners[name])
                     done.put((job, self._grade(examiners[name], job, stop)))
                 except Exception as error:  # reported for this job; the others continue
@@ -167,6 +171,27 @@ class _Queue:
             return self._left[assignment] > 0
 
 
+class _Unused:
+    """The modules that no submission of the run uses, found once for each assignment, by any thread."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs = jobs
+        self._lock = threading.Lock()
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def of(self, assignment: Assignment) -> tuple[str, ...]:
+        """Return the modules for boxes of an assignment.
+
+        Raises:
+            CourseError: the author's helpers cannot be used.
+        """
+        with self._lock:
+            if assignment.name not in self._found:
+                theirs = [job.submission for job in self._jobs if job.assignment.name == assignment.name]
+                self._found[assignment.name] = unused_modules(assignment, theirs)
+            return self._found[assignment.name]
+
+
 class _Stop(threading.Event):
     """Set when no further submission may start; knows every examiner that was started."""
 
@@ -177,8 +202,6 @@ class _Stop(threading.Event):
         self._at_once = False
         self.notebooks = False
         """Whether any submission may hold a notebook."""
-        self.unused: dict[str, tuple[str, ...]] = {}
-        """By assignment, the modules that no submission uses."""
 
     def watch(self, examiner: ExaminerProcess) -> None:
         """Register an examiner; one that registers too late is ended before it begins."""

@@ -69,6 +69,11 @@ class ResultsWriter:
         """Return where the result of a job is written; None if it is not."""
         return self._targets.get(job_name)
 
+    def prepare(self) -> None:
+        """Import what writes results, which takes as long as a small submission."""
+        if self._targets:
+            import viva.formats.results_json  # noqa: F401  # imported while there is time
+
     def start(self, job: Job, pending: tuple[Entry, ...]) -> None:
         """Write a valid result before the first question, so that there is one whatever happens."""
         if job.name not in self._targets:

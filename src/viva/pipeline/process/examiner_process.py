@@ -32,7 +32,14 @@ GRACE_S: Final = 20.0
 class ExaminerProcess:
     """One examiner; a new process replaces it after it crashes or hangs."""
 
-    def __init__(self, course: Course, assignment: Assignment, secret: bytes, boxes: BoxOptions) -> None:
+    def __init__(
+        self,
+        course: Course,
+        assignment: Assignment,
+        secret: bytes,
+        boxes: BoxOptions,
+        unused: Callable[[], tuple[str, ...]] = tuple,
+    ) -> None:
         """Prepare; `open` or `grade` starts the process.
 
         Args:
@@ -40,9 +47,11 @@ class ExaminerProcess:
             assignment: the assignment whose tests run.
             secret: the course's secret, from which tests draw.
             boxes: how boxes are made.
+            unused: returns modules that boxes need not load, as BoxOptions.unused. Called while the process starts.
         """
         self.settings = ExaminerSettings(course.root, assignment.name, assignment.limits, secret, boxes)
         self.assignment = assignment
+        self._unused = unused
         self._process: subprocess.Popen[bytes] | None = None
         self._sock: socket.socket | None = None
         self._left_s: Callable[[], float] = wall_countdown(0.0)
@@ -61,8 +70,11 @@ class ExaminerProcess:
     def __exit__(self, kind: type[BaseException] | None, *_rest: object) -> None:
         self.close(kill=kind is not None)
 
-    def open(self) -> None:
+    def open(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Start the examiner if none is running.
+
+        Args:
+            meanwhile: called while it starts, if it does.
 
         Raises:
             UsageError: the course has an error, or the host cannot make boxes of the tier.
@@ -78,8 +90,13 @@ class ExaminerProcess:
         ready, what = None, "ended before it was ready"
         try:
             self._left_s = Countdown(self._new_clock(), START_S).left_s  # a busy machine may take longer
+            self._leave_out_unused()
             send(ours, self.settings.to_plain())
+            meanwhile()
             ready = self._next()
+        except UsageError:
+            self.close(kill=True)
+            raise
         except TimeoutError:
             what = f"was not ready within {START_S:g} s"
         except OSError:
@@ -90,6 +107,12 @@ class ExaminerProcess:
             raise GraderError(f"The examiner of {self.assignment.name} {what}.\n{log_tail}")
         self.tests = [entry_from_plain(e) for e in ready["tests"]]
         self.left_out = {why: Fraction(points) for why, points in ready["left_out"].items()}
+
+    def _leave_out_unused(self) -> None:
+        """Write into the settings which modules boxes need not load; does nothing when it is called again."""
+        boxes = self.settings.boxes
+        unused, self._unused = (*boxes.unused, *self._unused()), tuple
+        self.settings = dataclasses.replace(self.settings, boxes=dataclasses.replace(boxes, unused=unused))
 
     def _launch(self, log: IO[bytes]) -> socket.socket:
         """Start the process and return this end of its connection."""
