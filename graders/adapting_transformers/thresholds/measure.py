@@ -1,6 +1,6 @@
 """Measures the thresholds of `test_fine_tuning.py`: `python -m graders.adapting_transformers.thresholds.measure`.
 
-Takes ten minutes of one core. The right programs pool, initialise and schedule in different ways, so that their runs
+Takes three minutes of one core. The right programs pool, initialise and schedule in different ways, so that their runs
 differ by more than the seed. A mistake is listed below the thresholds that it must miss. Tests of properties find what
 accuracy cannot show, next to these thresholds:
 

@@ -1,6 +1,6 @@
 """Measures the threshold of `test_fine_tuning.py`: `python -m graders.bert_lora_fudge.thresholds.measure`.
 
-Takes two minutes of one core. The right layers draw their factors at different sizes, in float32 or float64, so that
+Takes a minute of one core. The right layers draw their factors at different sizes, in float32 or float64, so that
 their runs differ by more than the seed. Tests of properties find what accuracy cannot show:
 
 - W trained together with its factors, or used the wrong way round, or one factor left as it is: the weights are

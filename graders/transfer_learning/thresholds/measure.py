@@ -1,6 +1,6 @@
 """Measures the thresholds of `test_fine_tuning.py`: `python -m graders.transfer_learning.thresholds.measure`.
 
-Takes a quarter of an hour of one core. A mistake is listed below the thresholds that it must miss. What a threshold
+Takes ten minutes of one core. A mistake is listed below the thresholds that it must miss. What a threshold
 cannot tell is told by a test of properties: a frozen head by `test_pretrained_is_ahead_at_the_end`, which compares the
 head before and after; softmax before the cross entropy learns to classify as well as a right one, and is seen by
 `test_classification_step` and here by the language model.
