@@ -72,7 +72,7 @@ class Observer:
     """Called while jobs are graded. Calls come from several threads, one thread for each job at a time."""
 
     while_waiting: Callable[[], None] = _nothing
-    """Called once, when examiners start: they load their libraries meanwhile."""
+    """Called once, when examiners start on this machine: they load their libraries meanwhile."""
     may_start: Callable[[Job], bool] = always
     """Asked before a job is started; one that may not start is postponed."""
     on_start: Callable[[Job, tuple[Entry, ...]], None] = _nothing

@@ -86,17 +86,18 @@ class ExaminerProcess:
         ours = self._sock = self._launch(self._log)
         if self._stopped and self._process is not None:
             self._process.kill()
+        try:
+            self._leave_out_unused()
+        except UsageError:
+            self.close()
+            raise
         ours.settimeout(START_S)
         ready, what = None, "ended before it was ready"
         try:
             self._left_s = Countdown(self._new_clock(), START_S).left_s  # a busy machine may take longer
-            self._leave_out_unused()
             send(ours, self.settings.to_plain())
             meanwhile()
             ready = self._next()
-        except UsageError:
-            self.close(kill=True)
-            raise
         except TimeoutError:
             what = f"was not ready within {START_S:g} s"
         except OSError:
