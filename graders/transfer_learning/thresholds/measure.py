@@ -36,7 +36,7 @@ WANTED = [
     Measured(
         "How many times likelier than by chance the words of unseen documents are", 1.03, "at least",
         "test_language_model_predicts_unseen_documents",
-        (*NOT_TRAINED, "wrong/mask_not_used", "wrong/softmax_before_loss"),
+        (*NOT_TRAINED, "wrong/mask_not_used", "wrong/softmax_before_loss"), one_is_enough=True,  # 1 in 40 learns slowly
     ),
 ]  # fmt: skip
 
