@@ -19,10 +19,14 @@ def names(value: object) -> str:
 
 @pytest.mark.parametrize(("path", "threshold"), STORED, ids=names)
 def test_the_threshold_is_far_from_right_and_wrong(path: Path, threshold: Threshold) -> None:
-    """4.3 sample deviations from 20 right runs, 3.3 from 8 of each wrong one, computed from the values."""
+    """4.3 sample deviations from 20 right runs, 3.3 from 8 of each wrong one, computed from the values.
+
+    Where one of three runs is enough, a few of 100 right ones may miss.
+    """
     assert threshold.complaints() == []
     assert threshold.guess or threshold.right, "neither measured nor marked as a guess"
-    assert all(threshold.met_by(value) for value in threshold.right), "a right run would have to be run again"
+    met = all(map(threshold.met_by, threshold.right))
+    assert met or threshold.one_is_enough, "a right run would have to be run again"
     stated = json.loads(path.read_text("utf-8"))["thresholds"][threshold.name].get("distances", {})
     for name, distance in stated.items():
         found = threshold.distances[name]
