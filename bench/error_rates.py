@@ -2,8 +2,8 @@
 
 It runs the programs from which the thresholds were measured, with other seeds: 200 right runs together, 20 of each
 wrong program; every other go has one processor core, so that torch uses one thread. The error rates of verdicts, which
-fall after one to three runs, follow from those of one run. The figures go to bench/error_rates.json, assignment by
-assignment.
+fall after one to three runs, follow from those of one run. The figures go to bench/error_rates.json after each
+ten runs.
 
 Takes ten minutes of one core for bert_lora_fudge, and three quarters of an hour for each of the others.
 """
@@ -12,6 +12,7 @@ import argparse
 import importlib
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,29 +38,33 @@ def main() -> None:
     parser.add_argument("--wrong", type=int, default=20, help="runs of each wrong program")
     options = parser.parse_args()
     for assignment in options.assignments:
-        found = measured(assignment, options.right, options.wrong)
-        written = json.loads(TARGET.read_text("utf-8")) if TARGET.exists() else {}
-        written[assignment] = found
-        text = json.dumps(dict(sorted(written.items())), indent=1, ensure_ascii=False)
-        write_atomically(TARGET, f"{text}\n".encode())
+        for found in measured(assignment, options.right, options.wrong):
+            written = json.loads(TARGET.read_text("utf-8")) if TARGET.exists() else {}
+            written[assignment] = found
+            text = json.dumps(dict(sorted(written.items())), indent=1, ensure_ascii=False)
+            write_atomically(TARGET, f"{text}\n".encode())
 
 
-def measured(assignment: str, right: int, wrong: int) -> dict[str, Any]:
-    """Return, by threshold: runs and misses of right programs, runs and hits of each wrong one, and error rates."""
+def measured(assignment: str, right: int, wrong: int) -> Iterator[dict[str, Any]]:
+    """Yield what is known after each go.
+
+    By threshold: runs and misses of right programs, runs and hits of each wrong one, and error rates.
+    """
     script = importlib.import_module(f"graders.{assignment}.thresholds.measure")
     limits = training.read_thresholds(Path(script.__file__ or "").parent / "fine_tuning.json")
     wanted: Sequence[Measured] = script.WANTED
-    found: dict[str, Any] = {m.name: {"right": [], "wrong": {name: [] for name in m.wrong}} for m in wanted}
+    found: dict[str, Any] = {m.name: {"right": [], "wrong": defaultdict(list)} for m in wanted}
     for turn in range(-(-right // (_SEEDS_EACH * len(script.RIGHT)))):
         for submission in script.RIGHT:
             for name, values in _run(assignment, submission, wanted, turn).items():
                 found[name]["right"] += values
+            yield {name: _rates(limits[name], values) for name, values in found.items()}
     for submission in dict.fromkeys(name for m in wanted for name in m.wrong):
         broken = [m for m in wanted if submission in m.wrong]
         for turn in range(-(-wrong // _SEEDS_EACH)):
             for name, values in _run(assignment, submission, broken, turn).items():
                 found[name]["wrong"][submission] += values
-    return {name: _rates(limits[name], values) for name, values in found.items()}
+            yield {name: _rates(limits[name], values) for name, values in found.items()}
 
 
 def _run(assignment: str, submission: str, wanted: Sequence[Measured], turn: int) -> dict[str, list[float]]:
