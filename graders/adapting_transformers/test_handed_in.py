@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from graders.adapting_transformers.yes_no import MAX_LEN, asked_rows, encoder, right_answers, scores_of
-from viva.grading import artifacts, number, training, weight
+from viva.grading import artifacts, number, weight
 
 FILE, KIND = "prefix.safetensors", "prefix"
-THRESHOLD = training.thresholds("fine_tuning.json")["Accuracy with type prefix"]
+REQUIRED = 0.96
+"""The share of right answers, as the handout says it.
+
+A prefix is trained at home, for as long as its author likes. Those of the accepted submissions have had twelve epochs
+and answer every question rightly; a random one answers 0.475.
+"""
 ASKED_LENGTH = 8
 """With this prefix_length a model is made to learn the names of its parameters."""
 WRAPPERS = ("module.", "_orig_mod.")
@@ -36,9 +41,9 @@ def test_handed_in_prefix(submission: Any, inside: Any) -> None:
     right = right_answers()
     scores = scores_of(inside.answered(make, KIND, length, values, asked_rows()), len(right))
     reached = artifacts.accuracy(scores, right)
-    assert THRESHOLD.met_by(float(reached)), (
+    assert reached >= REQUIRED, (
         f"With the prefix and the head of {FILE}, your model answers {int(reached * len(right))} of {len(right)} "
-        f"questions rightly; expected {math.ceil(THRESHOLD.value * len(right))}. Was it trained on our questions and "
+        f"questions rightly; expected {math.ceil(REQUIRED * len(right))}. Was it trained on our questions and "
         "our encoder, and saved after training?"
     )
 

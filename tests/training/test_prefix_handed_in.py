@@ -29,7 +29,7 @@ FILE = make_prefixes.FILE
 ACCEPTED = sorted(f"accepted/{path.name}" for path in (SUBMISSIONS / "accepted").iterdir())
 RIGHT = (SUBMISSIONS / "accepted" / "plain_loops" / FILE).read_bytes()
 REFUSED = {
-    "wrong/prefix_of_random_numbers": "questions rightly; expected 480. Was it trained on our questions",
+    "wrong/prefix_of_random_numbers": "questions rightly; expected 576. Was it trained on our questions",
     "wrong/prefix_in_a_pickle": "pickled files are never opened, because opening one runs code: submit a checkpoint "
     'by `safetensors.torch.save_file(model.state_dict(), "model.safetensors")`',
     "wrong/by_hand": f"No file {FILE} was found: submit your weights under this name, next to your code.",

@@ -46,7 +46,7 @@ class Threshold:
     guess: str = ""
     """Why it is only a guess, a clause: "it was measured on a CPU alone". A person then decides what rests on it."""
     one_is_enough: bool = False
-    """Whether one of three runs that meets it is enough; else the first one or two."""
+    """Whether the best of three runs decides; otherwise the first run decides, or the median of three."""
 
     def met_by(self, value: float) -> bool:
         """Return whether the value is on the right side; False for NaN."""
