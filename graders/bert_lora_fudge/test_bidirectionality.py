@@ -2,13 +2,13 @@
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viva.grading import agree, number, visibility, weight
+from viva.grading import agree, number, once_per_class, visibility, weight
 
 Array = NDArray[np.floating[Any]]
 Mistakes = dict[str, Callable[[], Any]]
@@ -85,10 +85,10 @@ def test_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Gene
 @weight(1)
 def test_pseudo_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """The pseudo-log-likelihood masks one token after the other and predicts it from all the others."""
-    rows = masked_model(rng)
+    sentences = [["ships", "sail", "home"], ["home", "home", "ships"]]
+    rows, values = masked_model_of(key, rng, sentences)
     fill = inside.fill_function.keep(rows)
-    for tokens in (["ships", "sail", "home"], ["home", "home", "ships"]):
-        expected = key.masked_log_probability(rows, tokens)
+    for tokens, expected in zip(sentences, values, strict=True):
         hints = pseudo_mistakes(rows, tokens) | {
             "this is the pseudo-likelihood; take its natural logarithm": math.exp(expected),
             "the sign is turned round: a log-probability is not positive": -expected,
@@ -111,13 +111,14 @@ def test_sums_over_all_sentences(student: Any, key: Any, inside: Any, rng: np.ra
 
     Try a vocabulary of three words and sentences of three tokens, and add up all probabilities.
     """
-    nodes, rows = causal_model(rng), masked_model(rng)
+    nodes, causal_values = causal_model_of(key, rng, SENTENCES)
+    rows, masked_values = masked_model_of(key, rng, SENTENCES)
     step, fill = inside.step_function.keep(nodes), inside.fill_function.keep(rows)
     causal = student.log_likelihood.each([(step, tokens) for tokens in SENTENCES])
-    agree(causal, [key.causal_log_probability(nodes, tokens) for tokens in SENTENCES])
+    agree(causal, causal_values)
     agree(np.exp(np.asarray(causal, dtype=float)).sum(), 1.0)
     masked = student.pseudo_log_likelihood.each([(fill, tokens) for tokens in SENTENCES])
-    agree(masked, [key.masked_log_probability(rows, tokens) for tokens in SENTENCES])
+    agree(masked, masked_values)
     total = float(np.exp(np.asarray(masked, dtype=float)).sum())
     assert abs(total - 1) > 0.05, f"the pseudo-likelihoods sum to {total:.3f}"
 
@@ -156,6 +157,24 @@ def causal_model(rng: np.random.Generator) -> list[tuple[list[str], Distribution
     """Return the probabilities of the next token after every prefix."""
     prefixes = [list(prefix) for size in range(LENGTH) for prefix in itertools.product(WORDS, repeat=size)]
     return list(zip(prefixes, distributions(rng, len(prefixes)), strict=True))
+
+
+@once_per_class
+def causal_model_of(
+    key: Any, rng: np.random.Generator, sentences: Sequence[Sequence[str]]
+) -> tuple[list[tuple[list[str], Distribution]], list[float]]:
+    """Return a causal model, and the log-probability of each sentence."""
+    nodes = causal_model(rng)
+    return nodes, [key.causal_log_probability(nodes, tokens) for tokens in sentences]
+
+
+@once_per_class
+def masked_model_of(
+    key: Any, rng: np.random.Generator, sentences: Sequence[Sequence[str]]
+) -> tuple[list[tuple[list[str], list[Distribution]]], list[float]]:
+    """Return a masked model, and the pseudo-log-likelihood of each sentence."""
+    rows = masked_model(rng)
+    return rows, [key.masked_log_probability(rows, tokens) for tokens in sentences]
 
 
 def masked_model(rng: np.random.Generator) -> list[tuple[list[str], list[Distribution]]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graders.bert_lora_fudge.chances import check_independent
-from viva.grading import agree, number, visibility, weight
+from viva.grading import agree, number, once_per_class, visibility, weight
 
 Array = NDArray[np.floating[Any]]
 Prefix = tuple[str, ...]
@@ -151,10 +151,7 @@ def test_fudge_decode_on_random_models(student: Any, key: Any, inside: Any, rng:
 
     Try an attribute that the best next token of the language model makes impossible, and probabilities of 0.
     """
-    nodes, p_a = random_model(rng, "xy", 3)
-    while not is_telling(key, nodes, p_a):
-        nodes, p_a = random_model(rng, "xy", 3)
-    check_decoding(student, key, inside, rng, nodes, p_a)
+    check_decoding(student, key, inside, rng, *telling_model(key, rng))
 
 
 def random_model(rng: np.random.Generator, vocabulary: str, length: int) -> tuple[Nodes, dict[Prefix, float]]:
@@ -218,6 +215,15 @@ def check_decoding(
     what = "the classifier is asked about the last two tokens; ask it about the whole prefix"
     mistakes = decoding_mistakes(key, nodes, prefixes, length) | {what: as_array(last_two)}
     check_counts([counts[x] for x in p_lm], expected, mistakes, "fudge_decode", shown)
+
+
+@once_per_class
+def telling_model(key: Any, rng: np.random.Generator) -> tuple[Nodes, dict[Prefix, float]]:
+    """Return a random model of sentences of three tokens that tells what is right from known mistakes."""
+    while True:
+        nodes, p_a = random_model(rng, "xy", 3)
+        if is_telling(key, nodes, p_a):
+            return nodes, p_a
 
 
 def is_telling(key: Any, nodes: Nodes, p_a: dict[Prefix, float]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import agree, number, visibility, weight
+from viva.grading import agree, number, once_per_class, visibility, weight
 
 WORDS = ["le", "chat", "noir", "dort", "bien", "<eos>", "et", "<sos>", "la", "<oov>", "souris", "mange", "<pad>"]
 """The dictionary decides about ids, not a habit: 0 to 3 are common words."""
@@ -17,7 +17,7 @@ COMMON = [index for index in range(len(WORDS)) if index not in SPECIAL]
 TOKEN2IND = {word: index for index, word in enumerate(WORDS)}
 IND2TOKEN = dict(enumerate(WORDS))
 V, D, END, UNKNOWN = len(WORDS), 6, TOKEN2IND["<eos>"], TOKEN2IND["<oov>"]
-CLEAR = 1e-2
+CLEAR = 2e-3
 """By how much the best score leads: rounding never decides."""
 PROMPTS = ["le chat", "la souris mange", "bien"]
 WINDOWS = (16, 20, 32, 35, 50, 64)
@@ -317,6 +317,7 @@ def is_clear(scores: NDArray[np.float64]) -> bool:
     return bool(first - second > CLEAR)
 
 
+@once_per_class
 def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tuple[Any, list[int]]:
     ids = prompt_ids(prompt)
     wrong = next_mistakes if len(ids) <= min(WINDOWS) else window_mistakes
@@ -326,6 +327,7 @@ def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tupl
             return model, ids
 
 
+@once_per_class
 def drawn_for_many(
     key: Any, rng: np.random.Generator, prompt: str, max_len: int, *, ends: bool
 ) -> tuple[Any, list[int]]:
@@ -335,17 +337,34 @@ def drawn_for_many(
         model = drawn(key, rng, V)
         if ends:
             model.bias[END] = rng.uniform(0, 1)
-        new = key.next_tokens(model, ids, END, max_len + 10)
-        if len(set(new[:max_len])) < 2 or (len(new) > max_len - 3 if ends else len(new) <= max_len):
+        new = said_clearly(key, model, ids, max_len, ends=ends)
+        if new is None or len(set(new[:max_len])) < 2:
             continue
         if new[0] == ids[1]:  # it could be taken for the sentence, which many return as well
             continue
         if new in (key.next_tokens(model, ids[1:], END, max_len + 10), from_last_token(key, model, ids, max_len + 10)):
             continue
-        if new[:max_len] in by_habit(key, model, ids, max_len):
-            continue
-        if all(is_clear(scores_after(key, model, [*ids, *new[:n]])) for n in range(min(len(new), max_len) + 1)):
+        if new[:max_len] not in by_habit(key, model, ids, max_len):
             return model, ids
+
+
+def said_clearly(key: Any, model: Any, ids: Sequence[int], max_len: int, *, ends: bool) -> list[int] | None:
+    """Return what greedy decoding gives, up to a little more than `max_len`.
+
+    None as soon as a best score of the first `max_len` does not lead, or the text ends too late or too early.
+    """
+    new: list[int] = []
+    while len(new) < max_len + 10:
+        scores = scores_after(key, model, [*ids, *new])
+        if len(new) <= max_len and not is_clear(scores):
+            return None
+        found = int(np.argmax(scores))
+        if found == END:
+            return new if ends or len(new) > max_len else None
+        new.append(found)
+        if ends and len(new) > max_len - 3:
+            return None
+    return new
 
 
 def drawn_for_nothing(key: Any, rng: np.random.Generator, prompt: str, first: int = END) -> tuple[Any, list[int]]:
@@ -372,6 +391,7 @@ def from_last_token(key: Any, model: Any, ids: Sequence[int], max_len: int) -> l
     return new
 
 
+@once_per_class
 def drawn_for_accuracy(
     key: Any, rng: np.random.Generator, *, sizes: list[int], lengths: list[int], padded: bool = False
 ) -> tuple[Any, list[tuple[Any, Any]], float]:
@@ -388,14 +408,13 @@ def drawn_for_accuracy(
         if (np.abs(scores[:, 0] - scores[:, 1]) < CLEAR).any():
             continue
         right, accepted = (key.accuracy(model, batches, read(batches)) for read in (last_positions, last_tokens))
-        wrong = (
-            {value() for value in accuracy_mistakes(key, model, batches).values()} if len(batches) > 2 else {1 - right}
-        )
         if len(batches) > 2 and not padded and round(sum(sizes) * right) % 2 == 0:
             continue  # of 16 examples an odd number is right: the share has four decimals
-        if not padded and not wrong.isdisjoint((0.0, 1.0)):
-            continue  # 0 and 1 are what a program returns that reads nothing: they must point to no mistake
-        if min(abs(value - one) for value in wrong for one in (right, accepted)) > 0.01:
+        # 0 and 1 are what a program returns that reads nothing: they must point to no mistake.
+        told = (right, accepted) if padded else (right, accepted, 0.0, 1.0)
+        mistakes = accuracy_mistakes(key, model, batches).values() if len(batches) > 2 else ()
+        wrong = (mistake() for mistake in mistakes) if mistakes else (1 - right,)
+        if all(min(abs(value - one) for one in told) > 0.01 for value in wrong):
             return model, batches, float(right)
 
 

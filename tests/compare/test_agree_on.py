@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,8 @@ from viva.compare.counterexamples.shrinking import shrinking
 from viva.grading import Disagreement, agree_on, with_other_arguments
 from viva.grading import strategies as ready
 from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, MissingAttribute, StudentRaised
+from viva.proxies.key import Key
+from viva.proxies.key_memory import KeyMemory, RememberingKey
 
 
 def overlap(candidate, reference):
@@ -464,6 +467,14 @@ class TestFingerprints:
         circle.append(circle)
         with pytest.raises(Unrecognised):
             fingerprint(circle)
+
+    def test_a_key_that_remembers_its_answers_is_the_same_key(self):
+        module = types.ModuleType("key")
+        vars(module)["f"] = len
+        plain, memory = Key(module), KeyMemory()
+        keys = [plain, RememberingKey(plain, memory), RememberingKey(plain, memory)]
+        keys[1].f([1])  # the memory is no longer empty
+        assert len({fingerprint((key.f, lambda n, key=key: key.f(n))) for key in keys}) == 1
 
     def test_a_strategy_with_state_is_drawn_anew(self):
         generator = np.random.default_rng(0)

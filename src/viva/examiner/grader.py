@@ -32,6 +32,7 @@ from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
+from viva.grading.once_per_class import remembering_in
 from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxUnavailable, MissingName
@@ -139,7 +140,9 @@ class Grader:
                 self.memory.forget()  # what is remembered is not traced
             tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
             shrinks = options.explain and not options.until_loss
-            with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks):
+            # While the key is recorded, every submission asks it everything.
+            memory = None if sinks.key_recording is not None else self.memory
+            with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks), remembering_in(memory):
                 for function in chosen:
                     entry = run.entry(function, following)
                     sinks.on_entry(entry)

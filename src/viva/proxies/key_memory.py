@@ -1,7 +1,8 @@
 """A key that is asked once for a class: tests draw the same questions for every submission.
 
 What the key answered within a case is kept, by question, for the next submission. If a case asks the same question
-again, the second answer is kept as the second, so that a key that draws at random answers as it would.
+again, the second answer is kept as the second, so that a key that draws at random answers as it would. What a test
+draws with `viva.grading.once_per_class` is kept as well.
 """
 
 import contextlib
@@ -38,6 +39,8 @@ class KeyMemory:
         self._case_id = ""
         self._times: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Any] = {}
+        self._drawings: dict[Hashable, tuple[Any, list[Any]]] = {}
+        """What was drawn, and the states of the generators of numbers afterwards."""
         self._bytes = 0
 
     def for_submission(self, key: Key) -> Key:
@@ -50,8 +53,29 @@ class KeyMemory:
         self._case_id, self._times = case_id, {}
 
     def forget(self) -> None:
-        """Forget all answers."""
-        self._answers, self._bytes = {}, 0
+        """Forget all answers and drawings."""
+        self._answers, self._drawings, self._bytes = {}, {}, 0
+
+    def drawing(self, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what a function has drawn from equal arguments, and leave generators of numbers as it left them."""
+        given = (*args, *kwargs.values())
+        try:
+            question: Hashable = draw.__module__, draw.__qualname__, *kwargs, *map(_drawn_from, given)
+        except _Unknown:
+            return draw(*args, **kwargs)
+        generators = [value.bit_generator for value in given if type(value) is np.random.Generator]
+        if question in self._drawings:
+            value, states = self._drawings[question]
+            for generator, state in zip(generators, states, strict=True):
+                generator.state = state
+            return _fresh(value)
+        # Nothing that is asked while drawing is kept: the next submission does not ask it.
+        value = draw(*map(_without_memory, args), **{name: _without_memory(item) for name, item in kwargs.items()})
+        if self._has_room:
+            with contextlib.suppress(_Unknown):
+                self._drawings[question] = _fresh(value), [generator.state for generator in generators]
+                self._bytes += _OVERHEAD + _size(given) + _size(value)
+        return value
 
     def answer(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], ask: Callable[..., Any]) -> Any:
         """Return the kept answer, or ask; keep the answer if it and the question are plain data."""
@@ -64,11 +88,15 @@ class KeyMemory:
         if at in self._answers:
             return _fresh(self._answers[at])
         value = ask(*args, **kwargs)
-        if self._bytes < _MOST_BYTES:
+        if self._has_room:
             with contextlib.suppress(_Unknown):
                 self._answers[at] = _fresh(value)
                 self._bytes += _OVERHEAD + 2 * _size((args, kwargs)) + _size(value)
         return value
+
+    @property
+    def _has_room(self) -> bool:
+        return self._bytes < _MOST_BYTES
 
 
 class RememberingKey(Key):
@@ -122,6 +150,19 @@ def _identity(value: Any) -> Hashable:
     if isinstance(value, np.generic):
         return kind, value.tobytes()
     raise _Unknown
+
+
+def _drawn_from(value: Any) -> Hashable:
+    """Return what is equal for arguments from which the same is drawn."""
+    if isinstance(value, Key):
+        return None  # an examiner has one
+    if type(value) is np.random.Generator:
+        return _identity(value.bit_generator.state)
+    return _identity(value)
+
+
+def _without_memory(value: Any) -> Any:
+    return Key(value._module) if type(value) is RememberingKey else value
 
 
 def _fresh(value: Any) -> Any:

@@ -24,6 +24,8 @@ _VALUES: Final = {
 }
 _OPEN: Final = ("hypothesis.", "viva.proxies.key")
 """Modules of classes whose objects are defined by their attributes: strategies, and functions of a key."""
+_WITH_MEMORY: Final = "viva.proxies.key_memory"
+"""Its classes differ from their bases in an attribute `_memory`, which changes no answer."""
 # What hypothesis works out about a strategy when it is first used; all of it follows from the rest.
 _DERIVED: Final = frozenset(
     {
@@ -70,7 +72,7 @@ class _Walk:
             raise Unrecognised(kind.__name__)
         self._around.add(id(value))
         try:
-            return kind.__qualname__, self._inner(value)
+            return _without_memory(kind).__qualname__, self._inner(value)
         finally:
             self._around.discard(id(value))
 
@@ -123,7 +125,14 @@ class _Walk:
             raise Unrecognised("an empty cell") from None
 
     def _object(self, value: object) -> Hashable:
-        if not type(value).__module__.startswith(_OPEN) or not hasattr(value, "__dict__"):
-            raise Unrecognised(type(value).__name__)
-        kept = {k: v for k, v in vars(value).items() if k not in _DERIVED and not k.startswith("cached_")}
-        return type(value).__module__, tuple((k, self.of(v)) for k, v in sorted(kept.items()))
+        kind = _without_memory(type(value))
+        if not kind.__module__.startswith(_OPEN) or not hasattr(value, "__dict__"):
+            raise Unrecognised(kind.__name__)
+        left_out = _DERIVED if kind is type(value) else {"_memory"}
+        kept = {k: v for k, v in vars(value).items() if k not in left_out and not k.startswith("cached_")}
+        return kind.__module__, tuple((k, self.of(v)) for k, v in sorted(kept.items()))
+
+
+def _without_memory(kind: type) -> type:
+    """Return the class of a key, or of its function, for one that remembers answers; any other class itself."""
+    return kind.__mro__[1] if kind.__module__ == _WITH_MEMORY else kind
