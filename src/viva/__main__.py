@@ -1,11 +1,20 @@
 """`python -m viva` and the program `viva`: Ctrl-C ends it without a traceback, also while its modules are imported."""
 
+import gc
+from typing import Final
+
 from viva.cli.shared.stop_signals import end_at_once
+
+_NEW_OBJECTS: Final = 50_000
+"""How many new objects make Python look for unused ones that refer to each other. Modules and the scores of a class are
+hundreds of thousands of objects that stay: with Python's 700, a tenth of an import and half of reading a class is the
+search."""
 
 
 def main() -> None:
     """Run the command of the command line."""
     end_at_once()
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
     from viva.cli.main import main as run
 
     run()

@@ -24,6 +24,7 @@ class Memory:
     def __init__(self) -> None:
         """Begin when everything is loaded: what there is now is never looked through for unused objects."""
         gc.freeze()
+        gc.enable()
         self._rested = _resident_bytes()
         self._left = 0
         """What the last attempt could not return to the system."""
