@@ -120,6 +120,8 @@ class Serving:
         for function in functions if self._gpus.for_training else ():
             if function.training and function.gpu is None:
                 function.gpu = GpuNeed()
+        if "viva.grading.strategies" in sys.modules:
+            import hypothesis.strategies  # noqa: F401  # `agree_on` needs it; now the fork server imports its libraries
         source = self._source()  # the fork servers start before the key is read
         on_gpu = self._gpus.devices and any(function.gpu is not None for function in functions)
         gpu_source = self._gpu_source() if on_gpu else None
