@@ -35,6 +35,7 @@ _INLINE_BYTES = 1024
 _LONG = 8
 _DEPTH = CAPS.depth - 4
 """Room for the reply around a value."""
+_INTS = {int}
 _AS_IS = frozenset(row.kind for row in VALUE_TYPES if not row.tag)
 _packb = msgpack.packb
 _contiguous, _as_array, _array_of, _dtype_of, _uint8 = np.ascontiguousarray, np.asarray, np.array, np.dtype, np.uint8
@@ -105,7 +106,7 @@ class Encoder:
     def _pack_all(self, items: Collection[object], depth: int) -> List[object]:
         self._count(len(items), depth)
         kinds = set(map(type, items))
-        if kinds <= _AS_IS:
+        if kinds <= _AS_IS or (kinds == _INTS and _are_sent_as_they_are(items)):  # type: ignore[arg-type]  # ints
             return list(items)
         if depth >= _DEPTH and self._encode is not None and not kinds <= _LEAVES:
             return [self._leaf(item, depth) for item in items]
@@ -210,6 +211,10 @@ def _exact(value: object) -> object:
     if row is not None:
         return row.exact(value)
     return of_library.plain(value) if of_library is not None and of_library.module.startswith("pandas") else KEEP
+
+
+def _are_sent_as_they_are(values: Collection[int]) -> bool:
+    return min(values) >= -(1 << 63) and max(values) < 1 << 64
 
 
 class Deep:
