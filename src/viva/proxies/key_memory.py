@@ -7,7 +7,8 @@ draws with `viva.grading.once_per_class` is kept as well.
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Hashable
+from array import array
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
@@ -143,13 +144,27 @@ def _identity(value: Any) -> Hashable:
         return value.dtype.str, value.shape, flags.c_contiguous, flags.f_contiguous, content
     if kind is dict:
         return kind, tuple((_identity(name), _identity(item)) for name, item in value.items())
-    if kind is list or kind is tuple or is_named_tuple(value):
+    if kind is list or kind is tuple:
+        return _identity_of_items(kind, value)
+    if is_named_tuple(value):
         return kind, *map(_identity, value)
     if kind is set or kind is frozenset:
         return kind, frozenset(map(_identity, value))
     if isinstance(value, np.generic):
         return kind, value.tobytes()
     raise _Unknown
+
+
+def _identity_of_items(kind: type, items: Sequence[Any]) -> Hashable:
+    """Return what `_identity` says of a list or tuple; of many equal kinds of values it is found at once."""
+    kinds = set(map(type, items))
+    if len(kinds) == 1:
+        (of_all,) = kinds
+        if of_all in _UNCHANGING:
+            return kind, of_all, tuple(items)
+        if of_all is float:
+            return kind, of_all, array("d", items).tobytes()
+    return kind, *map(_identity, items)
 
 
 def _drawn_from(value: Any) -> Hashable:

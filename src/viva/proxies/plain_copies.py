@@ -6,6 +6,8 @@ from typing import Any, Final
 import numpy as np
 
 _CONTAINERS: Final = frozenset({list, tuple, set, frozenset})
+_THEMSELVES: Final = frozenset({int, float, bool, str, bytes, type(None)})
+"""Types whose values are copies of themselves."""
 
 
 def copy_plain(value: Any, other: Callable[[Any], Any]) -> Any:
@@ -13,10 +15,12 @@ def copy_plain(value: Any, other: Callable[[Any], Any]) -> Any:
 
     Args:
         value: what is copied.
-        other: returns a copy of anything else.
+        other: returns a copy of anything else; it need not be asked about numbers and texts, which are their own copies.
     """
     kind = type(value)
     if kind in _CONTAINERS:
+        if _THEMSELVES.issuperset(map(type, value)):
+            return kind(value)
         return kind(copy_plain(item, other) for item in value)
     if kind is dict:
         return {copy_plain(name, other): copy_plain(item, other) for name, item in value.items()}
