@@ -15,7 +15,7 @@ def copy_plain(value: Any, other: Callable[[Any], Any]) -> Any:
 
     Args:
         value: what is copied.
-        other: returns a copy of anything else; it need not be asked about numbers and texts, which are their own copies.
+        other: returns a copy of anything else; of numbers and texts, which are their own copies, it need not be asked.
     """
     kind = type(value)
     if kind in _CONTAINERS:
