@@ -6,9 +6,8 @@ from typing import Final
 from viva.cli.shared.stop_signals import end_at_once
 
 _NEW_OBJECTS: Final = 50_000
-"""How many new objects make Python look for unused ones that refer to each other. Modules and the scores of a class are
-hundreds of thousands of objects that stay: with Python's 700, a tenth of an import and half of reading a class is the
-search."""
+"""The threshold of the garbage collector. Modules and the scores of a class are hundreds of thousands of objects that
+stay: with Python's threshold of 700, the collector takes a tenth of an import and a third of reading a class."""
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ class KeyMemory:
         self._times: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Any] = {}
         self._drawings: dict[Hashable, tuple[Any, list[Any]]] = {}
-        """What was drawn, and the states of the generators of numbers afterwards."""
+        """By function and arguments, what was drawn, and the states of the random generators afterwards."""
         self._bytes = 0
 
     def for_submission(self, key: Key) -> Key:
@@ -58,7 +58,7 @@ class KeyMemory:
         self._answers, self._drawings, self._bytes = {}, {}, 0
 
     def drawing(self, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return what a function has drawn from equal arguments, and leave generators of numbers as it left them."""
+        """Return what a function drew from equal arguments, and leave the random generators as it left them."""
         given = (*args, *kwargs.values())
         try:
             question: Hashable = draw.__module__, draw.__qualname__, *kwargs, *map(_drawn_from, given)

@@ -1,5 +1,6 @@
 """What is imported before student code comes."""
 
+import gc
 import sys
 
 import pytest
@@ -32,3 +33,4 @@ def test_a_part_that_another_version_lacks_is_left_out(monkeypatch: pytest.Monke
     assert "xml.sax" in sys.modules
     with pytest.raises(ModuleNotFoundError):
         import_all(["json.no_such_part"])
+    assert gc.isenabled()

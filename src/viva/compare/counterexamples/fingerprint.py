@@ -25,8 +25,8 @@ _VALUES: Final = {
 _OPEN: Final = ("hypothesis.", "viva.proxies.key")
 """Modules of classes whose objects are defined by their attributes: strategies, and functions of a key."""
 _WITH_MEMORY: Final = "viva.proxies.key_memory"
-"""Its classes differ from their bases in an attribute `_memory`, which changes no answer."""
-# What hypothesis works out about a strategy when it is first used; all of it follows from the rest.
+"""Its classes differ from their bases only in a memory of answers."""
+# What hypothesis works out about a strategy when it is first used, and the memory of a key: both follow from the rest.
 _DERIVED: Final = frozenset(
     {
         "_LazyStrategy__representation",
@@ -37,6 +37,7 @@ _DERIVED: Final = frozenset(
         "_SearchStrategy__label",
         "_branches_lock",
         "_cached_repr",
+        "_memory",
         "_unwrapped",
         "validate_called",
     }
@@ -128,8 +129,7 @@ class _Walk:
         kind = _without_memory(type(value))
         if not kind.__module__.startswith(_OPEN) or not hasattr(value, "__dict__"):
             raise Unrecognised(kind.__name__)
-        left_out = _DERIVED if kind is type(value) else {"_memory"}
-        kept = {k: v for k, v in vars(value).items() if k not in left_out and not k.startswith("cached_")}
+        kept = {k: v for k, v in vars(value).items() if k not in _DERIVED and not k.startswith("cached_")}
         return kind.__module__, tuple((k, self.of(v)) for k, v in sorted(kept.items()))
 
 

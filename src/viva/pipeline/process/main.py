@@ -137,7 +137,7 @@ class Boxes:
 
 def main() -> None:
     """Serve one parent until it closes the connection."""
-    gc.disable()  # nothing that is imported is unused; `Memory` enables it before the first submission
+    gc.disable()  # imports leave hardly any garbage; `Memory` enables it before the first submission
     sock = _connected(sys.argv[1:])
     kept = None if system.TELLS_OF_HANGING_UP else loopback.keep_input()
     threading.Thread(target=_end_with_parent, args=(sock, kept), daemon=True, name="parent").start()
