@@ -69,7 +69,7 @@ class Parked:
             _end(self._idle.popitem()[1])
 
 
-STATE: Final = ("_process", "_sock", "_log", "settings", "tests", "left_out")
+STATE: Final = ("_process", "_sock", "_log", "settings", "tests", "left_out", "joined")
 WRITTEN: Final = ("*.pyc", "*.db", "*.db-*", "*.lock")
 """What commands write into a course, and no examiner reads."""
 
@@ -103,7 +103,8 @@ def shared() -> Iterator[Parked]:
     parked = Parked()
 
     def open_(self: ExaminerProcess, *meanwhile: Callable[[], None]) -> None:
-        if self._sock is not None or type(self) is not ExaminerProcess or self._stopped or not parked.sharing:
+        alone = type(self) is not ExaminerProcess or self.joined is not None or self._stopped or not parked.sharing
+        if self._sock is not None or alone:
             return _open(self, *meanwhile)
         self._leave_out_unused()
         key = key_of(self.settings)

@@ -3,7 +3,7 @@
 import itertools
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -30,6 +30,7 @@ from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
 from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
+from viva.examiner.training_groups import apart
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.grading.once_per_class import remembering_in
@@ -37,7 +38,7 @@ from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxUnavailable, MissingName
 from viva.model.gpu import Gpus
-from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.model.grade_request import GradeOptions, GradeRequest, Part
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
@@ -134,8 +135,6 @@ class Grader:
             run.replay = call_log
         chosen = self._selected(options)
         try:
-            items = [item for function in chosen for item in function.items]
-            following = dict(itertools.pairwise(items))
             if sinks.key_lines is not None:
                 self.memory.forget()  # what is remembered is not traced
             tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
@@ -143,18 +142,14 @@ class Grader:
             # While the key is recorded, every submission asks it everything.
             memory = None if sinks.key_recording is not None else self.memory
             with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks), remembering_in(memory):
-                for function in chosen:
-                    entry = run.entry(function, following)
-                    sinks.on_entry(entry)
-                    if options.until_loss and entry.earned < entry.points and not entry.status.is_open:
-                        break
+                self._run_all(run, chosen, request.part, sinks)
             if isinstance(call_log, BoxRecorder):
                 call_log.call_log.dependent |= session.readers
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
             wall_s = time.monotonic() - started
             session.close()  # how a GPU was used is known only after its box has ended
-            score = self._score(submission, session, run, wall_s)
+            score = self._score(request, session, run, wall_s)
             if session.report is not None:
                 sinks.on_loaded(session.report)
         finally:
@@ -163,6 +158,16 @@ class Grader:
                 tear_down(chosen[0].items[0])
             del self.config.stash[CONTEXT]
         return score, run.questions
+
+    def _run_all(self, run: "_Run", chosen: Sequence[TestFunction], part: Part, sinks: Sinks) -> None:
+        """Run the tests, those that train last, until one loses points if that ends the run."""
+        rest, training = apart(chosen)
+        if part is not Part.HELPER and not run.group(rest, sinks.on_entry):
+            return
+        while (at := sinks.next_group()) < len(training):
+            run.renew()
+            if not run.group(training[at], sinks.on_entry):
+                return
 
     def _answer_sources(
         self, key_recording: KeyRecording | None
@@ -204,8 +209,9 @@ class Grader:
         shared.pop("tier", None)
         return {**shared, "submission": submission.content_hash, "content": content_of(self.assignment)}
 
-    def _score(self, submission: Submission, session: BoxSession, run: "_Run", wall_s: float) -> Score:
-        ready_message = session.isolation
+    def _score(self, request: GradeRequest, session: BoxSession, run: "_Run", wall_s: float) -> Score:
+        submission, ready_message = request.submission, session.isolation
+        names = self._notes_on_names(submission, session) if request.part is not Part.HELPER else []
         isolation = (
             Isolation(
                 str(ready_message.tier),
@@ -221,12 +227,12 @@ class Grader:
             content_hash=submission.content_hash,
             assignment=self.assignment.name,
             version=self.assignment.version,
-            entries=tuple(run.entries.values()),
+            entries=tuple(run.entries[f.test_id] for f in self.functions if f.test_id in run.entries),
             notes=(
                 *self._notes_on_parameters(submission, session, run),
                 *notes_for_student(submission, session.report),
                 *_not_loaded_on(run.on_gpu),
-                *self._notes_on_names(submission, session),
+                *names,
                 *run.events.notes,
             ),
             isolation=isolation,
@@ -294,7 +300,21 @@ class _Run:
         self._confirmed = 0
         """Tests whose second try ended as the first."""
 
-    def entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
+    def renew(self) -> None:
+        """Let the following tests begin in a fresh box."""
+        self._context.session.renew()
+
+    def group(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> bool:
+        """Run some functions in turn; return False if one has lost points and that ends the run."""
+        following = dict(itertools.pairwise(item for function in functions for item in function.items))
+        for function in functions:
+            entry = self._entry(function, following)
+            on_entry(entry)
+            if self._options.until_loss and entry.earned < entry.points and not entry.status.is_open:
+                return False
+        return True
+
+    def _entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
         """Run every case of one function."""
         blocked = self._blocked(function)
         cases: list[Case] = []

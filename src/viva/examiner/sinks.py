@@ -1,7 +1,8 @@
 """Where the grading of one submission sends what it produces besides the score."""
 
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.key_lines import KeyLines
@@ -9,6 +10,11 @@ from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry
 from viva.replay.call_log import BoxRecorder, BoxReplay
 from viva.replay.key_recording import KeyRecording
+
+
+def _one_after_another() -> Callable[[], int]:
+    """Return a function that counts from 0."""
+    return itertools.count().__next__
 
 
 def _ignore(_: object) -> None:
@@ -25,6 +31,8 @@ class Sinks:
     """Called with a line whenever a training test reports how far it is, or a test waits for a GPU."""
     on_loaded: Callable[[LoadReport], None] = _ignore
     """Called at the end with the report of the first load, if anything was loaded."""
+    next_group: Callable[[], int] = field(default_factory=_one_after_another)
+    """Returns which group of tests that train is next; called until there is none of that number."""
     checkpoints: Checkpoints | None = None
     """Where trainings are kept for a later run."""
     key_recording: KeyRecording | None = None

@@ -15,6 +15,7 @@ from viva.config import Assignment, Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.pipeline.helpers import Helpers, grade_with_helpers
 from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
@@ -51,9 +52,11 @@ class LocalPool:
         waiting = _Queue(jobs)
         done: queue.SimpleQueue[GradedJob | None] = queue.SimpleQueue()
         cores = _cores()
-        count = min(self.workers or _within_memory(len(cores), jobs), len(jobs))
+        most = self.workers or _within_memory(len(cores), jobs)
+        count = min(most, len(jobs))
         of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
+        stop.helpers = Helpers(most // count - 1, stop.watch) if count else Helpers()
         stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
         unused = _Unused(jobs)
         threads = [
@@ -120,9 +123,10 @@ class LocalPool:
         request = GradeRequest(
             job.read(self.course), job.options or self.options, self.observer.checkpoints(job), replayed
         )
-        return at_most_twice(lambda: self._try(examiner, job, request), stop.is_set)
+        helpers = iter([stop.helpers])  # if anything goes wrong with them, a second attempt does without
+        return at_most_twice(lambda: self._try(examiner, job, request, next(helpers, Helpers())), stop.is_set)
 
-    def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest) -> Graded:
+    def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest, helpers: Helpers) -> Graded:
         examiner.open()
         examiner.check_selection(request.options)
         known: list[Entry] = []
@@ -135,7 +139,9 @@ class LocalPool:
             self.observer.on_entry(job, entries)
 
         self.observer.on_start(job, entries())
-        return examiner.grade(request, on_entry, lambda text: self.observer.on_progress(job, text))
+        return grade_with_helpers(
+            examiner, request, helpers, on_entry, lambda text: self.observer.on_progress(job, text)
+        )
 
 
 def _gathered(done: "queue.SimpleQueue[GradedJob | None]", left: int) -> list[GradedJob | None]:
@@ -200,6 +206,8 @@ class _Stop(threading.Event):
         self._lock = threading.Lock()
         self._examiners: list[ExaminerProcess] = []
         self._at_once = False
+        self.helpers = Helpers()
+        """The helpers of each worker's examiner."""
         self.notebooks = False
         """Whether any submission may hold a notebook."""
 

@@ -49,14 +49,18 @@ _FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
 class Boxes:
     """The fork server and its pool, started in their own thread while the main thread collects the tests."""
 
-    def __init__(self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = ()) -> None:
-        """Start the fork server.
+    def __init__(
+        self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = (), joined: int | None = None
+    ) -> None:
+        """Start the fork server, or join that of another examiner.
 
         Args:
             assignment: the assignment whose boxes they are.
             options: how they are made.
             cores: processor cores for boxes with a GPU, if this process keeps to one.
+            joined: a connection to the fork server of another examiner; None to start one.
         """
+        self._joined = joined
         self._assignment, self._options, self._cores = assignment, options, cores
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
@@ -122,11 +126,22 @@ class Boxes:
         if self._fork_server is not None:
             self._fork_server.close()
 
+    def offer(self, other: socket.socket) -> None:
+        """Let another examiner take boxes from the fork server as well."""
+        if self._fork_server is not None:
+            self._fork_server.offer(other)
+        other.close()
+
+    def _connected(self) -> ForkServer:
+        if self._joined is not None:
+            return ForkServer.join(self._options.tier, socket.socket(fileno=self._joined))
+        return ForkServer.start(
+            self._options.tier, preload=self._preload, python=self._python, hidden=self._assignment.hidden
+        )
+
     def _live(self) -> None:
         try:
-            self._fork_server = ForkServer.start(
-                self._options.tier, preload=self._preload, python=self._python, hidden=self._assignment.hidden
-            )
+            self._fork_server = self._connected()
             from viva.sandbox.host.box_pool import Pool
 
             self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._options.ready)
@@ -227,13 +242,13 @@ def _serve_without_boxes(
 def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment) -> None:
     options, secret = settings.boxes, settings.secret
     cores = keep_to(options.core) if options.core is not None else []
-    boxes = Boxes(assignment, options, cores)
+    boxes = Boxes(assignment, options, cores, settings.joined)
 
     from viva.examiner.pytest_session import Serving
     from viva.pipeline.process.request_loop import serve_requests
 
     def serve(grader: "AnyGrader") -> None:
-        serve_requests(sock, grader, lambda: boxes.lost)
+        serve_requests(sock, grader, lambda: boxes.lost, boxes.offer)
 
     try:
         if assignment.suite is not None:

@@ -16,10 +16,10 @@ from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError
-from viva.model.grade_request import Graded, GradeRequest
+from viva.model.grade_request import Graded, GradeRequest, Part
 from viva.model.plain import entry_to_plain
 from viva.pipeline.process.memory import Memory
-from viva.pipeline.process.messages import receive, send
+from viva.pipeline.process.messages import receive, received_socket, send
 from viva.replay.call_log import BoxRecorder, BoxReplay, CallLog
 from viva.replay.key_recording import KeyRecording, ReplayedKey
 from viva.submissions.notebook_count import with_notebooks_counted
@@ -43,13 +43,19 @@ class AnyGrader(Protocol):
         ...
 
 
-def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bool] = lambda: False) -> None:
+def serve_requests(
+    sock: socket.socket,
+    grader: AnyGrader,
+    lost: Callable[[], bool] = lambda: False,
+    offer: Callable[[socket.socket], None] = socket.socket.close,
+) -> None:
     """Report that all is ready, then grade what the parent sends until it closes the connection.
 
     Args:
         sock: the connection to the parent.
         grader: grades the submissions.
         lost: whether no box can be made any more, though nothing here ended the fork server.
+        offer: gives the fork server a connection to a helper's examiner.
 
     Raises:
         GraderError: the fork server ended.
@@ -60,6 +66,9 @@ def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bo
     send(sock, {"event": "ready", "tests": [_describe(f) for f in grader.functions], "left_out": left_out})
     memory = Memory()
     while (message := receive(sock)) is not None:
+        if "offer" in message:
+            offer(received_socket(sock))
+            continue
         graded = _Grading(sock, grader, GradeRequest.from_plain(message), lost).run()
         send(sock, {"event": "graded", "graded": graded.to_plain()})
         del message, graded
@@ -98,6 +107,8 @@ class _Grading:
     def _sinks(self) -> Sinks:
         request, own = self._request, self._own
         sinks = Sinks(on_entry=self._send_entry, on_loaded=self._load_reports.append)
+        if self._request.part is not Part.WHOLE:
+            sinks.next_group = self._next_group
         sinks.on_progress = lambda text: send(self._sock, {"event": "progress", "text": text})
         if own is None:
             return sinks
@@ -118,6 +129,13 @@ class _Grading:
         if self._lost():  # the test may have turned it into another error; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
         send(self._sock, {"event": "entry", "entry": entry_to_plain(entry)})
+
+    def _next_group(self) -> int:
+        send(self._sock, {"event": "next"})
+        answer = receive(self._sock)
+        if answer is None:
+            raise ConnectionError("the parent is gone")
+        return int(answer["group"])
 
     def _notebook(self, grader: Grader) -> bytes:
         """Return the executed notebook; of a load that ended its box, the part that ran."""

@@ -66,9 +66,13 @@ class Cases(MutableMapping[str, list[Exchange]]):
     def updated(self, later: "Cases", tests: Collection[str]) -> "Cases":
         """Return these cases with those of some tests replaced by later ones."""
         made = Cases({case: self.packed(case) for case in self if test_of(case) not in tests})
-        for case in later:
-            made._packed[case], made._cases[case] = later.packed(case), None
+        made.add(later)
         return made
+
+    def add(self, others: "Cases") -> None:
+        """Add further cases; one that is there already is replaced."""
+        for case in others:
+            self._packed[case], self._cases[case] = others.packed(case), None
 
 
 @dataclass(slots=True)
@@ -124,6 +128,15 @@ class CallLog:
             return cls(ready_message, loads, Cases(cases), dict(head["seeds"]), names, set(head["dependent"]))
         except (ValueError, KeyError, TypeError, IndexError):
             raise UsageError(_UNREADABLE) from None
+
+    def add(self, other: "CallLog") -> None:
+        """Add what other tests have asked the same submission in boxes of their own."""
+        self.ready_message = self.ready_message or other.ready_message
+        self.loads += other.loads
+        self.cases.add(other.cases)
+        self.seeds.update(other.seeds)
+        self.names += other.names
+        self.dependent |= other.dependent
 
     def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
         """Return this log, with the exchanges of some tests replaced by those of a later run.

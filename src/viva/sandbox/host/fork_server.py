@@ -2,10 +2,11 @@
 
 import itertools
 import os
+import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import viva
 from viva.model import Limits, Tier, system
@@ -13,6 +14,7 @@ from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import Server
+from viva.sandbox.host.fork_server_channel import ForkServerChannel
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
@@ -26,28 +28,24 @@ if TYPE_CHECKING:
     from viva.sandbox.host.box import Box
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
+_Connect = Callable[[Reactor, Canary, list[str]], Server]
+"""Connects to a fork server, given the folders of the cgroups of its boxes."""
 
 
 class ForkServer:
     """A running fork server; use `ForkServer.start`. Safe to use from several threads."""
 
-    def __init__(self, tier: Tier, settings: dict[str, object], python: str, *, with_fork_server: bool) -> None:
+    def __init__(self, tier: Tier, connect: _Connect, *, with_cgroups: bool) -> None:
         self.tier = tier
         self.reactor = Reactor(f"viva boxes {tier}")
         self.watchdog = Watchdog(self.reactor)
         self._canary = Canary()
-        self._cgroups = CgroupParent.find() if with_fork_server else None
+        self._cgroups = CgroupParent.find() if with_cgroups else None
         self._numbers = itertools.count(1)
         self._closed = False
-        settings["cgroups"] = self._cgroups.folders if self._cgroups else []
-        self.ready: dict[str, object] = {}
         self._server: Server | None = None
         try:
-            if with_fork_server:
-                self._server = server = ForkServerConnection(settings, python, self.reactor, self._canary)
-                self.ready = server.ready
-            else:
-                self._server = StandaloneBoxes({**settings, "canary": self._canary.make()}, python)
+            self._server = connect(self.reactor, self._canary, self._cgroups.folders if self._cgroups else [])
         except BaseException:
             self.close()
             raise
@@ -98,17 +96,55 @@ class ForkServer:
             **({"devices": list(devices)} if devices else {}),
             **({"cores": list(cores)} if cores else {}),
         }
-        made = cls(tier, settings, python, with_fork_server=with_fork_server)
+
+        def connect(reactor: Reactor, canary: Canary, cgroups: list[str]) -> Server:
+            if with_fork_server:
+                return ForkServerConnection({**settings, "cgroups": cgroups}, python, reactor, canary)
+            return StandaloneBoxes({**settings, "cgroups": cgroups, "canary": canary.make()}, python)
+
+        made = cls(tier, connect, with_cgroups=with_fork_server)
         if made.ready.get("threads"):
             made.close()
-            made = cls(tier, {**settings, "fresh": True}, python, with_fork_server=with_fork_server)
-        if "failed" in made.ready:
-            last_line = made._server.last_line() if made._server else ""
-            made.close()
-            raise BoxUnavailable(f"no box of tier {tier} on this host: {made.ready['failed']}{last_line}")
+            settings["fresh"] = True
+            made = cls(tier, connect, with_cgroups=with_fork_server)
+        made._check_ready()
         if not with_fork_server:
             made._try_one_box()
         return made
+
+    @classmethod
+    def join(cls, tier: Tier, channel: socket.socket) -> Self:
+        """Use the fork server of another examiner, which ends when that examiner does.
+
+        Args:
+            tier: the isolation level with which it was started.
+            channel: this end of a connection whose other end the examiner passes to `offer`.
+
+        Raises:
+            BoxUnavailable: it has ended.
+        """
+
+        def connect(reactor: Reactor, _canary: Canary, _cgroups: list[str]) -> Server:
+            joined = ForkServerChannel(channel, reactor)
+            joined.ready = joined.greeting()
+            return joined
+
+        made = cls(tier, connect, with_cgroups=True)
+        made._check_ready()
+        return made
+
+    def offer(self, other: socket.socket) -> None:
+        """Let another examiner, which has the other end of this connection, ask for boxes as well.
+
+        The caller closes its own end; the other examiner sees the connection close if the fork server has ended.
+        """
+        if isinstance(self._server, ForkServerChannel):
+            self._server.offer(other)
+
+    @property
+    def ready(self) -> dict[str, Any]:
+        """Return the first message of the fork server; empty without one."""
+        return self._server.ready if isinstance(self._server, ForkServerChannel) else {}
 
     @property
     def alive(self) -> bool:
@@ -173,6 +209,17 @@ class ForkServer:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _check_ready(self) -> None:
+        """Check that the fork server can make boxes; close it otherwise.
+
+        Raises:
+            BoxUnavailable: it cannot.
+        """
+        if "failed" in self.ready:
+            last_line = self._server.last_line() if self._server else ""
+            self.close()
+            raise BoxUnavailable(f"no box of tier {self.tier} on this host: {self.ready['failed']}{last_line}")
 
     def _try_one_box(self) -> None:
         """Make one box and end it: without a fork server, only a box shows what cannot be imported."""

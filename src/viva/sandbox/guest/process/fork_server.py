@@ -1,4 +1,7 @@
-"""The fork server: it holds imported libraries, one thread and no secret, and forks a box for each request."""
+"""The fork server: it holds imported libraries, one thread and no secret, and forks a box for each request.
+
+The examiner that has started it may offer it a connection to another examiner, which then asks for boxes as well.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import signal
 import socket
 import sys
 import types
-from typing import TYPE_CHECKING, Dict, List, Optional, Set
+from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Sequence, Set
 
 from .. import load_from
 from ..lockdown import (
@@ -46,6 +49,8 @@ _LARGE = 64 << 20
 class _RunningBox:
     """A running box as the fork server knows it."""
 
+    channel: socket.socket
+    """The connection over which it was asked for."""
     number: int
     uid: int
     folder: Optional[str]
@@ -56,6 +61,9 @@ class ForkServer:
 
     def __init__(self, settings: Settings, channel: socket.socket) -> None:
         self._settings, self._channel = settings, channel
+        self._others: Dict[int, socket.socket] = {}
+        """Connections to other examiners, by descriptor."""
+        self._ready: Dict[str, object] = {}
         self._tier: str = settings["tier"]
         self._engine: str = settings["engine"]
         self._root: Optional[RootDirectory] = None
@@ -126,7 +134,9 @@ class ForkServer:
             for fork in (True, False):
                 seccomp.program(allowed_calls(self._tier, fork=fork))
             identity.set_dumpable(dumpable=False)
-        return {"ready": True, "proc": proc, "base": self._settings.get("base", ""), "landlock": self._landlock_abi}
+        base = self._settings.get("base", "")
+        self._ready = {"ready": True, "proc": proc, "base": base, "landlock": self._landlock_abi}
+        return self._ready
 
     def _move_engine(self) -> None:
         """Copy the guest package to where the box's user can read it, and run from that copy."""
@@ -164,40 +174,67 @@ class ForkServer:
             if reader in ready:
                 _drain(reader)
                 self._reap()
-            if self._channel.fileno() in ready:
-                try:
-                    message, fds = control.receive(self._channel)
-                except (EOFError, ConnectionError):
-                    break
-                self._answer(message, fds)
-        self._end_all()
+            for fd in ready & self._others.keys():
+                if not self._receive(self._others[fd], poll):
+                    poll.unregister(fd)
+                    self._lose(self._others.pop(fd))
+            if self._channel.fileno() in ready and not self._receive(self._channel, poll):
+                break
+        self._end(self._boxes)
 
-    def _answer(self, message: BoxRequest, fds: List[int]) -> None:
+    def _receive(self, channel: socket.socket, poll: select.poll) -> bool:
+        """Answer the next message of an examiner; return False if it has closed the connection."""
+        try:
+            message, fds = control.receive(channel)
+        except (EOFError, ConnectionError):
+            return False
+        if "other" not in message:
+            self._answer(channel, message, fds)
+            return True
+        other = socket.socket(fileno=fds[0])
+        self._others[other.fileno()] = other
+        poll.register(other, select.POLLIN)
+        self._tell(other, self._ready)
+        return True
+
+    def _lose(self, channel: socket.socket) -> None:
+        """End the boxes of an examiner that has closed its connection."""
+        self._end([pid for pid, box in self._boxes.items() if box.channel is channel])
+        channel.close()
+
+    def _tell(self, channel: socket.socket, message: Mapping[str, object], fds: Sequence[int] = ()) -> None:
+        """Send a message; the end of another examiner ends nothing here but its boxes."""
+        try:
+            control.send(channel, message, fds)
+        except OSError:
+            if channel is self._channel:
+                raise
+
+    def _answer(self, channel: socket.socket, message: BoxRequest, fds: List[int]) -> None:
         number = int(message["number"])
         try:
-            pid = self._spawn(message, fds)
+            pid = self._spawn(channel, message, fds)
             pidfd = os.pidfd_open(pid)
         except Exception as error:
-            control.send(self._channel, {"number": number, "error": f"{type(error).__name__}: {error}"})
+            self._tell(channel, {"number": number, "error": f"{type(error).__name__}: {error}"})
             return
         finally:
             for fd in fds:
                 os.close(fd)
         folder = self._boxes[pid].folder
-        control.send(self._channel, {"number": number, "folder": folder}, [pidfd])
+        self._tell(channel, {"number": number, "folder": folder}, [pidfd])
         os.close(pidfd)
 
-    def _spawn(self, message: BoxRequest, fds: List[int]) -> int:
+    def _spawn(self, channel: socket.socket, message: BoxRequest, fds: List[int]) -> int:
         number, uid = int(message["number"]), int(message["uid"])
         folder: Optional[str] = None
         work, scratch = WORK, SCRATCH
         if self._tier == "T1" and message["policy"]["fork"]:
             self._check_sockets()
         if self._root is None:
-            folder = os.path.join(self._settings["base"], str(number))
-            work, scratch = workdirs.make_workdir(
-                self._settings["base"], str(number), uid if self._tier == "T1" else -1
-            )
+            name = str(number) if channel is self._channel else f"{channel.fileno()}-{number}"
+            folder = os.path.join(self._settings["base"], name)
+            work, scratch = workdirs.make_workdir(self._settings["base"], name, uid if self._tier == "T1" else -1)
         plan = BoxPlan(
             tier=self._tier,
             policy=message["policy"],
@@ -226,7 +263,7 @@ class ForkServer:
                     init.run(plan, connections, self._root, 0)
         if pid == 0:
             init.run(plan, connections, self._root, me)
-        self._boxes[pid] = _RunningBox(number, uid, folder)
+        self._boxes[pid] = _RunningBox(channel, number, uid, folder)
         return pid
 
     def _check_sockets(self) -> None:
@@ -249,7 +286,7 @@ class ForkServer:
             box = self._boxes.pop(pid, None)
             if box is not None:
                 self._clean_up_after(box)
-                control.send(self._channel, {"number": box.number, "ended": True})
+                self._tell(box.channel, {"number": box.number, "ended": True})
 
     def _clean_up_after(self, box: _RunningBox) -> None:
         if self._root is not None:
@@ -261,13 +298,13 @@ class ForkServer:
         if box.folder is not None:
             workdirs.remove(box.folder)
 
-    def _end_all(self) -> None:
-        for pid in self._boxes:
+    def _end(self, pids: Iterable[int]) -> None:
+        ending = list(pids)
+        for pid in ending:
             os.kill(pid, signal.SIGKILL)
-        for pid, box in list(self._boxes.items()):
+        for pid in ending:
             os.waitpid(pid, 0)
-            del self._boxes[pid]
-            self._clean_up_after(box)
+            self._clean_up_after(self._boxes.pop(pid))
 
 
 def _check_readable(user: int, paths: List[str]) -> None:

@@ -208,3 +208,9 @@ class BoxRequest(TypedDict):
     number: int
     uid: int
     policy: Policy
+
+
+class OtherExaminer(TypedDict):
+    """What the examiner sends to a fork server with the connection to another one."""
+
+    other: bool

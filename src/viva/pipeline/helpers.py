@@ -1,0 +1,188 @@
+"""Grade one submission by several examiners at once: helpers take over tests that train, where cores are free.
+
+A helper has its own process, and takes its boxes from the fork server of the main examiner, which has imported the
+libraries already. No verdict depends on who asks a test: see `viva.examiner.training_groups`.
+"""
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+from viva.model import Entry, Score, system
+from viva.model.errors import VivaError
+from viva.model.grade_request import Graded, GradeRequest, Part
+from viva.pipeline.process.examiner_process import ExaminerProcess
+
+MOST: Final = 3
+"""Helpers of one examiner: submissions seldom have more groups of tests that take long."""
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Helpers:
+    """What helpers of one examiner need besides the request."""
+
+    most: int = 0
+    """How many there may be at once."""
+    watch: Callable[[ExaminerProcess], None] = lambda _: None
+    """Called with each examiner that is about to start."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """One request that several examiners grade together."""
+
+    request: GradeRequest
+    on_entry: Callable[[Entry], None]
+    on_progress: Callable[[str], None]
+    helped: list[Graded] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    def next_group(self) -> int:
+        """Return the next group of tests that no one has begun."""
+        with self._lock:
+            return next(self._numbers)
+
+    def ask(self, examiner: ExaminerProcess, part: Part) -> Graded:
+        """Let one examiner do its part; the main one returns the notebook, if that is asked for."""
+        options = replace(self.request.options, notebook=part is Part.MAIN and self.request.options.notebook)
+        request = replace(self.request, part=part, options=options)
+        return examiner.grade(request, self._entry, self._progress, self.next_group)
+
+    def help(self, helper: ExaminerProcess) -> None:
+        """Let a helper do its part; one that does not start has taken nothing over."""
+        try:
+            with helper:
+                helper.open()
+                self.helped.append(self.ask(helper, Part.HELPER))
+        except VivaError as error:
+            self.remarks.append(f"no helper could be started: {error}")
+
+    def _entry(self, entry: Entry) -> None:
+        with self._lock:
+            self.on_entry(entry)
+
+    def _progress(self, text: str) -> None:
+        with self._lock:
+            self.on_progress(text)
+
+
+def grade_with_helpers(
+    main: ExaminerProcess,
+    request: GradeRequest,
+    helpers: Helpers,
+    on_entry: Callable[[Entry], None] = lambda _: None,
+    on_progress: Callable[[str], None] = lambda _: None,
+) -> Graded:
+    """Grade one submission as `ExaminerProcess.grade` does; the examiner must be open.
+
+    Args:
+        main: the examiner; it does all that no helper does.
+        request: what to grade, and how.
+        helpers: how many may help.
+        on_entry: called with each entry as soon as it is known, by one thread at a time.
+        on_progress: called with a line about a slow test, by one thread at a time.
+    """
+    count = min(helpers.most, _most_useful(main, request))
+    if not count:
+        return main.grade(request, on_entry, on_progress)
+    shared = _Shared(request, on_entry, on_progress)
+    started = [main.helper() for _ in range(count)]
+    threads = [threading.Thread(target=shared.help, args=(helper,), daemon=True) for helper in started]
+    try:
+        for helper, thread in zip(started, threads, strict=True):
+            helpers.watch(helper)
+            thread.start()
+        graded = shared.ask(main, Part.MAIN)
+    except BaseException:
+        for helper in started:
+            helper.stop()
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
+    return _joined(graded, shared.helped, [test.test_id for test in main.tests], shared.remarks)
+
+
+def _most_useful(main: ExaminerProcess, request: GradeRequest) -> int:
+    """Return how many helpers would have something to do; none where something is asked for that is in one place."""
+    options = request.options
+    everywhere = not (options.questions or options.key_recording or options.key_lines)
+    if request.replayed or options.until_loss or not (options.training and everywhere and _can_join(main)):
+        return 0
+    chosen = [test for test in main.tests if options.selects_entry(test)]
+    training = sum(_trains_alone(test) for test in chosen)
+    return min(MOST, training - (training == len(chosen)))
+
+
+def _can_join(main: ExaminerProcess) -> bool:
+    """Return whether a second examiner can take boxes from the same fork server."""
+    boxes = main.settings.boxes
+    alone = boxes.gpus.devices or boxes.core is not None or boxes.replay_only or main.assignment.suite is not None
+    return system.FORKS_SAFELY and system.INHERITS_DESCRIPTORS and not alone
+
+
+def _trains_alone(test: Entry) -> bool:
+    """Return whether a test trains on the processor."""
+    return test.needs == ("training",)
+
+
+def _joined(main: Graded, helped: Sequence[Graded], order: Sequence[str], remarks: Sequence[str]) -> Graded:
+    """Return the results of all parts as one."""
+    parts = [main, *helped]
+    scores = [part.score for part in parts]
+    return replace(
+        main,
+        score=_joined_scores(scores, order),
+        trained={name: done for part in parts for name, done in part.trained.items()},
+        call_log=_joined_logs([part.call_log for part in parts]) if main.call_log else b"",
+        remarks=[*_united(part.remarks for part in parts), *remarks],
+        finished=all(part.finished for part in parts),
+        ended=any(part.ended for part in parts),
+    )
+
+
+def _joined_scores(scores: Sequence[Score], order: Sequence[str]) -> Score:
+    """Return one score: each test's entry is the one that is furthest decided."""
+    entries: dict[str, Entry] = {}
+    for entry in (entry for score in scores for entry in score.entries):
+        before = entries.get(entry.test_id)
+        if before is None or entry.status.merge_rank < before.status.merge_rank:
+            entries[entry.test_id] = entry
+    first = scores[0]
+    asked = [score for score in scores if score.isolation.tier != "none"] or [first]
+    return replace(
+        first,
+        entries=tuple(entries[test_id] for test_id in order if test_id in entries),
+        notes=_united(score.notes for score in scores),
+        isolation=asked[0].isolation,
+        signature=asked[0].signature,
+        leaderboard=tuple(leader for score in scores for leader in score.leaderboard),
+        choice=next((score.choice for score in scores if score.choice), ""),
+        environment=_united(score.environment for score in scores),
+        wall_s=max(score.wall_s for score in scores),
+        curves=tuple(
+            curve for test_id in order for score in scores for curve in score.curves if curve.test_id == test_id
+        ),
+    )
+
+
+def _joined_logs(logs: Sequence[bytes]) -> bytes:
+    """Return one call log; empty, as if it were too large, if one of them was."""
+    from viva.replay.call_log import CallLog
+
+    if not all(logs):
+        return b""
+    first, *others = map(CallLog.from_bytes, logs)
+    for other in others:
+        first.add(other)
+    return first.to_bytes()
+
+
+def _united(parts: Iterable[Iterable[T]]) -> tuple[T, ...]:
+    """Return what is in any of them, each once, in the order in which it comes first."""
+    return tuple(dict.fromkeys(each for part in parts for each in part))

@@ -1,0 +1,73 @@
+"""Which tests may run side by side, and in which box each group of them begins."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from viva.examiner.catalog import TestFunction
+from viva.examiner.training_groups import apart
+from viva.model.gpu import GpuNeed
+
+
+def function(name: str, *, points: int = 1, training: bool = True, **how: Any) -> TestFunction:
+    """A test of a file `test_it.py`, or of the file before `::`."""
+    test_id = name if "::" in name else f"test_it.py::{name}"
+    made = TestFunction(
+        test_id=test_id,
+        name=name,
+        number="",
+        points=Fraction(points),
+        visibility="visible",
+        training=training,
+        tags=(),
+        hide_errors=None,
+        timeout_s=None,
+        leaderboard=None,
+        **{"depends": (), "gpu": None, **how},
+    )
+    made.items.append(test_id)  # type: ignore[arg-type]  # in place of pytest's item, which only tells of its fixtures
+    return made
+
+
+def names(functions: Sequence[TestFunction]) -> list[str]:
+    return [function.name for function in functions]
+
+
+@pytest.fixture(autouse=True)
+def lasting(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The tests that use a fixture of the author which outlives a test."""
+    found: set[str] = set()
+    monkeypatch.setattr("viva.examiner.training_groups.has_lasting_fixtures", found.__contains__)
+    return found
+
+
+def test_tests_that_train_are_apart_and_the_most_valuable_come_first() -> None:
+    rest, groups = apart([
+        function("a", training=False), function("b", points=2), function("c", points=5), function("d", training=False),
+        function("e", points=5),
+    ])  # fmt: skip
+    assert names(rest) == ["a", "d"]
+    assert [names(group) for group in groups] == [["c"], ["e"], ["b"]]
+
+
+def test_what_shares_a_fixture_stays_together_and_in_order(lasting: set[str]) -> None:
+    lasting.update(["test_it.py::a", "test_it.py::c", "other.py::d"])
+    _, groups = apart([function("a"), function("b"), function("c", points=4), function("other.py::d")])
+    assert [names(group) for group in groups] == [["a", "c"], ["b"], ["other.py::d"]]
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        [function("a", gpu=GpuNeed())],
+        [function("a", training=False), function("b", depends=("a",))],
+        [function("a"), function("b", depends=("a",), training=False)],
+        [function("a"), function("b", depends=("a",))],
+        [function("a", training=False)],
+        [],
+    ],
+)
+def test_nothing_is_apart_that_must_wait_for_something(tests: list[TestFunction]) -> None:
+    assert apart(tests) == (tests, [])

@@ -1,0 +1,273 @@
+"""Tests of one submission that train run side by side, and nothing of its result tells who has asked them."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from examined import NAME, SECRET, best_tier, handed_in, statuses, without_times, write_course
+
+from viva.config import Course
+from viva.model import Entry
+from viva.model.errors import GraderError
+from viva.model.gpu import Gpu, Gpus
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.pipeline import local_pool
+from viva.pipeline.helpers import Helpers, grade_with_helpers
+from viva.pipeline.jobs import Job
+from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
+from viva.sandbox.host.limits.processes import family
+
+_SOON_S = 60.0
+Run = Callable[[], list[tuple[Job, Any]]]
+TESTS = '''\
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from viva.grading import agree, leaderboard, number, training, visibility, weight
+
+HERE = Path(__file__).parents[2]
+
+
+def meet(name):
+    """Wait until as many tests have begun as are to meet; end this process, if it is to end."""
+    place = HERE / "met"
+    wanted = int((HERE / "wanted").read_text()) if place.exists() else 0
+    (place / name).touch() if place.exists() else None
+    until = time.monotonic() + 60
+    while wanted and len(list(place.iterdir())) < wanted:
+        assert time.monotonic() < until, "the other test does not begin"
+        time.sleep(0.01)
+    end = HERE / f"end {name}"
+    if end.exists():
+        end.unlink()
+        os.kill(os.getpid(), 9)
+
+
+def curve(student, name, seed=1):
+    for epoch in training.epochs(2, budget_s=30, name=name, curve=True):
+        epoch.record(height=student.height(epoch.number))
+
+
+@number("1")
+@weight(2)
+def test_heights(student):
+    """The height after a step."""
+    agree(student.height(3), 6)
+
+
+@number("2")
+@weight(3)
+@pytest.mark.training
+@leaderboard("height")
+def test_first(student, set_leaderboard_value):
+    """The first training."""
+    meet("first")
+    curve(student, "first")
+    set_leaderboard_value(student.height(1))
+
+
+@number("3")
+@weight(3)
+@pytest.mark.training
+@pytest.mark.parametrize("factor", [1, 2])
+def test_second(student, factor):
+    """The second training."""
+    meet("second")
+    curve(student, f"second {factor}")
+    agree(student.height(factor), 2 * factor)
+
+
+@number("4")
+@weight(1)
+@pytest.mark.training
+def test_state(student):
+    """Each training begins with what the submission has set up, whatever other tests have changed."""
+    agree(student.calls(), 0)
+
+
+@number("5")
+@weight(1)
+@visibility("hidden")
+@pytest.mark.training
+def test_hidden(student):
+    """A hidden training."""
+    curve(student, "hidden")
+    agree(student.height(5), 10)
+
+
+@number("6")
+@weight(1)
+@visibility("hidden")
+def test_last(student):
+    """Hidden, without a training."""
+    agree(student.height(6), 12)
+'''
+SOLUTION = """
+from collections import Counter
+
+asked = Counter()
+
+def height(step):
+    asked["height"] += 1
+    return 2 * step
+
+def calls():
+    return sum(asked.values())
+"""
+WRONG = SOLUTION.replace("return 2 * step", "return 2 * step if step < 5 else 0")
+RAISING = SOLUTION.replace("return 2 * step", "raise ImportError('no torch of this version')")
+"""A note tells of it."""
+GPU = Gpu("0000:01:00.0", "GPU-0", "made up", "1", 1000, "/dev/nvidia0", ())
+ALL = GradeOptions()
+NUMBERS = ["1", "2", "3", "4", "5", "6"]
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    """A course with four tests that train."""
+    return write_course(tmp_path / "course", tests=TESTS, key="answer = 42\n")
+
+
+def to_meet(course: Course, wanted: int = 2) -> Path:
+    """Let tests wait for each other; return the folder in which each makes a file."""
+    place = course.root / "met"
+    place.mkdir()
+    (course.root / "wanted").write_text(str(wanted))
+    return place
+
+
+def examiner(course: Course, **how: Any) -> ExaminerProcess:
+    return ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier(), **how))
+
+
+def graded(
+    course: Course,
+    files: str | Mapping[str, str | bytes] = SOLUTION,
+    helpers: int = 1,
+    options: GradeOptions = ALL,
+    on_entry: Callable[[Entry], None] = lambda _: None,
+) -> Graded:
+    with examiner(course) as main:
+        main.open()
+        return grade_with_helpers(main, GradeRequest(handed_in(files), options), Helpers(helpers), on_entry)
+
+
+def test_two_that_train_run_at_the_same_time(course: Course) -> None:
+    """Each waits for the other, so one examiner alone would not pass them."""
+    to_meet(course)
+    told: list[str] = []
+    found = graded(course, on_entry=lambda entry: told.append(entry.number))
+    assert set(statuses(found.score).values()) == {"passed"} and found.remarks == []
+    assert [entry.number for entry in found.score.entries] == NUMBERS and sorted(told) == NUMBERS
+
+
+@pytest.mark.parametrize("files", [SOLUTION, WRONG, RAISING, "", {"solution.py": "raise SystemExit"}])
+@pytest.mark.parametrize("options", [ALL, GradeOptions(visible_only=True), GradeOptions(only=("3", "4"))])
+def test_the_result_is_that_of_one_examiner(
+    course: Course, files: str | Mapping[str, str | bytes], options: GradeOptions
+) -> None:
+    options = dataclasses.replace(options, call_log=True)
+    alone, shared = graded(course, files, 0, options), graded(course, files, 2, options)
+    assert without_times(shared.score) == without_times(alone.score)
+    assert (shared.finished, shared.ended, shared.remarks) == (True, False, [])
+    for each in (alone, shared):  # what was asked is kept as a whole, and gives the same result again
+        with examiner(course, replay_only=True) as again:
+            replayed = again.grade(GradeRequest(handed_in(files), options, replayed=each.call_log))
+        assert replayed.changed == []
+        assert without_times(replayed.score)["entries"] == without_times(alone.score)["entries"]
+
+
+@pytest.fixture
+def pool(course: Course) -> Run:
+    """Grades one submission with two workers."""
+
+    def run() -> list[tuple[Job, Any]]:
+        job = Job(Path("somebody"), "somebody", course.assignment(NAME), handed_in(SOLUTION))
+        made = LocalPool(course, SECRET, BoxOptions(best_tier()), workers=2)
+        return [*made.run([job])]
+
+    return run
+
+
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_an_examiner_that_ends_in_the_middle_costs_no_point(which: str, course: Course, pool: Run) -> None:
+    """Of two examiners that have both begun a training, one is killed: it is the helper for one of the two names."""
+    to_meet(course)
+    (course.root / f"end {which}").touch()
+    ((_, found),) = pool()
+    assert isinstance(found, Graded) and found.finished
+    assert set(statuses(found.score).values()) == {"passed"}
+    assert any("a fresh one graded this from the start" in remark for remark in found.remarks)
+
+
+def test_without_a_helper_that_starts_one_examiner_does_all(pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: ExaminerProcess, *_: object) -> None:
+        if self.joined is not None:
+            raise GraderError("no memory")
+        opened(self)
+
+    opened = ExaminerProcess.open
+    monkeypatch.setattr(ExaminerProcess, "open", refuse)
+    ((_, found),) = pool()
+    assert set(statuses(found.score).values()) == {"passed"}
+    assert found.remarks == ["no helper could be started: no memory"]
+
+
+def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while both examiners are in the middle of a training."""
+    met, before = to_meet(course, 3), set(family(os.getpid()))
+
+    def interrupted(*_: object) -> None:
+        wait_for(lambda: len([*met.iterdir()]) == 2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(local_pool, "_gathered", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pool()
+    wait_for(lambda: set(family(os.getpid())) <= before)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + _SOON_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("options", "boxes", "expected"),
+    [
+        ({}, {}, 3),
+        ({"only": ("2", "3")}, {}, 1),  # the main examiner takes one of the two
+        ({"only": ("2",)}, {}, 0),
+        ({"only": ("1", "2")}, {}, 1),
+        ({"training": False}, {}, 0),
+        ({"questions": True}, {}, 0),
+        ({"key_recording": True}, {}, 0),
+        ({"key_lines": True}, {}, 0),
+        ({"until_loss": True}, {}, 0),
+        ({}, {"core": 0}, 0),
+        ({}, {"gpus": Gpus((GPU,))}, 0),
+    ],
+)
+def test_how_many_helpers_there_are(
+    options: dict[str, Any], boxes: dict[str, Any], expected: int, course: Course
+) -> None:
+    with examiner(course) as opened:
+        opened.open()
+        opened.settings = dataclasses.replace(
+            opened.settings, boxes=dataclasses.replace(opened.settings.boxes, **boxes)
+        )
+        asked: list[int] = []
+        helpers = Helpers(9, lambda _: asked.append(1))
+        grade_with_helpers(opened, GradeRequest(handed_in(SOLUTION), GradeOptions(**options)), helpers)
+    assert len(asked) == expected
