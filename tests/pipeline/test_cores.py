@@ -11,7 +11,7 @@ from examined import NAME, best_tier, write_course
 from viva.model import Limits, Status, Tier
 from viva.model.errors import GraderError
 from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.pipeline import local_pool
+from viva.pipeline import capacity, local_pool
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -99,8 +99,8 @@ def test_examiners_have_a_core_each_only_where_all_cores_are_taken(
 
     monkeypatch.setattr(local_pool._Queue, "take", take_and_wait)
     monkeypatch.setattr(local_pool, "ExaminerProcess", examiner)
-    monkeypatch.setattr(local_pool, "_cores", lambda: cores)
-    monkeypatch.setattr(local_pool, "container_mib", lambda: 1 << 20)
+    monkeypatch.setattr(capacity, "cores", lambda: cores)
+    monkeypatch.setattr(capacity, "container_mib", lambda: 1 << 20)
     assignment: Any = _Assignment()
     course: Any = None
     batch = LocalPool(course, b"", BoxOptions(Tier.T0), GradeOptions(), workers=workers)

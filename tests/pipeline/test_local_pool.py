@@ -8,7 +8,7 @@ import pytest
 from viva.model import Limits, Tier
 from viva.model.errors import GraderError
 from viva.model.grade_request import GradeOptions
-from viva.pipeline import local_pool
+from viva.pipeline import capacity, local_pool
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
@@ -46,7 +46,5 @@ def test_a_class_whose_bytes_are_read_later_loads_what_notebooks_need_only_for_n
 def test_no_more_examiners_than_there_is_memory_for(
     there_mib: int | None, limit_mib: int, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_pool, "container_mib", lambda: there_mib)
-    assignment: Any = _Assignment()
-    assignment.limits = Limits(memory_mib=limit_mib)
-    assert local_pool._within_memory(8, [Job(Path("a.py"), "a", assignment)]) == workers
+    monkeypatch.setattr(capacity, "container_mib", lambda: there_mib)
+    assert capacity.within_memory(8, limit_mib) == workers

@@ -8,11 +8,13 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
+from viva.config import Assignment
 from viva.model import Entry, Score, system
 from viva.model.errors import VivaError
 from viva.model.grade_request import Graded, GradeRequest, Part
+from viva.pipeline import capacity
 from viva.pipeline.process.examiner_process import ExaminerProcess
 
 MOST: Final = 3
@@ -28,6 +30,11 @@ class Helpers:
     """How many there may be at once."""
     watch: Callable[[ExaminerProcess], None] = lambda _: None
     """Called with each examiner that is about to start."""
+
+    @classmethod
+    def on_free_cores(cls, assignment: Assignment) -> Self:
+        """Return the helpers of a command that grades one submission after the other."""
+        return cls(capacity.within_memory(len(capacity.cores()), assignment.limits.memory_mib) - 1)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,5 @@
 """Grade many submissions on the cores of this machine; a broken submission never stops the others."""
 
-import os
 import queue
 import threading
 import time
@@ -9,22 +8,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.pipeline import capacity
 from viva.pipeline.helpers import Helpers, grade_with_helpers
 from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.pipeline.unused_modules import unused_modules
-from viva.sandbox.host.limits.host_memory import container_mib
-
-EXAMINER_MIB: Final = 512
-"""What an examiner and its fork server take, with torch in both."""
 
 
 @dataclass(slots=True)
@@ -51,8 +46,9 @@ class LocalPool:
         """Grade the jobs; yield lists of what comes back within a quarter of a second."""
         waiting = _Queue(jobs)
         done: queue.SimpleQueue[GradedJob | None] = queue.SimpleQueue()
-        cores = _cores()
-        most = self.workers or _within_memory(len(cores), jobs)
+        cores = capacity.cores()
+        box_mib = max((job.assignment.limits.memory_mib for job in jobs), default=0)
+        most = self.workers or capacity.within_memory(len(cores), box_mib)
         count = min(most, len(jobs))
         of_each = cores if 1 < count == len(cores) else [None] * count
         stop = _Stop()
@@ -225,20 +221,3 @@ class _Stop(threading.Event):
             self.set()
             for examiner in self._examiners:
                 examiner.stop()
-
-
-def _within_memory(workers: int, jobs: Sequence[Job]) -> int:
-    """Return how many examiners fit into memory, each with a box that uses all it may."""
-    there = container_mib()
-    if there is None or not jobs:
-        return workers
-    each = EXAMINER_MIB + max(job.assignment.limits.memory_mib for job in jobs)
-    return max(1, min(workers, there // each))
-
-
-def _cores() -> list[int | None]:
-    """Return the processor cores that may be used; a None for each if the system does not allow a choice."""
-    try:
-        return [*sorted(os.sched_getaffinity(0))]
-    except AttributeError:  # macOS
-        return [None] * (os.cpu_count() or 1)
