@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from viva.examiner.catalog import TestFunction
-from viva.examiner.training_groups import apart
+from viva.examiner.training_groups import Plan, plan
 from viva.model.gpu import GpuNeed
 
 
@@ -19,13 +19,12 @@ def function(name: str, *, points: int = 1, training: bool = True, **how: Any) -
         name=name,
         number="",
         points=Fraction(points),
-        visibility="visible",
         training=training,
         tags=(),
         hide_errors=None,
         timeout_s=None,
         leaderboard=None,
-        **{"depends": (), "gpu": None, **how},
+        **{"depends": (), "gpu": None, "visibility": "visible", **how},
     )
     made.items.append(test_id)  # type: ignore[arg-type]  # in place of pytest's item, which only tells of its fixtures
     return made
@@ -44,18 +43,25 @@ def lasting(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def test_tests_that_train_are_apart_and_the_most_valuable_come_first() -> None:
-    rest, groups = apart([
+    found = plan([
         function("a", training=False), function("b", points=2), function("c", points=5), function("d", training=False),
-        function("e", points=5),
+        function("e", points=5), function("f", visibility="hidden"), function("g", training=False, visibility="hidden"),
     ])  # fmt: skip
-    assert names(rest) == ["a", "d"]
-    assert [names(group) for group in groups] == [["c"], ["e"], ["b"]]
+    assert names(found.before) == ["a", "d"] and names(found.after) == ["f", "g"]
+    assert [names(group) for group in found.groups] == [["c"], ["e"], ["b"]]
 
 
 def test_what_shares_a_fixture_stays_together_and_in_order(lasting: set[str]) -> None:
     lasting.update(["test_it.py::a", "test_it.py::c", "other.py::d"])
-    _, groups = apart([function("a"), function("b"), function("c", points=4), function("other.py::d")])
-    assert [names(group) for group in groups] == [["a", "c"], ["b"], ["other.py::d"]]
+    found = plan([function("a"), function("b"), function("c", points=4), function("other.py::d")])
+    assert [names(group) for group in found.groups] == [["a", "c"], ["b"], ["other.py::d"]]
+
+
+def test_a_group_with_a_test_that_must_wait_is_none(lasting: set[str]) -> None:
+    lasting.update(["test_it.py::a", "test_it.py::b"])
+    for other in (function("b", gpu=GpuNeed()), function("b", depends=("c",)), function("b", visibility="hidden")):
+        found = plan([function("c", training=False), function("a"), other])
+        assert found.groups == () and names(found.before) == ["c", "a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -65,9 +71,11 @@ def test_what_shares_a_fixture_stays_together_and_in_order(lasting: set[str]) ->
         [function("a", training=False), function("b", depends=("a",))],
         [function("a"), function("b", depends=("a",), training=False)],
         [function("a"), function("b", depends=("a",))],
-        [function("a", training=False)],
+        [function("a", training=False, visibility="hidden"), function("b", training=False), function("c")],
+        [function("a", training=False), function("b", training=False, visibility="hidden")],
         [],
     ],
 )
-def test_nothing_is_apart_that_must_wait_for_something(tests: list[TestFunction]) -> None:
-    assert apart(tests) == (tests, [])
+def test_without_a_group_all_run_in_their_order(tests: list[TestFunction]) -> None:
+    """The hidden test before a visible one is there because another must run after it."""
+    assert plan(tests) == Plan(tests)

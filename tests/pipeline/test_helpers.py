@@ -1,7 +1,6 @@
 """Tests of one submission that train run side by side, and nothing of its result tells who has asked them."""
 
 import dataclasses
-import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,7 +20,6 @@ from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.sandbox.host.limits.processes import family
 
 _SOON_S = 60.0
 Run = Callable[[], list[tuple[Job, Any]]]
@@ -52,9 +50,15 @@ def meet(name):
         os.kill(os.getpid(), 9)
 
 
-def curve(student, name, seed=1):
-    for epoch in training.epochs(2, budget_s=30, name=name, curve=True):
+def curve(student, name):
+    for epoch in training.epochs(2, budget_s=30, name=name):
         epoch.record(height=student.height(epoch.number))
+    (HERE / f"{name} ended").touch()
+
+
+def all_have_ended():
+    """Say whether every visible test that trains has ended, if all of them run."""
+    return len(list(HERE.glob("* ended"))) >= 3 or not (HERE / "met").exists()
 
 
 @number("1")
@@ -100,6 +104,7 @@ def test_state(student):
 @pytest.mark.training
 def test_hidden(student):
     """A hidden training."""
+    assert all_have_ended()
     curve(student, "hidden")
     agree(student.height(5), 10)
 
@@ -109,6 +114,7 @@ def test_hidden(student):
 @visibility("hidden")
 def test_last(student):
     """Hidden, without a training."""
+    assert all_have_ended()
     agree(student.height(6), 12)
 '''
 SOLUTION = """
@@ -161,6 +167,7 @@ def graded(
         return grade_with_helpers(main, GradeRequest(handed_in(files), options), Helpers(helpers), on_entry)
 
 
+@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 def test_two_that_train_run_at_the_same_time(course: Course) -> None:
     """Each waits for the other, so one examiner alone would not pass them."""
     to_meet(course)
@@ -170,8 +177,14 @@ def test_two_that_train_run_at_the_same_time(course: Course) -> None:
     assert [entry.number for entry in found.score.entries] == NUMBERS and sorted(told) == NUMBERS
 
 
-@pytest.mark.parametrize("files", [SOLUTION, WRONG, RAISING, "", {"solution.py": "raise SystemExit"}])
-@pytest.mark.parametrize("options", [ALL, GradeOptions(visible_only=True), GradeOptions(only=("3", "4"))])
+@pytest.mark.parametrize(
+    ("files", "options"),
+    [
+        *((files, ALL) for files in (SOLUTION, WRONG, RAISING, "", {"solution.py": "raise SystemExit"})),
+        (SOLUTION, GradeOptions(visible_only=True)),
+        (WRONG, GradeOptions(only=("3", "4"))),
+    ],
+)
 def test_the_result_is_that_of_one_examiner(
     course: Course, files: str | Mapping[str, str | bytes], options: GradeOptions
 ) -> None:
@@ -199,6 +212,7 @@ def pool(course: Course) -> Run:
 
 
 @pytest.mark.parametrize("which", ["first", "second"])
+@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 def test_an_examiner_that_ends_in_the_middle_costs_no_point(which: str, course: Course, pool: Run) -> None:
     """Of two examiners that have both begun a training, one is killed: it is the helper for one of the two names."""
     to_meet(course)
@@ -222,18 +236,29 @@ def test_without_a_helper_that_starts_one_examiner_does_all(pool: Run, monkeypat
     assert found.remarks == ["no helper could be started: no memory"]
 
 
+@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while both examiners are in the middle of a training."""
-    met, before = to_meet(course, 3), set(family(os.getpid()))
+    met, before = to_meet(course, 3), children()
+
+    seen: set[int] = set()
 
     def interrupted(*_: object) -> None:
         wait_for(lambda: len([*met.iterdir()]) == 2)
+        seen.update(children() - before)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(local_pool, "_gathered", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pool()
-    wait_for(lambda: set(family(os.getpid())) <= before)
+    assert len(seen) == 2
+    wait_for(lambda: not seen & children())
+
+
+def children() -> set[int]:
+    """The processes that this one has started."""
+    files = Path("/proc/self/task").glob("*/children")
+    return {int(pid) for file in files for pid in file.read_text().split()}
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -247,6 +272,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
     ("options", "boxes", "expected"),
     [
         ({}, {}, 3),
+        ({"only": ("5", "6")}, {}, 0),
         ({"only": ("2", "3")}, {}, 1),  # the main examiner takes one of the two
         ({"only": ("2",)}, {}, 0),
         ({"only": ("1", "2")}, {}, 1),

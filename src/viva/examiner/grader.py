@@ -30,7 +30,7 @@ from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
 from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
-from viva.examiner.training_groups import apart
+from viva.examiner.training_groups import plan
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.grading.once_per_class import remembering_in
@@ -160,14 +160,17 @@ class Grader:
         return score, run.questions
 
     def _run_all(self, run: "_Run", chosen: Sequence[TestFunction], part: Part, sinks: Sinks) -> None:
-        """Run the tests, those that train last, until one loses points if that ends the run."""
-        rest, training = apart(chosen)
-        if part is not Part.HELPER and not run.group(rest, sinks.on_entry):
+        """Run the tests in the order of their plan, until one loses points if that ends the run."""
+        planned = plan(chosen)
+        if part is not Part.HELPER and not run.group(planned.before, sinks.on_entry):
             return
-        while (at := sinks.next_group()) < len(training):
+        while (at := sinks.next_group(len(planned.groups))) < len(planned.groups):
             run.renew()
-            if not run.group(training[at], sinks.on_entry):
+            if not run.group(planned.groups[at], sinks.on_entry):
                 return
+        if part is not Part.HELPER and planned.after:
+            run.renew()
+            run.group(planned.after, sinks.on_entry)
 
     def _answer_sources(
         self, key_recording: KeyRecording | None

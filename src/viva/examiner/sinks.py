@@ -12,9 +12,10 @@ from viva.replay.call_log import BoxRecorder, BoxReplay
 from viva.replay.key_recording import KeyRecording
 
 
-def _one_after_another() -> Callable[[], int]:
-    """Return a function that counts from 0."""
-    return itertools.count().__next__
+def _one_after_another() -> Callable[[int], int]:
+    """Return a function that counts from 0, whatever it is given."""
+    numbers = itertools.count()
+    return lambda _: next(numbers)
 
 
 def _ignore(_: object) -> None:
@@ -31,8 +32,8 @@ class Sinks:
     """Called with a line whenever a training test reports how far it is, or a test waits for a GPU."""
     on_loaded: Callable[[LoadReport], None] = _ignore
     """Called at the end with the report of the first load, if anything was loaded."""
-    next_group: Callable[[], int] = field(default_factory=_one_after_another)
-    """Returns which group of tests that train is next; called until there is none of that number."""
+    next_group: Callable[[int], int] = field(default_factory=_one_after_another)
+    """Given how many groups of tests that train there are, returns which is next; that number if none is left."""
     checkpoints: Checkpoints | None = None
     """Where trainings are kept for a later run."""
     key_recording: KeyRecording | None = None

@@ -7,7 +7,7 @@ libraries already. No verdict depends on who asks a test: see `viva.examiner.tra
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, Self, TypeVar
 
 from viva.config import Assignment
@@ -37,45 +37,73 @@ class Helpers:
         return cls(capacity.within_memory(len(capacity.cores()), assignment.limits.memory_mib) - 1)
 
 
-@dataclass(slots=True)
 class _Shared:
     """One request that several examiners grade together."""
 
-    request: GradeRequest
-    on_entry: Callable[[Entry], None]
-    on_progress: Callable[[str], None]
-    helped: list[Graded] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+    def __init__(
+        self, request: GradeRequest, on_entry: Callable[[Entry], None], on_progress: Callable[[str], None]
+    ) -> None:
+        self._request, self._on_entry, self._on_progress = request, on_entry, on_progress
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._over = False
+        """Whether every group has been begun."""
+        self._helping: list[threading.Thread] = []
+        self.helped: list[Graded] = []
+        """What helpers have graded."""
+        self.remarks: list[str] = []
 
-    def next_group(self) -> int:
-        """Return the next group of tests that no one has begun."""
-        with self._lock:
-            return next(self._numbers)
-
-    def ask(self, examiner: ExaminerProcess, part: Part) -> Graded:
-        """Let one examiner do its part; the main one returns the notebook, if that is asked for."""
-        options = replace(self.request.options, notebook=part is Part.MAIN and self.request.options.notebook)
-        request = replace(self.request, part=part, options=options)
-        return examiner.grade(request, self._entry, self._progress, self.next_group)
+    def ask_main(self, main: ExaminerProcess) -> Graded:
+        """Let the main examiner do its part, and wait for helpers that have begun theirs."""
+        graded = self._ask(main, Part.MAIN, self._next_of_main)
+        self._wait_for_helpers()  # if it has ended in the middle, so has the fork server of their boxes
+        return graded
 
     def help(self, helper: ExaminerProcess) -> None:
-        """Let a helper do its part; one that does not start has taken nothing over."""
+        """Let a helper do its part, in a thread of its own; one that starts too late, or never, has none."""
         try:
             with helper:
                 helper.open()
-                self.helped.append(self.ask(helper, Part.HELPER))
+                with self._lock:
+                    if self._over:
+                        return
+                    self._helping.append(threading.current_thread())
+                self.helped.append(self._ask(helper, Part.HELPER, self._next))
         except VivaError as error:
-            self.remarks.append(f"no helper could be started: {error}")
+            if not self._over:
+                self.remarks.append(f"no helper could be started: {error}")
+
+    def _ask(self, examiner: ExaminerProcess, part: Part, next_group: Callable[[int], int]) -> Graded:
+        """Let one examiner do its part; the main one returns the notebook, if that is asked for."""
+        options = replace(self._request.options, notebook=part is Part.MAIN and self._request.options.notebook)
+        request = replace(self._request, part=part, options=options)
+        return examiner.grade(request, self._entry, self._progress, next_group)
+
+    def _next(self, groups: int) -> int:
+        """Return the next group that no one has begun."""
+        with self._lock:
+            return min(next(self._numbers), groups)
+
+    def _next_of_main(self, groups: int) -> int:
+        """Return the next group; if none is left, wait first, because hidden tests come after all groups."""
+        at = self._next(groups)
+        if at == groups:
+            self._wait_for_helpers()
+        return at
+
+    def _wait_for_helpers(self) -> None:
+        with self._lock:
+            self._over = True
+        for thread in self._helping:
+            thread.join()
 
     def _entry(self, entry: Entry) -> None:
         with self._lock:
-            self.on_entry(entry)
+            self._on_entry(entry)
 
     def _progress(self, text: str) -> None:
         with self._lock:
-            self.on_progress(text)
+            self._on_progress(text)
 
 
 def grade_with_helpers(
@@ -104,12 +132,10 @@ def grade_with_helpers(
         for helper, thread in zip(started, threads, strict=True):
             helpers.watch(helper)
             thread.start()
-        graded = shared.ask(main, Part.MAIN)
-    except BaseException:
-        for helper in started:
-            helper.stop()
-        raise
+        graded = shared.ask_main(main)
     finally:
+        for helper in started:
+            helper.stop()  # one that has not begun yet, or for which no one waits any more
         for thread in threads:
             thread.join()
     return _joined(graded, shared.helped, [test.test_id for test in main.tests], shared.remarks)
@@ -122,7 +148,7 @@ def _most_useful(main: ExaminerProcess, request: GradeRequest) -> int:
     if request.replayed or options.until_loss or not (options.training and everywhere and _can_join(main)):
         return 0
     chosen = [test for test in main.tests if options.selects_entry(test)]
-    training = sum(_trains_alone(test) for test in chosen)
+    training = sum(map(_may_be_shared, chosen))
     return min(MOST, training - (training == len(chosen)))
 
 
@@ -133,9 +159,9 @@ def _can_join(main: ExaminerProcess) -> bool:
     return system.FORKS_SAFELY and system.INHERITS_DESCRIPTORS and not alone
 
 
-def _trains_alone(test: Entry) -> bool:
-    """Return whether a test trains on the processor."""
-    return test.needs == ("training",)
+def _may_be_shared(test: Entry) -> bool:
+    """Return whether a test may be in a group; see `viva.examiner.training_groups`."""
+    return test.needs == ("training",) and test.visibility == "visible"
 
 
 def _joined(main: Graded, helped: Sequence[Graded], order: Sequence[str], remarks: Sequence[str]) -> Graded:

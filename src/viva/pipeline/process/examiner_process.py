@@ -188,7 +188,7 @@ class ExaminerProcess:
         request: GradeRequest,
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
-        next_group: Callable[[], int] = int,
+        next_group: Callable[[int], int] = int,
     ) -> Graded:
         """Grade one submission. A crash or hang of the examiner still gives a score; its other tests stay pending.
 
@@ -196,7 +196,7 @@ class ExaminerProcess:
             request: what to grade, and how.
             on_entry: called with each entry as soon as it is known.
             on_progress: called with a line about a slow test: how far a training is, or that it waits for a GPU.
-            next_group: if others do parts of the request, returns which group of tests that train is next.
+            next_group: if others do parts of the request, as Sinks.next_group.
 
         Raises:
             UsageError, GraderError: as `open`; never after the submission has been sent.
@@ -219,7 +219,7 @@ class ExaminerProcess:
                     self.is_asked = False
                     return Graded.from_plain(message["graded"])
                 if message["event"] == "next":
-                    send(self._sock, {"group": next_group()})
+                    send(self._sock, {"group": next_group(message["of"])})
                     continue
                 if message["event"] == "progress":
                     on_progress(message["text"])

@@ -130,8 +130,8 @@ class _Grading:
             raise GraderError("the fork server of its boxes has ended")
         send(self._sock, {"event": "entry", "entry": entry_to_plain(entry)})
 
-    def _next_group(self) -> int:
-        send(self._sock, {"event": "next"})
+    def _next_group(self, groups: int) -> int:
+        send(self._sock, {"event": "next", "of": groups})
         answer = receive(self._sock)
         if answer is None:
             raise ConnectionError("the parent is gone")
