@@ -199,6 +199,20 @@ def test_the_result_is_that_of_one_examiner(
         assert without_times(replayed.score)["entries"] == without_times(alone.score)["entries"]
 
 
+@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
+@pytest.mark.parametrize("number", ["2", "3"])
+def test_an_error_of_who_is_told_of_an_entry_is_raised_whoever_graded_it(number: str, course: Course) -> None:
+    """One of the two is the helper's: a result that cannot be written must not seem to be complete."""
+
+    def refuse(entry: Entry) -> None:
+        if entry.number == number:
+            raise ValueError("no place for it")
+
+    to_meet(course)
+    with pytest.raises(ValueError, match="no place for it"):
+        graded(course, on_entry=refuse)
+
+
 @pytest.fixture
 def pool(course: Course) -> Run:
     """Grades one submission with two workers."""

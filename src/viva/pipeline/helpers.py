@@ -49,6 +49,7 @@ class _Shared:
         self._over = False
         """Whether every group has been begun."""
         self._helping: list[threading.Thread] = []
+        self._error: Exception | None = None
         self.helped: list[Graded] = []
         """What helpers have graded."""
         self.remarks: list[str] = []
@@ -57,21 +58,27 @@ class _Shared:
         """Let the main examiner do its part, and wait for helpers that have begun theirs."""
         graded = self._ask(main, Part.MAIN, self._next_of_main)
         self._wait_for_helpers()  # if it has ended in the middle, so has the fork server of their boxes
+        if self._error is not None:
+            raise self._error
         return graded
 
     def help(self, helper: ExaminerProcess) -> None:
         """Let a helper do its part, in a thread of its own; one that starts too late, or never, has none."""
-        try:
-            with helper:
+        with helper:
+            try:
                 helper.open()
-                with self._lock:
-                    if self._over:
-                        return
-                    self._helping.append(threading.current_thread())
+            except VivaError as error:
+                if not self._over:
+                    self.remarks.append(f"no helper could be started: {error}")
+                return
+            with self._lock:
+                if self._over:
+                    return
+                self._helping.append(threading.current_thread())
+            try:
                 self.helped.append(self._ask(helper, Part.HELPER, self._next))
-        except VivaError as error:
-            if not self._over:
-                self.remarks.append(f"no helper could be started: {error}")
+            except Exception as error:  # of those who are told of entries; raised for them in `ask_main`
+                self._error = error
 
     def _ask(self, examiner: ExaminerProcess, part: Part, next_group: Callable[[int], int]) -> Graded:
         """Let one examiner do its part; the main one returns the notebook, if that is asked for."""
@@ -144,8 +151,9 @@ def grade_with_helpers(
 def _most_useful(main: ExaminerProcess, request: GradeRequest) -> int:
     """Return how many helpers would have something to do; none where something is asked for that is in one place."""
     options = request.options
-    everywhere = not (options.questions or options.key_recording or options.key_lines)
-    if request.replayed or options.until_loss or not (options.training and everywhere and _can_join(main)):
+    in_one_place = options.questions or options.key_recording or options.key_lines or options.until_loss
+    runs = options.training and not (request.submission.problem or request.replayed)
+    if in_one_place or not (runs and _can_join(main)):
         return 0
     chosen = [test for test in main.tests if options.selects_entry(test)]
     training = sum(map(_may_be_shared, chosen))
