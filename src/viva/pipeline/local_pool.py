@@ -51,13 +51,9 @@ class LocalPool:
         most = self.workers or capacity.within_memory(len(cores), box_mib)
         count = min(most, len(jobs))
         of_each = cores if 1 < count == len(cores) else [None] * count
-        stop = _Stop()
-        stop.helpers = Helpers(most // count - 1, stop.watch) if count else Helpers()
-        stop.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
-        unused = _Unused(jobs)
+        run = _Run(jobs, most // count - 1 if count else 0)
         threads = [
-            threading.Thread(target=self._work, args=(waiting, done, stop, unused, core), daemon=True)
-            for core in of_each
+            threading.Thread(target=self._work, args=(waiting, done, run, core), daemon=True) for core in of_each
         ]
         for thread in threads:
             thread.start()
@@ -71,10 +67,10 @@ class LocalPool:
                 if results:
                     yield results
         except BaseException:  # Ctrl-C: no one waits for the submissions in progress
-            stop.now()
+            run.stop_now()
             raise
         finally:
-            stop.set()
+            run.stop.set()
             for thread in threads:
                 thread.join(15)
 
@@ -82,13 +78,12 @@ class LocalPool:
         self,
         waiting: "_Queue",
         done: "queue.SimpleQueue[GradedJob | None]",
-        stop: "_Stop",
-        unused: "_Unused",
+        run: "_Run",
         core: int | None,
     ) -> None:
         examiners: dict[str, ExaminerProcess] = {}
         try:
-            while not stop.is_set() and (job := waiting.take()) is not None:
+            while not run.stop.is_set() and (job := waiting.take()) is not None:
                 name = job.assignment.name
                 for idle in [other for other in examiners if other != name and not waiting.has(other)]:
                     examiners.pop(idle).close()  # its libraries take much memory
@@ -97,12 +92,12 @@ class LocalPool:
                         done.put((job, Postponed()))
                         continue
                     if name not in examiners:
-                        boxes = replace(self.boxes, notebooks=stop.notebooks, core=core)
+                        boxes = replace(self.boxes, notebooks=run.notebooks, core=core)
                         examiners[name] = ExaminerProcess(
-                            self.course, job.assignment, self.secret, boxes, partial(unused.of, job.assignment)
+                            self.course, job.assignment, self.secret, boxes, partial(run.unused.of, job.assignment)
                         )
-                        stop.watch(examiners[name])
-                    done.put((job, self._grade(examiners[name], job, stop)))
+                        run.watch(examiners[name])
+                    done.put((job, self._grade(examiners[name], job, run)))
                 except Exception as error:  # reported for this job; the others continue
                     if (examiner := examiners.pop(name, None)) is not None:
                         examiner.close(kill=examiner.is_asked)  # it may still send messages about this job
@@ -112,15 +107,16 @@ class LocalPool:
                 examiner.close()
             done.put(None)
 
-    def _grade(self, examiner: ExaminerProcess, job: Job, stop: "_Stop") -> Graded:
+    def _grade(self, examiner: ExaminerProcess, job: Job, run: "_Run") -> Graded:
         replayed = job.replayed()
         if self.boxes.replay_only and not replayed:
             raise GraderError("its call log is empty")  # and there is no box that could be asked instead
         request = GradeRequest(
             job.read(self.course), job.options or self.options, self.observer.checkpoints(job), replayed
         )
-        helpers = iter([stop.helpers])  # if anything goes wrong with them, a second attempt does without
-        return at_most_twice(lambda: self._try(examiner, job, request, next(helpers, Helpers())), stop.is_set)
+        # If an examiner ends in the middle, the second attempt does without helpers.
+        helpers = iter([Helpers(run.helpers, run.watch)])
+        return at_most_twice(lambda: self._try(examiner, job, request, next(helpers, Helpers())), run.stop.is_set)
 
     def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest, helpers: Helpers) -> Graded:
         examiner.open()
@@ -194,18 +190,20 @@ class _Unused:
             return self._found[assignment.name]
 
 
-class _Stop(threading.Event):
-    """Set when no further submission may start; knows every examiner that was started."""
+class _Run:
+    """What the workers of one run have in common; knows every examiner that was started."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, jobs: Sequence[Job], helpers: int) -> None:
+        self.helpers = helpers
+        """How many helpers the examiner of each worker may have."""
+        self.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
+        """Whether any submission may hold a notebook."""
+        self.unused = _Unused(jobs)
+        self.stop = threading.Event()
+        """Set when no further submission may start."""
         self._lock = threading.Lock()
         self._examiners: list[ExaminerProcess] = []
         self._at_once = False
-        self.helpers = Helpers()
-        """The helpers of each worker's examiner."""
-        self.notebooks = False
-        """Whether any submission may hold a notebook."""
 
     def watch(self, examiner: ExaminerProcess) -> None:
         """Register an examiner; one that registers too late is ended before it begins."""
@@ -214,10 +212,10 @@ class _Stop(threading.Event):
             if self._at_once:
                 examiner.stop()
 
-    def now(self) -> None:
+    def stop_now(self) -> None:
         """End every examiner, also in the middle of a submission."""
         with self._lock:
             self._at_once = True
-            self.set()
+            self.stop.set()
             for examiner in self._examiners:
                 examiner.stop()
