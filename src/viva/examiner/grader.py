@@ -30,7 +30,7 @@ from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
 from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
-from viva.examiner.training_groups import plan
+from viva.examiner.training_groups import Plan, plan
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.grading.once_per_class import remembering_in
@@ -142,7 +142,7 @@ class Grader:
             # While the key is recorded, every submission asks it everything.
             memory = None if sinks.key_recording is not None else self.memory
             with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks), remembering_in(memory):
-                self._run_all(run, chosen, request.part, sinks)
+                run.all(plan(chosen) if options.training else Plan(chosen), request.part, sinks)
             if isinstance(call_log, BoxRecorder):
                 call_log.call_log.dependent |= session.readers
             if sinks.key_recording is not None:
@@ -158,19 +158,6 @@ class Grader:
                 tear_down(chosen[0].items[0])
             del self.config.stash[CONTEXT]
         return score, run.questions
-
-    def _run_all(self, run: "_Run", chosen: Sequence[TestFunction], part: Part, sinks: Sinks) -> None:
-        """Run the tests in the order of their plan, until one loses points if that ends the run."""
-        planned = plan(chosen)
-        if part is not Part.HELPER and not run.group(planned.before, sinks.on_entry):
-            return
-        while (at := sinks.next_group(len(planned.groups))) < len(planned.groups):
-            run.renew()
-            if not run.group(planned.groups[at], sinks.on_entry):
-                return
-        if part is not Part.HELPER and planned.after:
-            run.renew()
-            run.group(planned.after, sinks.on_entry)
 
     def _answer_sources(
         self, key_recording: KeyRecording | None
@@ -303,11 +290,19 @@ class _Run:
         self._confirmed = 0
         """Tests whose second try ended as the first."""
 
-    def renew(self) -> None:
-        """Let the following tests begin in a fresh box."""
-        self._context.session.renew()
+    def all(self, planned: Plan, part: Part, sinks: Sinks) -> None:
+        """Run the tests in the order of their plan, until one loses points if that ends the run."""
+        if part is not Part.HELPER and not self._group(planned.before, sinks.on_entry):
+            return
+        while (at := sinks.next_group(len(planned.groups))) < len(planned.groups):
+            self._context.session.renew()
+            if not self._group(planned.groups[at], sinks.on_entry):
+                return
+        if part is not Part.HELPER and planned.after:
+            self._context.session.renew()
+            self._group(planned.after, sinks.on_entry)
 
-    def group(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> bool:
+    def _group(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> bool:
         """Run some functions in turn; return False if one has lost points and that ends the run."""
         following = dict(itertools.pairwise(item for function in functions for item in function.items))
         for function in functions:
