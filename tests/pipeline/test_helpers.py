@@ -14,7 +14,7 @@ from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.gpu import Gpu, Gpus
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline import local_pool
+from viva.pipeline import capacity, local_pool
 from viva.pipeline.helpers import Helpers, grade_with_helpers
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
@@ -280,6 +280,17 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("cores", "there_mib", "expected"), [(1, None, 0), (4, None, 3), (4, 2 * (512 + 1024), 1), (4, 100, 0)]
+)
+def test_a_command_for_one_submission_has_helpers_where_cores_and_memory_are_free(
+    cores: int, there_mib: int | None, expected: int, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capacity, "cores", lambda: [*range(cores)])
+    monkeypatch.setattr(capacity, "container_mib", lambda: there_mib)
+    assert Helpers.on_free_cores(course.assignment(NAME)).most == expected
 
 
 @pytest.mark.parametrize(
