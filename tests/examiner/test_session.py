@@ -364,33 +364,3 @@ def test_of_two_gpus_the_later_is_named() -> None:
         made.ask("get")
     made.close()
     assert on_gpu.use == gpu("T4", 3)
-
-
-def test_a_box_is_renewed_at_no_cost_to_the_submissions_time_unless_loading_took_long() -> None:
-    made, source = session(fine)
-    load_s = [1.0]
-
-    def take() -> Any:
-        box = taken()
-        box.counted_s = 0.0
-        return box
-
-    def load(ask: Callable[..., Any]) -> LoadReport:
-        source.boxes[-1].counted_s += load_s[0]
-        return LoadReport(loaded=["solution.py"])
-
-    taken, source.take = source.take, take  # type: ignore[method-assign]
-    made._loader.load = load  # type: ignore[method-assign,assignment]  # takes as long as the test wants
-    made.renew()  # there is none yet
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.ask("get") == "get" and made.counted_s == 1.0
-    made.renew()
-    load_s[0] = 3.0
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.ask("get") == "get"
-    assert [box.closed for box in source.boxes] == [True, False]
-    assert made.counted_s == 1.0 and made.test.limit_s == 9
-    source.boxes[1].counted_s += 0.5
-    assert made.counted_s == 1.5
-    made.renew()  # it took 3 s
-    assert [box.closed for box in source.boxes] == [True, False]

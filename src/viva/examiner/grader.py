@@ -295,11 +295,9 @@ class _Run:
         if part is not Part.HELPER and not self._group(planned.before, sinks.on_entry):
             return
         while (at := sinks.next_group(len(planned.groups))) < len(planned.groups):
-            self._context.session.renew()
             if not self._group(planned.groups[at], sinks.on_entry):
                 return
-        if part is not Part.HELPER and planned.after:
-            self._context.session.renew()
+        if part is not Part.HELPER:
             self._group(planned.after, sinks.on_entry)
 
     def _group(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> bool:

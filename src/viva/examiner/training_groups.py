@@ -10,10 +10,10 @@ from viva.examiner.pytest_internals import has_lasting_fixtures
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The tests of one run. Each part and each group begins in a fresh box.
+    """The tests of one run: the rest in one box, in their order, and groups in that box or in a helper's.
 
-    So no verdict depends on who runs a group, nor on how many cores were free. While groups run, no box of the
-    submission has seen a hidden input: programs that run at the same time can pass bits to each other.
+    While groups run, no box of the submission has seen a hidden input: programs that run at the same time can pass bits
+    to each other.
     """
 
     before: Sequence[TestFunction]

@@ -1,7 +1,7 @@
 """Grade one submission by several examiners at once: helpers take over tests that train, where cores are free.
 
 A helper has its own process, and takes its boxes from the fork server of the main examiner, which has imported the
-libraries already. No verdict depends on who asks a test: see `viva.examiner.training_groups`.
+libraries already. `viva.examiner.training_groups` says which tests those are.
 """
 
 import itertools

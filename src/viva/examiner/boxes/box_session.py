@@ -32,8 +32,6 @@ from viva.sandbox.guest.transport.wire import TooLarge
 GRACE_S: Final = 1.0
 """How long after the box's own soft limit the examiner kills the box."""
 HANGS_BEFORE_UNASKED: Final = 3
-QUICK_LOAD_S: Final = 2.0
-"""Counted seconds of a load that may be repeated although its box could still be asked."""
 MOST_DIFFERENCES: Final = 50
 """Differences of the environment that are kept for one submission."""
 
@@ -102,10 +100,6 @@ class BoxSession:
         """The student's names that tests looked for, and whether they are there."""
         self.readers: set[str] = set()
         """The cases that read something of the submission that no question to its box has brought."""
-        self._loaded_s = 0.0
-        """Counted seconds in which the submission was loaded into the current box, or the last one."""
-        self._renewed = False
-        """Whether the next box replaces one that could still be asked."""
         self._ended_s = 0.0
         """Counted seconds of the boxes that have ended."""
         self._environment: list[str] = []
@@ -134,12 +128,7 @@ class BoxSession:
             self._load()
         finally:
             self._loading -= 1
-            self._loaded_s = self.counted_s - counted_s
-            if self._renewed:
-                self._renewed = False
-                self._ended_s -= self._loaded_s  # it was not the submission that needed another box
-            else:
-                self.test.counted_before_s = before_s + self._loaded_s  # loading has its own limit
+            self.test.counted_before_s = before_s + self.counted_s - counted_s  # loading has its own limit
 
     def _load(self) -> None:
         """Take a box and load it; one that ends is replaced once."""
@@ -229,7 +218,6 @@ class BoxSession:
         finally:
             self._loading -= 1
         self.test.counted_before_s += self.counted_s - counted_s
-        self._loaded_s += self.counted_s - counted_s
         return True
 
     def _load_again(self) -> bool:
@@ -333,12 +321,6 @@ class BoxSession:
         finally:
             self._ended_s -= self.counted_s - counted_s
             self.test, self._hangs = test, hangs
-
-    def renew(self) -> None:
-        """End the box, unless loading took long, so that what follows does not depend on what came before."""
-        if self._box is not None and self._loaded_s <= QUICK_LOAD_S:
-            self._drop()
-            self._renewed = True
 
     def prompt(self) -> None:
         """Remove the limit on a test's time: a person at a prompt takes as long as they like."""
