@@ -20,6 +20,7 @@ from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
+from viva.sandbox.host.limits.processes import lines_of
 
 _SOON_S = 60.0
 Run = Callable[[], list[tuple[Job, Any]]]
@@ -255,8 +256,9 @@ def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, m
 
 def children() -> set[int]:
     """The processes that this one has started."""
-    files = Path("/proc/self/task").glob("*/children")
-    return {int(pid) for file in files for pid in file.read_text().split()}
+    threads = [*Path("/proc/self/task").iterdir()]  # one may end meanwhile
+    lines = [line for thread in threads for line in lines_of(f"{thread}/children")]
+    return {int(pid) for line in lines for pid in line.split()}
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

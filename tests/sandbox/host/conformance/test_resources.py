@@ -56,9 +56,12 @@ def cgroups_of(program: Program) -> list[str]:
 
 def snapshot(disks: Path) -> dict[str, set[str]]:
     """What of viva a host shows: mounts, cgroups, folders; not what other tests mount meanwhile below `disks`."""
-    ours = f"{FOLDER_PREFIX}{os.getpid()}-*/*"
-    cgroups = {str(path) for path in Path("/sys/fs/cgroup").rglob(ours) if path.is_dir()}
-    folders = {str(path) for place in ("/dev/shm", tempfile.gettempdir()) for path in Path(place).glob(ours)}
+    ours = f"{FOLDER_PREFIX}{os.getpid()}-"
+    walked = os.walk("/sys/fs/cgroup")  # it passes over what other processes remove meanwhile
+    cgroups = {
+        f"{parent}/{name}" for parent, names, _ in walked if Path(parent).name.startswith(ours) for name in names
+    }
+    folders = {str(path) for place in ("/dev/shm", tempfile.gettempdir()) for path in Path(place).glob(f"{ours}*/*")}
     shown = {line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
     mounts = {mount for mount in shown if not Path(mount).is_relative_to(disks)}
     return {"mounts": mounts, "cgroups": cgroups, "folders": {folder for folder in folders if folder[-1].isdigit()}}
