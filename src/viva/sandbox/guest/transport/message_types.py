@@ -208,9 +208,3 @@ class BoxRequest(TypedDict):
     number: int
     uid: int
     policy: Policy
-
-
-class OtherExaminer(TypedDict):
-    """What the examiner sends to a fork server with the connection to another one."""
-
-    other: bool
