@@ -180,7 +180,7 @@ def _joined(main: Graded, helped: Sequence[Graded], order: Sequence[str], remark
         main,
         score=_joined_scores(scores, order),
         trained={name: done for part in parts for name, done in part.trained.items()},
-        call_log=_joined_logs([part.call_log for part in parts]) if main.call_log else b"",
+        call_log=_joined_logs([part.call_log for part in parts]),
         remarks=[*_united(part.remarks for part in parts), *remarks],
         finished=all(part.finished for part in parts),
         ended=any(part.ended for part in parts),
@@ -213,11 +213,12 @@ def _joined_scores(scores: Sequence[Score], order: Sequence[str]) -> Score:
 
 
 def _joined_logs(logs: Sequence[bytes]) -> bytes:
-    """Return one call log; empty, as if it were too large, if one of them was."""
-    from viva.replay.call_log import CallLog
-
+    """Return one call log; empty if one is, because it was not asked for or was too large."""
     if not all(logs):
         return b""
+
+    from viva.replay.call_log import CallLog
+
     first, *others = map(CallLog.from_bytes, logs)
     for other in others:
         first.add(other)
