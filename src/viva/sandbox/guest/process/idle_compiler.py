@@ -1,41 +1,48 @@
 """A stand-in for `torch._dynamo`, the compiler of torch, until something needs the compiler.
 
 Every optimizer imports it at its first step, to say to the compiler where it cannot compile
-(`torch/optim/optimizer.py`, `torch/_compile.py`). Nothing is compiled in nearly every submission, and the import takes
-as long as that of torch itself. The stand-in answers these two requests as the compiler does where nothing is compiled:
-it does nothing. The first other name that is asked for, and the first part of it that is imported, bring the compiler.
+(`torch/optim/optimizer.py`, `torch/_compile.py`), and transformers imports it to mark functions. Nothing is compiled in
+nearly every submission, and the import takes as long as that of torch itself. The stand-in answers these requests as
+the compiler does where nothing is compiled: it does nothing, and hands on the marks when the compiler comes. The first
+other name that is asked for, and the first part of it that is imported, bring the compiler.
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
 from types import ModuleType
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
+
+from .late_parts import LateModule, LateParts, found_below
 
 _NAME = "torch._dynamo"
+_ALONE = _NAME + "._trace_wrapped_higher_order_op"
+"""A part that uses no other, and that transformers imports for its masks."""
+F = TypeVar("F")
 
 
 def install() -> None:
     """Put the stand-in in the place of the compiler, if torch is loaded and its compiler is not."""
-    torch = sys.modules.get("torch")
-    if torch is None or _NAME in sys.modules:
+    if "torch" not in sys.modules or _NAME in sys.modules:
         return
     spec = importlib.util.find_spec(_NAME)
-    if spec is None:
-        return  # torch before version 2
-    stand_in = _StandIn(_NAME)
-    stand_in.__spec__, stand_in.__file__, stand_in.__path__ = spec, spec.origin, []
-    sys.modules[_NAME] = stand_in
-    torch._dynamo = stand_in  # type: ignore[attr-defined]  # where `import torch._dynamo` leaves it
-    sys.meta_path.insert(0, _Parts())
+    if spec is not None:  # torch before version 2 has none
+        _StandIn(spec)
 
 
-class _StandIn(ModuleType):
+class _StandIn(LateModule):
     """What code sees as `torch._dynamo` before it needs more than this."""
+
+    def __init__(self, spec: importlib.machinery.ModuleSpec) -> None:
+        super().__init__(spec)
+        self._marked: List[Tuple[str, Any]] = []
+        """What the compiler is told about functions when it comes."""
+
+    def _watch(self, spec: importlib.machinery.ModuleSpec) -> LateParts:
+        return _Parts(self, spec.submodule_search_locations or [])
 
     @staticmethod
     def graph_break(msg: str = "") -> None:
@@ -46,45 +53,39 @@ class _StandIn(ModuleType):
         """Return the function: nothing is compiled that it would have to be left out of."""
         return _unchanged if fn is None else fn
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # asked by those who look at all modules
-            raise AttributeError(name)
-        return getattr(_compiler(), name)
+    def allow_in_graph(self, fn: F) -> F:
+        """Return the functions, marked for the compiler."""
+        self._marked.append(("allow_in_graph", fn))
+        return fn
+
+    def assume_constant_result(self, fn: F) -> F:
+        """Return the function, marked for the compiler."""
+        self._marked.append(("assume_constant_result", fn))
+        return fn
+
+    def load(self) -> ModuleType:
+        """Return the compiler itself, with the functions marked; it takes the place of this module."""
+        is_first = self.leave()
+        compiler = importlib.import_module(_NAME)
+        if is_first:
+            if _ALONE in sys.modules:
+                setattr(compiler, _ALONE.rpartition(".")[2], sys.modules[_ALONE])  # as if it had been imported now
+            for mark, fn in self._marked:
+                getattr(compiler, mark)(fn)
+        return compiler
 
 
-class _Parts:
-    """Finds `torch._dynamo.…`, which exists once the compiler is loaded."""
+class _Parts(LateParts):
+    """Finds `torch._dynamo.…`, which exists once the compiler is loaded, except for the part that needs no other."""
 
-    @staticmethod
-    def find_spec(name: str, *_: object) -> Optional[importlib.machinery.ModuleSpec]:
-        """Load the compiler when a part of it is imported."""
-        if not name.startswith(_NAME + "."):
-            return None
-        path: Sequence[str] = _compiler().__path__
-        if name not in sys.modules:
-            return importlib.machinery.PathFinder.find_spec(name, path)
-        return importlib.machinery.ModuleSpec(name, _Loaded())  # the compiler has imported it itself
+    def __init__(self, stand_in: _StandIn, path: Sequence[str]) -> None:
+        super().__init__([_NAME], stand_in.load)
+        self._path = path
 
-
-class _Loaded(importlib.abc.Loader):
-    """Hands on a module that is loaded already."""
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
-        """Return the module."""
-        return sys.modules[spec.name]
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Do nothing more."""
+    def find_spec(self, name: str, *_: object) -> Optional[importlib.machinery.ModuleSpec]:
+        """Load the compiler when a part of it is imported that needs it."""
+        return found_below(name, self._path) if name == _ALONE else super().find_spec(name)
 
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
-
-
-def _compiler() -> ModuleType:
-    """Return the compiler itself, which takes its place at the first call."""
-    if isinstance(sys.modules.get(_NAME), _StandIn):
-        del sys.modules[_NAME]
-        sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Parts)]
-        del sys.modules["torch"]._dynamo
-    return importlib.import_module(_NAME)
