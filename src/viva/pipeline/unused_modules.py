@@ -16,6 +16,8 @@ _PARSING: Final = threading.Lock()
 """Python 3.11 cannot parse in two threads at once."""
 _APART: Final = frozenset({"numpy", "scipy", "pandas", "matplotlib", "tqdm"})
 """Libraries that import none of the slow ones."""
+_BRING: Final = {"datasets": {"pandas", "tqdm"}, "evaluate": {"pandas", "scipy", "torch", "tqdm"}}
+"""Further ones, and which of the slow ones they import."""
 _TENSORS: Final = re.compile(r"\btensors\b")
 """The strategy with which tests draw tensors; they arrive as such, also in code that does not name torch."""
 
@@ -40,12 +42,12 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
 
 
 def _unused(assignment: Assignment, read: Sequence[Submission]) -> tuple[str, ...]:
-    known = {name.rstrip("?").partition(".")[0] for name in assignment.preload} | _APART
+    known = {name.rstrip("?").partition(".")[0] for name in assignment.preload} | _APART | _BRING.keys()
     used = {"numpy"}  # by boxes themselves
     for modules in map(imported_by, read):
         if modules is None or not modules <= known:
             return ()  # another library may import anything
-        used |= modules
+        used |= modules.union(*(_BRING.get(name, ()) for name in modules))
     tests = _tests(assignment)
     used |= {name.partition(".")[0] for text in (*helpers_of(assignment).values(), *tests) for name in imported(text)}
     used |= {"torch"} if any(map(_TENSORS.search, tests)) else set()

@@ -23,6 +23,8 @@ def copy_plain(value: Any, other: Callable[[Any], Any]) -> Any:
             return kind(value)
         return kind(copy_plain(item, other) for item in value)
     if kind is dict:
+        if _THEMSELVES.issuperset(map(type, value)) and _THEMSELVES.issuperset(map(type, value.values())):
+            return dict(value)
         return {copy_plain(name, other): copy_plain(item, other) for name, item in value.items()}
     if is_plain_array(value):
         return value.copy(order="K")
