@@ -1,7 +1,7 @@
 """Measure what right and wrong submissions reach in tests that train, and write the thresholds with all the values.
 
 Used by the scripts `graders/<a>/thresholds/measure.py`. The graders run as with `pytest --submission`, in the box, but
-here `training.judge` runs every seed that it is given and judges nothing.
+here `training.judge` runs every seed that it is given and judges nothing, and no training ends early.
 """
 
 import json
@@ -78,8 +78,13 @@ def values_of(assignment: str, submission: str, tests: Iterable[str], seeds: Ite
         found[threshold.name] = [float(run(seed)) for seed in all_seeds]
         return found[threshold.name][0]
 
+    def whole(*args: Any, until: object = None, **kwargs: Any) -> Any:
+        return epochs(*args, **kwargs)
+
+    epochs = training.epochs
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(training, "judge", keep)
+        patch.setattr(training, "epochs", whole)
         patch.setattr(training, "thresholds", lambda _: Unmeasured())
         ended = pytest.main(
             ["-q", "-c", os.devnull, f"--rootdir={ROOT}", "--import-mode=importlib", "-p", "no:cacheprovider",

@@ -121,6 +121,14 @@ def test_a_second_try_of_its_test_continues_it(whole: tuple[Toy, training.Epochs
     assert any(text.startswith("toy, goes on after epoch 2 of 5") for text in run.told)
 
 
+def test_a_training_that_has_reached_enough_is_not_continued(tmp_path: Path) -> None:
+    assert Run(tmp_path).train(Toy(), budget=20).reached == 2
+    run, enough = Run(tmp_path), training.Threshold("twice", 4, "at least", (), {}, "")
+    epochs = run.train(Toy(), until={"twice": enough})
+    assert epochs.complete and epochs.values("twice") == (2, 4)
+    assert list(run.kept.trained.values()) == [True]
+
+
 @pytest.mark.parametrize("cut", range(1, EPOCHS + 1))
 def test_cut_by_an_error_in_the_middle_of_an_epoch(
     cut: int, whole: tuple[Toy, training.Epochs], tmp_path: Path

@@ -234,6 +234,53 @@ def test_past_the_budget_what_was_reached_counts() -> None:
     assert told.lines[0].endswith("2 s left")  # not what nine epochs would take
 
 
+def rising(until: dict[str, training.Threshold], epochs: int = 4, **settings: Any) -> tuple[training.Epochs, Told]:
+    """Record 0.1, 0.2, … as `a` and 0.9, 0.8, … as `loss`."""
+    told = Told()
+    with collecting(told.events):
+        run = training.epochs(epochs, name="rising", until=until, **({"budget_s": 100} | settings))
+        for epoch in run:
+            epoch.record(a=epoch.number / 10, loss=1 - epoch.number / 10)
+    return run, told
+
+
+def limit(value: float, direction: str = "at least", guess: str = "") -> training.Threshold:
+    return training.Threshold("a", value, direction, (), {}, "", guess)
+
+
+@pytest.mark.parametrize(
+    ("until", "reached"),
+    [
+        ({"a": limit(0.1)}, 1),
+        ({"a": limit(0.15)}, 2),
+        ({"a": limit(0.2), "loss": limit(0.7, "at most")}, 3),
+        ({"a": limit(0.4)}, 4),
+        ({"a": limit(0.5)}, 4),
+        ({"a": limit(0.1, guess="nobody knows")}, 4),
+        ({"b": limit(0.0)}, 4),
+        ({}, 4),
+    ],
+)
+def test_a_training_ends_when_enough_is_reached(until: dict[str, training.Threshold], reached: int) -> None:
+    run, told = rising(until)
+    assert run.reached == reached == len(told.lines) and run.complete
+    assert (told.events.notes != ()) is (reached < 4)
+
+
+def test_the_student_reads_why_it_ended() -> None:
+    _, told = rising({"a": limit(0.2), "loss": limit(0.8, "at most")})
+    assert told.events.notes == (
+        "Training (rising) ended after 2 of 4 epochs: a 0.200 is at least 0.2, loss 0.800 is at most 0.8.",
+    )
+
+
+def test_a_budget_that_ends_when_enough_is_reached_cuts_nothing_short() -> None:
+    run, told = rising({"a": limit(0.2)}, budget_s=5, clock=clock(0, 3, 6))
+    assert run.complete and run.reached == 2
+    [note] = told.events.notes
+    assert "ended after 2 of 4" in note
+
+
 def test_the_first_epoch_is_always_run() -> None:
     run = training.epochs(2, budget_s=0.1, clock=clock(0, 50))
     assert [epoch.number for epoch in run] == [1]

@@ -1,12 +1,13 @@
 """Epochs that the examiner counts: on a budget, with progress for those who wait and a curve for the student."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, SupportsFloat, final
 
 import numpy as np
 
 from viva.grading.events import current_events
 from viva.grading.training.resuming import Resumption
+from viva.grading.training.thresholds import Threshold
 from viva.grading.training.training_curves import draw, finite
 
 
@@ -54,9 +55,11 @@ class Epochs:
         *,
         curve: bool,
         clock: Callable[[], float],
+        until: Mapping[str, Threshold],
         resumption: Resumption | None = None,
     ) -> None:
         self._n, self._budget_s, self._name, self._curve, self._clock = n, budget_s, name, curve, clock
+        self._until = until
         self._resumption = resumption
         self._held = 0
         self._untrusted_values: dict[str, float] = {}
@@ -65,21 +68,23 @@ class Epochs:
         """Epochs that are complete, those of an earlier run included."""
 
     def __iter__(self) -> Iterator[Epoch]:
-        """Yield epochs until all are done or, after the first of this run, the budget is used up."""
+        """Yield epochs until all are done, enough is reached or, after the first of this run, the budget is used up."""
         self._resume()
         started = self._clock()
-        for number in range(self._held + 1, self._n + 1):
+        while self.reached < self._n and not self._reaches_enough():
             self._untrusted_values.clear()
-            yield Epoch(number, self)
-            self.reached = number
+            yield Epoch(self.reached + 1, self)
+            self.reached += 1
             used_s = self._clock() - started
             self._report(used_s)
-            ends = used_s >= self._budget_s and number < self._n
+            ends = used_s >= self._budget_s and not self.complete
             if self._resumption is not None:
-                self._resumption.keep(number, self._measured, stopped=ends)
+                self._resumption.keep(self.reached, self._measured, stopped=ends)
             if ends:
-                stopped(number, self._n, self._budget_s, self._name)
+                stopped(self.reached, self._n, self._budget_s, self._name)
                 return
+        if self.reached < self._n:
+            self._note_why_it_ends()
         if self._resumption is not None:
             self._resumption.done()
 
@@ -98,7 +103,21 @@ class Epochs:
     @property
     def complete(self) -> bool:
         """Return False if the budget ended the training early."""
-        return self.reached == self._n
+        return self.reached == self._n or self._reaches_enough()
+
+    def _reaches_enough(self) -> bool:
+        """Return whether the values recorded last meet all thresholds that end the training."""
+        last = {name: values[-1] for name, values in self._measured.items()}
+        return bool(self._until) and all(
+            name in last and not threshold.guess and threshold.met_by(last[name])
+            for name, threshold in self._until.items()
+        )
+
+    def _note_why_it_ends(self) -> None:
+        """Tell the student which values ended the training."""
+        found = (f"{name} {self.last(name):.3f} is {t.direction} {t.value:g}" for name, t in self._until.items())
+        of = f" ({self._name})" if self._name else ""
+        current_events().note(f"Training{of} ended after {self.reached} of {self._n} epochs: {', '.join(found)}.")
 
     def values(self, name: str) -> tuple[float, ...]:
         """Return what was recorded under a name, epoch by epoch."""
@@ -143,6 +162,7 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
     load: Callable[[Any], Any] | None = None,
     rng: np.random.Generator | None = None,
     seed: object = None,
+    until: Mapping[str, Threshold] | None = None,
     clock: Callable[[], float] | None = None,
 ) -> Epochs:
     """Yield epochs 1 to n for a `for` loop in the test; each asks the box to train and to predict.
@@ -163,6 +183,8 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
         load: restores what `save` has returned, or returns False where it does not fit and nothing was changed.
         rng: the test's own generator, whose state is kept as well; draw from no other while training.
         seed: distinguishes trainings of one name and test.
+        until: thresholds by the names under which values are recorded. No further epoch begins when the last values
+            meet all of them; a guess ends nothing. Judge the best value, so that the verdict is certain then.
         clock: for tests of tests; None for the clock of limits.
 
     Raises:
@@ -174,7 +196,7 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
         raise ValueError("epochs(save=…, load=…): expected both or neither.")
     resumption = Resumption(save, load, rng, seed) if save is not None and load is not None else None
     clock = clock or current_events().clock
-    return Epochs(n, budget_s, name, curve=curve, clock=clock, resumption=resumption)
+    return Epochs(n, budget_s, name, curve=curve, clock=clock, until=until or {}, resumption=resumption)
 
 
 def stopped(reached: int, n: int, budget_s: float, name: str = "") -> None:
