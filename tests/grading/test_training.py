@@ -267,6 +267,16 @@ def test_a_training_ends_when_enough_is_reached(until: dict[str, training.Thresh
     assert (told.events.notes != ()) is (reached < 4)
 
 
+def test_a_training_whose_curve_is_compared_goes_on() -> None:
+    events = Events()
+    events.whole_trainings = True
+    with collecting(events):
+        run = training.epochs(4, budget_s=100, until={"a": limit(0.1)})
+        for epoch in run:
+            epoch.record(a=epoch.number)
+    assert run.reached == 4 and events.notes == ()
+
+
 def test_the_student_reads_why_it_ended() -> None:
     _, told = rising({"a": limit(0.2), "loss": limit(0.8, "at most")})
     assert told.events.notes == (

@@ -128,6 +128,7 @@ class Grader:
         context = Context(submission, session, key, seeds)
         self.config.stash[CONTEXT] = context
         events = Events(sinks.on_progress, sinks.checkpoints, lambda: session.counted_s)
+        events.whole_trainings = request.options.whole_trainings
         if sinks.checkpoints is not None:
             sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
         run = _Run(self, context, options, events, on_gpu)

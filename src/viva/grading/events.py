@@ -38,6 +38,8 @@ class Events:
         self.hidden = False
         self.checkpoints = checkpoints
         """Where trainings are stored; None where nothing is."""
+        self.whole_trainings = False
+        """Whether a training that has reached enough goes on."""
 
     def begin_test(self, test_id: str, *, hidden: bool) -> None:
         """Attribute the following events to this test."""

@@ -22,6 +22,8 @@ class GradeOptions:
     """Leave out tests that students cannot see."""
     training: bool = True
     """Run tests that train a model; otherwise they are deferred."""
+    whole_trainings: bool = False
+    """Let trainings go on when they have reached enough: for callers who compare their curves."""
     until_loss: bool = False
     """Stop after the first test that loses points: for callers who need not know how many are lost."""
     explain: bool = True

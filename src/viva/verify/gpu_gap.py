@@ -156,7 +156,8 @@ def measure(
 
 
 def _graded(examiner: ExaminerProcess, example: ExampleSubmission, only: Sequence[str]) -> Score:
-    return examiner.grade(GradeRequest(example.submission, GradeOptions(only=tuple(only)))).score
+    options = GradeOptions(only=tuple(only), whole_trainings=True)
+    return examiner.grade(GradeRequest(example.submission, options)).score
 
 
 def _compare(gap: Gap, example: ExampleSubmission, on_cpu: Score, on_gpu: Score) -> None:

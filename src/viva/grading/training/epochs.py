@@ -196,7 +196,8 @@ def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
         raise ValueError("epochs(save=…, load=…): expected both or neither.")
     resumption = Resumption(save, load, rng, seed) if save is not None and load is not None else None
     clock = clock or current_events().clock
-    return Epochs(n, budget_s, name, curve=curve, clock=clock, until=until or {}, resumption=resumption)
+    until = {} if until is None or current_events().whole_trainings else until
+    return Epochs(n, budget_s, name, curve=curve, clock=clock, until=until, resumption=resumption)
 
 
 def stopped(reached: int, n: int, budget_s: float, name: str = "") -> None:
