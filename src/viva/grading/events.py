@@ -39,7 +39,7 @@ class Events:
         self.checkpoints = checkpoints
         """Where trainings are stored; None where nothing is."""
         self.whole_trainings = False
-        """Whether a training that has reached enough goes on."""
+        """Whether trainings run all their epochs, also after they have met the thresholds that would end them."""
 
     def begin_test(self, test_id: str, *, hidden: bool) -> None:
         """Attribute the following events to this test."""

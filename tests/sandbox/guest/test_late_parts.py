@@ -10,30 +10,27 @@ import pytest
 from viva.sandbox.guest.process.late_parts import version_of
 
 LATE = """
-import importlib, sys
+import importlib.util, sys
 sys.path.insert(0, sys.argv[1])
 import counted  # a list of the modules that were executed
 import whole
-from viva.sandbox.guest.process.late_parts import LateParts
-
-def bring():
-    import whole.base
-
-parts = LateParts(["whole.base", "whole.more"], bring)
+from viva.sandbox.guest.process.late_parts import LateFunctions, LateModule
 """
+MODULE = "late = LateModule(importlib.util.find_spec('whole.more'), alone=['whole.more.alone'])\n"
 FIRST = [
     "import whole.base",
     "from whole import base",
     "import whole.more.first",
     "from whole.more.second import of_second",
-    "import importlib; importlib.import_module('whole.more')",
+    "import importlib; importlib.import_module('whole.more.first')",
+    "import whole.more.alone; assert whole.more is late and len(counted.names) == 1; import whole.more.first",
     "from whole.more import second",
 ]
 SEEN = """
-assert parts not in sys.meta_path
-import whole.base, whole.more.first, whole.more.second
+assert late._parts not in sys.meta_path and whole.more is sys.modules["whole.more"] is not late
+import whole.base, whole.more.first, whole.more.second, whole.more.alone
 assert sorted(counted.names) == sorted(set(counted.names)), counted.names
-assert counted.names[0] == "whole.base", counted.names
+assert whole.more.alone is sys.modules["whole.more.alone"]
 assert whole.more.second.of_first is whole.more.first.of_first
 assert whole.base is sys.modules["whole.base"] and whole.more.second is sys.modules["whole.more.second"]
 for name in [*counted.names]:
@@ -53,6 +50,7 @@ def package(tmp_path: Path) -> Path:
         "whole/other.py": "",
         "whole/base.py": counting + "import whole.more.first\n",
         "whole/more/__init__.py": counting + "import whole.base\n",
+        "whole/more/alone.py": counting,
         "whole/more/first.py": counting + "import whole.base\nof_first = object()\n",
         "whole/more/second.py": counting + "from whole.more.first import of_first\nof_second = object()\n",
     }
@@ -71,21 +69,22 @@ def ran(package: Path, code: str) -> None:
 
 @pytest.mark.parametrize("first", FIRST)
 def test_each_is_executed_once(first: str, package: Path) -> None:
-    ran(package, first + SEEN)
+    ran(package, MODULE + first + SEEN)
 
 
 def test_other_modules_bring_nothing(package: Path) -> None:
-    ran(package, "import whole.other\nassert counted.names == [] and parts in sys.meta_path")
+    ran(package, MODULE + "import whole.other, whole.more\nassert counted.names == [] and whole.more is late")
 
 
 def test_a_module_that_does_not_exist_is_not_found(package: Path) -> None:
-    ran(package, "assert importlib.util.find_spec('whole.more.third') is None and 'whole.base' in counted.names")
+    ran(
+        package,
+        MODULE + "assert importlib.util.find_spec('whole.more.third') is None and 'whole.base' in counted.names",
+    )
 
 
 PLACE = """
-import importlib.util, whole
-from viva.sandbox.guest.process.late_parts import LateFunctions
-parts.stop()
+import whole.more
 late = LateFunctions(importlib.util.find_spec("whole.more.second"), ["made"])
 from whole.more.second import made
 assert whole.more.second is late and made is late.made and "whole.more.second" not in counted.names

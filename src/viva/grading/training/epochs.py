@@ -68,10 +68,10 @@ class Epochs:
         """Epochs that are complete, those of an earlier run included."""
 
     def __iter__(self) -> Iterator[Epoch]:
-        """Yield epochs until all are done, enough is reached or, after the first of this run, the budget is used up."""
+        """Yield epochs until all are done, `until` is met or, after the first of this run, the budget is used up."""
         self._resume()
         started = self._clock()
-        while self.reached < self._n and not self._reaches_enough():
+        while self.reached < self._n and not self._meets_thresholds():
             self._untrusted_values.clear()
             yield Epoch(self.reached + 1, self)
             self.reached += 1
@@ -103,9 +103,9 @@ class Epochs:
     @property
     def complete(self) -> bool:
         """Return False if the budget ended the training early."""
-        return self.reached == self._n or self._reaches_enough()
+        return self.reached == self._n or self._meets_thresholds()
 
-    def _reaches_enough(self) -> bool:
+    def _meets_thresholds(self) -> bool:
         """Return whether the values recorded last meet all thresholds that end the training."""
         last = {name: values[-1] for name, values in self._measured.items()}
         return bool(self._until) and all(

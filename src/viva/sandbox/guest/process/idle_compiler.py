@@ -9,14 +9,13 @@ other name that is asked for, and the first part of it that is imported, bring t
 
 from __future__ import annotations
 
-import importlib
 import importlib.machinery
 import importlib.util
 import sys
 from types import ModuleType
-from typing import Any, Callable, List, Optional, Sequence, Tuple, TypeVar
+from typing import Any, Callable, List, Optional, Tuple, TypeVar
 
-from .late_parts import LateModule, LateParts, found_below
+from .late_parts import LateModule
 
 _NAME = "torch._dynamo"
 _ALONE = _NAME + "._trace_wrapped_higher_order_op"
@@ -37,12 +36,9 @@ class _StandIn(LateModule):
     """What code sees as `torch._dynamo` before it needs more than this."""
 
     def __init__(self, spec: importlib.machinery.ModuleSpec) -> None:
-        super().__init__(spec)
+        super().__init__(spec, alone=[_ALONE])
         self._marked: List[Tuple[str, Any]] = []
-        """What the compiler is told about functions when it comes."""
-
-    def _watch(self, spec: importlib.machinery.ModuleSpec) -> LateParts:
-        return _Parts(self, spec.submodule_search_locations or [])
+        """Names of decorators of the compiler, and what they were given."""
 
     @staticmethod
     def graph_break(msg: str = "") -> None:
@@ -65,26 +61,11 @@ class _StandIn(LateModule):
 
     def load(self) -> ModuleType:
         """Return the compiler itself, with the functions marked; it takes the place of this module."""
-        is_first = self.leave()
-        compiler = importlib.import_module(_NAME)
-        if is_first:
-            if _ALONE in sys.modules:
-                setattr(compiler, _ALONE.rpartition(".")[2], sys.modules[_ALONE])  # as if it had been imported now
-            for mark, fn in self._marked:
-                getattr(compiler, mark)(fn)
+        compiler = super().load()
+        marked, self._marked = self._marked, []
+        for mark, fn in marked:
+            getattr(compiler, mark)(fn)
         return compiler
-
-
-class _Parts(LateParts):
-    """Finds `torch._dynamo.…`, which exists once the compiler is loaded, except for the part that needs no other."""
-
-    def __init__(self, stand_in: _StandIn, path: Sequence[str]) -> None:
-        super().__init__([_NAME], stand_in.load)
-        self._path = path
-
-    def find_spec(self, name: str, *_: object) -> Optional[importlib.machinery.ModuleSpec]:
-        """Load the compiler when a part of it is imported that needs it."""
-        return found_below(name, self._path) if name == _ALONE else super().find_spec(name)
 
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:

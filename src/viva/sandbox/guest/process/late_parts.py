@@ -15,35 +15,6 @@ from typing import Any, Callable, Optional, Sequence
 _VERSION = re.compile(r"^__version__\s*=\s*['\"]([^'\"]+)", re.MULTILINE)
 
 
-class LateParts:
-    """Finds modules that are not loaded yet; the first import of one of them brings what all of them need."""
-
-    def __init__(self, names: Sequence[str], bring: Callable[[], object]) -> None:
-        """Watch imports.
-
-        Args:
-            names: of modules; their submodules are meant as well.
-            bring: imports what they need; called once.
-        """
-        self._names, self._bring = names, bring
-        sys.meta_path.insert(0, self)
-
-    def find_spec(self, name: str, *_: object) -> Optional[importlib.machinery.ModuleSpec]:
-        """Bring what the module needs, and find it."""
-        if not is_below(name, self._names):
-            return None
-        self.stop()
-        self._bring()
-        if name in sys.modules:
-            return _Loaded(sys.modules[name]).spec
-        return found_below(name, getattr(sys.modules[name.rpartition(".")[0]], "__path__", []))
-
-    def stop(self) -> None:
-        """Watch no more. May be called more than once."""
-        if self in sys.meta_path:
-            sys.meta_path.remove(self)
-
-
 class _Loaded(importlib.abc.Loader):
     """Hands on a module that was loaded while it was looked for."""
 
@@ -65,42 +36,67 @@ class _Loaded(importlib.abc.Loader):
 class LateModule(ModuleType):
     """In the place of a module until something is asked for that is not here, or a part of the module is imported."""
 
-    def __init__(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """Take the place of the module that a finder has found."""
+    def __init__(self, spec: importlib.machinery.ModuleSpec, alone: Sequence[str] = ()) -> None:
+        """Take the place of a module whose package is loaded.
+
+        Args:
+            spec: of the module.
+            alone: names of parts that can be imported without it, because they use nothing of it.
+        """
         super().__init__(spec.name)
         self.__spec__, self.__file__, self.__path__ = spec, spec.origin, []
-        self._parts = self._watch(spec)
-        self._put(self)
-
-    def _watch(self, spec: importlib.machinery.ModuleSpec) -> LateParts:
-        return LateParts([spec.name], self.load)
-
-    def _put(self, module: Optional[ModuleType]) -> None:
-        """Put a module, or none, where `import` and the package have this one."""
-        package, _, name = self.__name__.rpartition(".")
-        sys.modules.pop(self.__name__, None)
-        vars(sys.modules[package]).pop(name, None)
-        if module is not None:
-            sys.modules[self.__name__] = module
-            setattr(sys.modules[package], name, module)
+        self._alone, self._parts = alone, _Parts(self, spec.submodule_search_locations or [], alone)
+        package, _, self._own_name = spec.name.rpartition(".")
+        self._package = sys.modules[package]
+        sys.modules[spec.name] = self
+        setattr(self._package, self._own_name, self)
 
     def leave(self) -> bool:
         """Give the place back to whoever imports the module next; return False if that has happened."""
         self._parts.stop()
         if sys.modules.get(self.__name__) is not self:
             return False
-        self._put(None)
+        del sys.modules[self.__name__]
+        delattr(self._package, self._own_name)
         return True
 
     def load(self) -> ModuleType:
         """Return the module itself, which takes its place back at the first call."""
         self.leave()
-        return importlib.import_module(self.__name__)
+        module = importlib.import_module(self.__name__)
+        for name in self._alone:
+            if name in sys.modules:
+                setattr(module, name.rpartition(".")[2], sys.modules[name])  # as if it had been imported now
+        return module
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked by those who look at all modules
             raise AttributeError(name)
         return getattr(self.load(), name)
+
+
+class _Parts:
+    """Finds parts of a late module; the first import of one loads the module."""
+
+    def __init__(self, late: LateModule, path: Sequence[str], alone: Sequence[str]) -> None:
+        self._late, self._path, self._alone = late, path, alone
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name: str, *_: object) -> Optional[importlib.machinery.ModuleSpec]:
+        """Load the module if one of its parts is imported that needs it, and find the part."""
+        if not name.startswith(self._late.__name__ + "."):
+            return None
+        if name in self._alone:
+            return importlib.machinery.PathFinder.find_spec(name, self._path)
+        module = self._late.load()
+        if name in sys.modules:
+            return _Loaded(sys.modules[name]).spec
+        return importlib.machinery.PathFinder.find_spec(name, getattr(module, "__path__", []))
+
+    def stop(self) -> None:
+        """Watch no more. May be called more than once."""
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
 
 
 class LateFunctions(LateModule):
@@ -122,16 +118,6 @@ class LateFunctions(LateModule):
             return getattr(self.load(), name)(*args, **kwargs)
 
         return function
-
-
-def is_below(name: str, modules: Sequence[str]) -> bool:
-    """Return whether this is the name of one of the modules, or of a part of one."""
-    return any(name == module or name.startswith(module + ".") for module in modules)
-
-
-def found_below(name: str, path: Sequence[str]) -> Optional[importlib.machinery.ModuleSpec]:
-    """Return where a module is, given the path of its package."""
-    return importlib.machinery.PathFinder.find_spec(name, path)
 
 
 def version_of(library: str) -> str:
