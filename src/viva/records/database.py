@@ -7,15 +7,18 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from viva.model.errors import UsageError
 from viva.records.damaged_copy import keep_damaged
+
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
 
 REVISION: Final = "0005"
 """The present revision of the tables: the last migration."""
@@ -157,9 +160,14 @@ def lock_until_end(connection: Connection, lock: int) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": lock})
 
 
-def insert_or(connection: Connection) -> Callable[[Table], sqlite.Insert | postgresql.Insert]:
+def insert_or(connection: Connection) -> "Callable[[Table], sqlite.Insert | postgresql.Insert]":
     """Return the dialect's own INSERT, which can handle rows that exist already."""
-    return sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    if connection.dialect.name == "sqlite":
+        return sqlite.insert
+
+    from sqlalchemy.dialects import postgresql  # takes as long as a third of SQLAlchemy
+
+    return postgresql.insert
 
 
 def parts(values: Sequence[T]) -> Iterator[Sequence[T]]:

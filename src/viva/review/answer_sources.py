@@ -9,14 +9,14 @@ from viva.model import Attempt, Entry, Score, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, noticed
 from viva.records import Records
-from viva.records.row_packing import attempt_from, points_from, unpack_plain
+from viva.records.row_packing import attempt_from, points_from
+from viva.records.written_entries import unpack_written
 from viva.review.written_answers import GradedSubmission, Written
 
 if TYPE_CHECKING:
     from viva.report.feedback.feedback_page import Notebook
 
 _RESULTS: Final = "results.json"
-_NEEDS_REVIEW: Final = Status.NEEDS_REVIEW.value
 
 
 class AnswerSource(Protocol):
@@ -54,13 +54,8 @@ class RecordsSource:
         if self._assignment.policy().attempts.which == "last":
             rows = list({_students_key(attempt): (attempt, row) for attempt, row in rows}.values())
         for attempt, row in rows:
-            plain = unpack_plain(row.score)
-            written = [
-                _stored_part(entry)
-                for entry in plain["entries"]
-                if entry["rubric"] and entry["status"] == _NEEDS_REVIEW
-            ]
-            yield GradedSubmission(attempt, plain["content_hash"], row.id), written
+            content_hash, entries = unpack_written(row.score)
+            yield GradedSubmission(attempt, content_hash, row.id), [_stored_part(entry) for entry in entries]
 
     def score(self, submission: GradedSubmission) -> Score:
         """Return the whole score, as `AnswerSource.score` does."""

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import cache, partial
 from itertools import chain
 from typing import Self
 
@@ -109,11 +109,16 @@ class ReviewQueue:
         self.outdated = list(self._outdated())
 
     def _outdated(self) -> Iterator[tuple[Review, Judgement | None]]:
-        cached = lru_cache(maxsize=None)(rejudged)  # many answers get the same judgement
+        @cache  # many answers get the same judgement
+        def renewed(number: str, judgement: Judgement, points: Fraction) -> Judgement | None:
+            question = self.rubric.question(number)
+            assert question is not None  # there are answers only to questions of the rubric
+            return rejudged(question, judgement, points)
+
         for row in self.decisions.current():
-            answer, question = self.answer(key_of(row.place)), self.rubric.question(row.place.question)
-            if answer is not None and question is not None and row.judgement.done:
-                new = cached(question, row.judgement, answer.points)
+            answer = self.answer(key_of(row.place))
+            if answer is not None and row.judgement.done:
+                new = renewed(row.place.question, row.judgement, answer.points)
                 if new != row.judgement:
                     yield row, new
 

@@ -4,7 +4,7 @@ import contextlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select
 
@@ -17,7 +17,7 @@ from viva.records.row_packing import points_from
 from viva.records.store import Reason, Records, now
 
 if TYPE_CHECKING:
-    from viva.records.row_packing import StoredRow, StoredRows
+    from viva.records.row_packing import StoredRows
 
 _LOCK: Final = 0x76697662
 """The lock with which markers wait for each other in PostgreSQL."""
@@ -191,8 +191,15 @@ def _columns(place: Place, judgement: Judgement) -> dict[str, object]:
     }
 
 
+_JUDGED: Final = ("items", "adjust", "comment", "done", "earned", "points", "told")
+_COLUMNS: Final = [
+    reviews.c[name]
+    for name in ("id", "action", "content_hash", "question", "kind", "round", *_JUDGED, "by", "why", "at", "undoes")
+]
+
+
 def _of(assignment: str) -> "StoredRows":
-    return select(reviews).where(reviews.c.assignment == assignment)
+    return select(*_COLUMNS).where(reviews.c.assignment == assignment)
 
 
 def _last(assignment: str) -> "StoredRows":
@@ -209,20 +216,20 @@ def _read(connection: Connection, query: "StoredRows") -> list[Review]:
     return [_review(row) for row in connection.execute(query.order_by(reviews.c.id))]
 
 
-def _review(row: "StoredRow") -> Review:
-    judgement = Judgement(
-        items=_items(row.items),
-        adjust=points_from(row.adjust),
-        comment=row.comment,
-        done=bool(row.done),
-        earned=points_from(row.earned),
-        points=points_from(row.points),
-        told=row.told,
+def _review(row: Iterable[Any]) -> Review:
+    """Return a row with the columns of `_COLUMNS`; reading it by their names would take five times as long."""
+    number, action, hash_, question, kind, round_, *judged, by, why, at, undoes = row
+    return Review(number, action, Place(hash_, question, kind, round_), _judgement(*judged), by, why, at, undoes)
+
+
+@lru_cache(maxsize=1000)  # many answers get the same judgement
+def _judgement(items: str, adjust: str, comment: str, done: bool, earned: str, points: str, told: str) -> Judgement:  # noqa: FBT001  # a column
+    return Judgement(
+        items=tuple(json.loads(items)),
+        adjust=points_from(adjust),
+        comment=comment,
+        done=bool(done),
+        earned=points_from(earned),
+        points=points_from(points),
+        told=told,
     )
-    place = Place(row.content_hash, row.question, row.kind, row.round)
-    return Review(row.id, row.action, place, judgement, row.by, row.why, row.at, row.undoes)
-
-
-@lru_cache
-def _items(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
