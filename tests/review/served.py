@@ -5,10 +5,12 @@ import http.client
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-from fastapi import FastAPI, Request
+from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
+from starlette.routing import Route
 
 from viva.review.web.serving.listening import listen
 from viva.review.web.serving.server import ServerOptions, server
@@ -19,57 +21,67 @@ KEY = bytes(range(32))
 PASSWORD = "correct horse"
 
 
-def pages() -> FastAPI:
+def pages() -> Starlette:
     """Answers in place of the pages of `viva review`; `app.state.marks` holds what got through."""
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = Starlette(routes=[*map(Route, _PATHS, _PATHS.values()), Route("/mark", _mark, methods=["POST"]),
+                            Route("/marks.csv", _table, methods=["POST"])])  # fmt: skip
     app.state.marks = []
     app.state.asked, app.state.goes_on = threading.Event(), threading.Event()
-
-    @app.get("/")
-    async def start(request: Request) -> JSONResponse:
-        session = request.scope["viva"]
-        return JSONResponse({"marker": session.marker, "round": session.round, "csrf": session.csrf})
-
-    @app.post("/mark")
-    async def mark(request: Request) -> PlainTextResponse:
-        form = await request.form()
-        app.state.marks.append((request.scope["viva"].marker, form.get("points")))
-        return PlainTextResponse("kept")
-
-    @app.post("/marks.csv")
-    async def table(request: Request) -> PlainTextResponse:
-        async with request.form() as form:
-            upload: Any = form["file"]
-            return PlainTextResponse(str(len(await upload.read())))
-
-    @app.get("/fails")
-    async def fails() -> None:
-        raise RuntimeError("a fault of \x1b[31mours")
-
-    @app.get("/fails-late")
-    async def fails_late() -> StreamingResponse:
-        async def half() -> Any:
-            yield b"half"
-            raise RuntimeError("too late")
-
-        return StreamingResponse(half())
-
-    @app.get("/says-500")
-    async def says_500() -> PlainTextResponse:
-        return PlainTextResponse("its own words", 500)
-
-    @app.get("/own-headers")
-    async def own_headers() -> PlainTextResponse:
-        loose = {"Server": "x", "Content-Security-Policy": "default-src *", "Cache-Control": "public", "X-Own": "kept"}
-        return PlainTextResponse("", headers=loose)
-
-    @app.get("/waits")
-    def waits() -> PlainTextResponse:
-        app.state.asked.set()
-        app.state.goes_on.wait(60)
-        return PlainTextResponse("at last")
-
     return app
+
+
+async def _start(request: Request) -> JSONResponse:
+    session = request.scope["viva"]
+    return JSONResponse({"marker": session.marker, "round": session.round, "csrf": session.csrf})
+
+
+async def _mark(request: Request) -> PlainTextResponse:
+    form = await request.form()
+    request.app.state.marks.append((request.scope["viva"].marker, form.get("points")))
+    return PlainTextResponse("kept")
+
+
+async def _table(request: Request) -> PlainTextResponse:
+    async with request.form() as form:
+        upload: Any = form["file"]
+        return PlainTextResponse(str(len(await upload.read())))
+
+
+async def _fails(_request: Request) -> NoReturn:
+    raise RuntimeError("a fault of \x1b[31mours")
+
+
+async def _fails_late(_request: Request) -> StreamingResponse:
+    async def half() -> Any:
+        yield b"half"
+        raise RuntimeError("too late")
+
+    return StreamingResponse(half())
+
+
+async def _says_500(_request: Request) -> PlainTextResponse:
+    return PlainTextResponse("its own words", 500)
+
+
+async def _own_headers(_request: Request) -> PlainTextResponse:
+    loose = {"Server": "x", "Content-Security-Policy": "default-src *", "Cache-Control": "public", "X-Own": "kept"}
+    return PlainTextResponse("", headers=loose)
+
+
+def _waits(request: Request) -> PlainTextResponse:
+    request.app.state.asked.set()
+    request.app.state.goes_on.wait(60)
+    return PlainTextResponse("at last")
+
+
+_PATHS = {
+    "/": _start,
+    "/fails": _fails,
+    "/fails-late": _fails_late,
+    "/says-500": _says_500,
+    "/own-headers": _own_headers,
+    "/waits": _waits,
+}
 
 
 @dataclass
@@ -123,7 +135,7 @@ class Review:
     """A running server."""
 
     access: Access
-    app: FastAPI
+    app: Starlette
     port: int
     log: list[str] = field(default_factory=list)
 
@@ -147,7 +159,7 @@ def served(*, password: str | None = None) -> Iterator[Review]:
 
 
 @contextlib.contextmanager
-def behind_the_guard(app: FastAPI, *, password: str | None = None) -> Iterator[Review]:
+def behind_the_guard(app: Starlette, *, password: str | None = None) -> Iterator[Review]:
     """Serve an app behind the guard until the end of the block."""
     at, _ = listen(None, None, 0)
     hosts = None if password else at.hosts

@@ -361,7 +361,7 @@ def test_the_password_is_asked_for_twice_and_not_shown(
     assert "horse" not in said.err and next(typed, None) is None
 
 
-@pytest.mark.parametrize("module", ["fastapi", "uvicorn", "jinja2"])
+@pytest.mark.parametrize("module", ["starlette", "uvicorn", "jinja2"])
 def test_a_missing_library_is_said_before_an_address(
     refused: Any, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:

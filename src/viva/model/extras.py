@@ -38,7 +38,7 @@ _ALL: Final = (
     Extra(
         "review",
         "grade written answers in the browser",
-        ("fastapi", "uvicorn", "python_multipart", "itsdangerous", "jinja2", "sqlalchemy"),
+        ("starlette", "uvicorn", "python_multipart", "itsdangerous", "jinja2", "sqlalchemy"),
     ),
     Extra("parquet", "write grades as Parquet", ("pyarrow",)),
     Extra("lms", "send grades to Canvas or Moodle and fetch submissions", ("httpx2",)),

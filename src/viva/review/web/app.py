@@ -1,29 +1,30 @@
-"""The pages as a FastAPI application. Requests without a session do not reach it: see `guard`."""
+"""The pages as a Starlette application. Requests without a session do not reach it: see `guard`."""
 
 from typing import cast
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.responses import Response
+from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from viva.model.errors import UsageError
 from viva.review.queue import ReviewQueue
 from viva.review.web import csv_pages, decision_pages, grading_pages, overview_page
+from viva.review.web.fields import Fields, InvalidField
 from viva.review.web.request_context import ClassNotReady, NotFound, RequestContext
 
 
-def create_app(queue: ReviewQueue) -> FastAPI:
+def create_app(queue: ReviewQueue) -> Starlette:
     """Create the application for a queue; it expects the session of each request as `scope["viva"]`."""
-    app = FastAPI(title="viva review", docs_url=None, redoc_url=None, openapi_url=None)
+    parts = (overview_page, csv_pages, decision_pages, grading_pages)
+    app = Starlette(routes=[route for part in parts for route in part.ROUTES])
     app.state.queue = queue
-    for part in (overview_page, csv_pages, decision_pages, grading_pages):
-        app.include_router(part.router)
     app.add_exception_handler(NotFound, _not_found)
     app.add_exception_handler(ClassNotReady, _class_not_ready)
     app.add_exception_handler(UsageError, _not_possible)
     app.add_exception_handler(HTTPException, _unknown_address)
-    app.add_exception_handler(RequestValidationError, _invalid_form)
+    app.add_exception_handler(InvalidField, _invalid_form)
     return app
 
 
@@ -50,4 +51,6 @@ def _invalid_form(request: Request, _error: Exception) -> Response:
 
 
 def _message(request: Request, status: int, heading: str, sentence: str) -> Response:
-    return RequestContext.of(request).show("message.html.j2", status, heading=heading, sentence=sentence)
+    return RequestContext.of(request, Fields(QueryParams())).show(
+        "message.html.j2", status, heading=heading, sentence=sentence
+    )

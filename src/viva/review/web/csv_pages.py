@@ -1,36 +1,34 @@
 """The pages on which the grades of a round are downloaded and uploaded as a CSV table."""
 
-from typing import Annotated
+from typing import Final
 
-from fastapi import APIRouter, File, UploadFile
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from viva.model.errors import UsageError
 from viva.review.tables import round_csv
-from viva.review.web.request_context import Context
+from viva.review.web.request_context import RequestContext
+from viva.review.web.routing import get, post
 
-router = APIRouter()
 
-
-@router.get("/table")
-def page(context: Context) -> Response:
+def page(context: RequestContext) -> Response:
     """Show the page for downloading and uploading the table."""
     return context.show("table.html.j2", fault="", taken=None)
 
 
-@router.get("/marks.csv")
-def fetch(context: Context) -> Response:
+def fetch(context: RequestContext) -> Response:
     """Return every answer with its grade in the marker's round."""
     name = f"{context.queue.assignment.name}-marks{'-second' if context.marker.round == 2 else ''}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(round_csv.export_csv(context.queue, context.marker.round), media_type="text/csv", headers=headers)
 
 
-@router.post("/marks.csv")
-def bring(context: Context, file: Annotated[UploadFile, File()]) -> Response:
+def bring(context: RequestContext) -> Response:
     """Store the grades of a table, all or none."""
     try:
-        taken = round_csv.import_csv(context.queue, context.marker, file.file.read())
+        taken = round_csv.import_csv(context.queue, context.marker, context.fields.file("file"))
     except UsageError as error:
         return context.show("table.html.j2", 422, fault=str(error), taken=None)
     return context.show("table.html.j2", fault="", taken=taken)
+
+
+ROUTES: Final = (get("/table", page), get("/marks.csv", fetch), post("/marks.csv", bring))

@@ -3,10 +3,9 @@
 import uuid
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-from fastapi import APIRouter, Form
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from viva.formats.decimal_points import show
 from viva.model import Attempt
@@ -16,17 +15,16 @@ from viva.review.decision_log import place_of
 from viva.review.marker_agreement import agreement, cohen_kappa
 from viva.review.rubric_points import MOST_REQUEST, adjustment, tidied
 from viva.review.web import page_values
-from viva.review.web.grading_pages import UNDONE, Text, Texts, unix
-from viva.review.web.request_context import Context, NotFound, RequestContext, address_of, decision_on
+from viva.review.web.grading_pages import UNDONE, unix
+from viva.review.web.request_context import NotFound, RequestContext, address_of, decision_on
+from viva.review.web.routing import get, post
 from viva.review.written_answers import Answer, GradedSubmission
 
-router = APIRouter()
 _DISAGREEMENT = "Two markers came to different points."
 _MOST_FOUND = 20
 
 
-@router.get("/agreement")
-def agreements(context: Context) -> Response:
+def agreements(context: RequestContext) -> Response:
     """Show how far first and second markers agree, question by question."""
     rows = []
     for question in context.queue.rubric.questions:
@@ -46,8 +44,7 @@ def agreements(context: Context) -> Response:
     return context.show("agreement.html.j2", rows=rows, differing=len(context.queue.decisions.differing()))
 
 
-@router.get("/differing")
-def differing(context: Context) -> Response:
+def differing(context: RequestContext) -> Response:
     """Show the answers on which two markers differ."""
     keys = set(context.queue.decisions.differing())
     answers = [answer for answer in context.queue.all_answers() if answer.key in keys]
@@ -57,8 +54,7 @@ def differing(context: Context) -> Response:
     )
 
 
-@router.get("/appeals")
-def appeals(context: Context) -> Response:
+def appeals(context: RequestContext) -> Response:
     """Show the regrade requests, those that wait first."""
     rows = []
     for key, waits in sorted(context.queue.decisions.appealed().items(), key=lambda item: not item[1]):
@@ -69,9 +65,9 @@ def appeals(context: Context) -> Response:
     return _queue(context, "Requests for another look", about, rows)
 
 
-@router.get("/students")
-def students(context: Context, find: str = "") -> Response:
+def students(context: RequestContext) -> Response:
     """Show the answers of the students whose name, id or email contains a text."""
+    find = context.fields.text("find")
     found: dict[str, dict[str, Any]] = {}
     wanted = find.strip().casefold()
     matching: dict[str, list[GradedSubmission]] = {}
@@ -92,32 +88,23 @@ def students(context: Context, find: str = "") -> Response:
     )
 
 
-@router.get("/decide/{number}/{content_hash}")
-def decision(context: Context, number: str, content_hash: str, note: str = "", named: str = "") -> Response:
+def decision(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the page for a decision that overrides both rounds."""
+    note, named = context.fields.text("note"), context.fields.text("named")
     said = {"decided": "Decided.", "noted": "The request is noted.", "undone": UNDONE}.get(note, "")
     return _decision_page(context, context.answer(number, content_hash), note=said, named=bool(named))
 
 
-@router.post("/decide/{number}/{content_hash}")
-def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
-    context: Context,
-    number: str,
-    content_hash: str,
-    items: Texts,
-    adjust: Text = "",
-    comment: Text = "",
-    why: Text = "",
-    seen: Annotated[int, Form()] = 0,
-    action: Text = "",
-) -> Response:
+def decide(context: RequestContext, number: str, content_hash: str) -> Response:
     """Store a decision with its reason."""
-    answer = context.answer(number, content_hash)
+    answer, fields = context.answer(number, content_hash), context.fields
+    items, adjust, comment = fields.texts("items"), fields.text("adjust"), unix(fields.text("comment"))
+    why, seen, action = fields.text("why"), fields.number("seen", 0), fields.text("action")
     if not _may_decide(context, answer):
         raise NotFound("Grade this answer first, so that the grades of others do not influence your decision.")
-    proposal = Judgement(items=tuple(items), comment=unix(comment), points=answer.points)
+    proposal = Judgement(items=tuple(items), comment=comment, points=answer.points)
     try:
-        judgement = context.queue.judge(answer, items, adjustment(adjust), unix(comment), done=True)
+        judgement = context.queue.judge(answer, items, adjustment(adjust), comment, done=True)
         context.queue.settle(context.marker.name, answer, judgement, unix(why), action=action[:64], seen=seen)
     except UsageError as error:
         typed = _Typed(proposal=proposal, adjust=adjust, why=why)
@@ -125,10 +112,9 @@ def decide(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     return context.go(f"{decision_on(answer)}?note=decided")
 
 
-@router.post("/decide/{number}/{content_hash}/request")
-def note_request(context: Context, number: str, content_hash: str, request: Text = "") -> Response:
+def note_request(context: RequestContext, number: str, content_hash: str) -> Response:
     """Store a regrade request."""
-    answer = context.answer(number, content_hash)
+    answer, request = context.answer(number, content_hash), context.fields.text("request")
     try:
         said = tidied(unix(request), "request", MOST_REQUEST)
         context.queue.decisions.appeal((content_hash, number), said, context.marker.name)
@@ -235,3 +221,14 @@ def _queue(context: RequestContext, heading: str, about: str, answers: list[tupl
         for answer, what in answers
     ]
     return context.show("queue.html.j2", heading=heading, about=about, rows=rows, note="")
+
+
+ROUTES: Final = (
+    get("/agreement", agreements),
+    get("/differing", differing),
+    get("/appeals", appeals),
+    get("/students", students),
+    get("/decide/{number}/{content_hash}", decision),
+    post("/decide/{number}/{content_hash}", decide),
+    post("/decide/{number}/{content_hash}/request", note_request),
+)

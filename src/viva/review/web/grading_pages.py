@@ -2,10 +2,9 @@
 
 import re
 import uuid
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Form
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SETTLED, Judgement
@@ -14,32 +13,28 @@ from viva.review import time_estimate
 from viva.review.decision_log import key_of
 from viva.review.rubric_points import adjustment
 from viva.review.web import page_values
-from viva.review.web.request_context import Context, RequestContext, address_of, decision_on
+from viva.review.web.request_context import RequestContext, address_of, decision_on
+from viva.review.web.routing import get, post
 from viva.review.written_answers import Answer
 
-router = APIRouter()
 _ANSWERS_PER_PAGE: Final = 200
 UNDONE: Final = "What you did last was taken back."
 _CHOSEN: Final = re.compile("([0-9a-f]+) ([0-9]{1,18})")
 """The content hash of an answer in a group, and the id of the row that the marker has seen for it."""
-Text = Annotated[str, Form()]
-Texts = Annotated[list[str], Form(default_factory=list)]
 
 
-@router.get("/q/{number}")
-def next_answer(context: Context, number: str) -> Response:
+def next_answer(context: RequestContext, number: str) -> Response:
     """Go to the next answer that is not graded."""
     context.question(number)
     return _go_to_next(context, number)
 
 
-@router.get("/q/{number}/all")
-def all_answers(context: Context, number: str, page: int = 1, done: str = "") -> Response:
+def all_answers(context: RequestContext, number: str) -> Response:
     """Show every answer to a question, in the order in which they are graded."""
     question = context.question(number)
     answers = context.queue.answers[number]
     pages = max(1, -(-len(answers) // _ANSWERS_PER_PAGE))
-    page = min(max(page, 1), pages)
+    page = min(max(context.fields.number("page", 1), 1), pages)
     part = answers[(page - 1) * _ANSWERS_PER_PAGE : page * _ANSWERS_PER_PAGE]
     return context.show(
         "list.html.j2",
@@ -48,38 +43,26 @@ def all_answers(context: Context, number: str, page: int = 1, done: str = "") ->
         answers=[_listed(context, answer) for answer in part],
         pages=pages,
         at=page,
-        note="Every answer to this question that is yours to grade is graded." if done else "",
+        note="Every answer to this question that is yours to grade is graded." if context.fields.text("done") else "",
     )
 
 
-@router.get("/q/{number}/{content_hash}")
-def one_answer(context: Context, number: str, content_hash: str, note: str = "") -> Response:
+def one_answer(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the page of an answer."""
     answer = context.answer(number, content_hash)
     context.queue.leases.open(context.marker, answer)
-    return _answer_page(context, answer, UNDONE if note == "undone" else "")
+    return _answer_page(context, answer, UNDONE if context.fields.text("note") == "undone" else "")
 
 
-@router.post("/q/{number}/{content_hash}")
-def mark(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
-    context: Context,
-    number: str,
-    content_hash: str,
-    items: Texts,
-    adjust: Text = "",
-    comment: Text = "",
-    done: Text = "",
-    then: Text = "",
-    finish: Annotated[str | None, Form()] = None,
-    seen: Annotated[int, Form()] = 0,
-    action: Text = "",
-) -> Response:
+def mark(context: RequestContext, number: str, content_hash: str) -> Response:
     """Store a marker's judgement; `finish` comes from the buttons, `done` and `then` from the script."""
-    answer = context.answer(number, content_hash)
-    finished = done == "yes" if finish is None else finish == "yes"
+    answer, fields = context.answer(number, content_hash), context.fields
+    items, adjust, comment = fields.texts("items"), fields.text("adjust"), unix(fields.text("comment"))
+    finished, then = fields.text("finish", fields.text("done")) == "yes", fields.text("then")
+    seen, action = fields.number("seen", 0), fields.text("action")
     try:
         context.queue.leases.check_may_mark(context.marker, [answer])
-        judgement = context.queue.judge(answer, items, adjustment(adjust), unix(comment), done=finished)
+        judgement = context.queue.judge(answer, items, adjustment(adjust), comment, done=finished)
     except UsageError as error:
         return _not_stored(context, answer, str(error), 422, seen)
     try:
@@ -89,36 +72,32 @@ def mark(  # noqa: PLR0913  # FastAPI fills each parameter from a form field
     except Changed as error:
         context.queue.refresh()
         return _not_stored(context, answer, _conflict_message(error) if context.by_htmx else str(error), 409, seen)
-    if then == "next" or finish == "yes":
+    if then == "next" or fields.text("finish") == "yes":
         return _go_to_next(context, number, answer)
     if not context.by_htmx:
         return context.go(address_of(answer))
     return _saved(context, answer, row.judgement, row.id)
 
 
-@router.get("/q/{number}/{content_hash}/name")
-def name(context: Context, number: str, content_hash: str) -> Response:
+def name(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the names of the students."""
     return context.show("part.html.j2", kind="name", names=page_values.names(context.answer(number, content_hash)))
 
 
-@router.get("/q/{number}/{content_hash}/similar")
-def similar(context: Context, number: str, content_hash: str) -> Response:
+def similar(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the number of similar answers."""
     answer = context.answer(number, content_hash)
     return context.show("part.html.j2", kind="similar", here=address_of(answer), count=len(_similar(context, answer)))
 
 
-@router.get("/q/{number}/{content_hash}/notebook")
-def notebook(context: Context, number: str, content_hash: str, whole: str = "") -> Response:
+def notebook(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the notebook cells around the answer."""
     answer = context.answer(number, content_hash)
-    cells = page_values.notebook(context.queue, answer, whole=bool(whole))
+    cells = page_values.notebook(context.queue, answer, whole=bool(context.fields.text("whole")))
     return context.show("part.html.j2", kind="notebook", here=address_of(answer), **cells)
 
 
-@router.get("/q/{number}/{content_hash}/history")
-def history(context: Context, number: str, content_hash: str) -> Response:
+def history(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the decisions about the answer so far."""
     answer = context.answer(number, content_hash)
     rows = context.queue.decisions.history(answer.key)
@@ -127,8 +106,7 @@ def history(context: Context, number: str, content_hash: str) -> Response:
     )
 
 
-@router.post("/undo")
-def undo(context: Context) -> Response:
+def undo(context: RequestContext) -> Response:
     """Undo the marker's last action, and show its answer."""
     try:
         rows = context.queue.undo(context.marker)
@@ -146,22 +124,15 @@ def undo(context: Context) -> Response:
     return context.go(f"{decision_on(answer) if kind == SETTLED else address_of(answer)}?note=undone")
 
 
-@router.get("/q/{number}/{content_hash}/group")
-def group(context: Context, number: str, content_hash: str) -> Response:
+def group(context: RequestContext, number: str, content_hash: str) -> Response:
     """Show the similar answers, for grading them together."""
     return _group_page(context, context.answer(number, content_hash))
 
 
-@router.post("/q/{number}/{content_hash}/group")
-def mark_group(
-    context: Context,
-    number: str,
-    content_hash: str,
-    chosen: Texts,
-    action: Text = "",
-) -> Response:
+def mark_group(context: RequestContext, number: str, content_hash: str) -> Response:
     """Give the chosen similar answers the grade of this one."""
     answer = context.answer(number, content_hash)
+    chosen, action = context.fields.texts("chosen"), context.fields.text("action")
     state, _ = page_values.state_of(context.queue, context.marker, answer)
     if not state.done:
         return _group_page(context, answer)
@@ -294,3 +265,18 @@ def _listed(context: RequestContext, answer: Answer) -> dict[str, object]:
         "earned": state.earned if seen and (state.done or state.items) else None,
         "draft": not state.done,
     }
+
+
+ROUTES: Final = (
+    get("/q/{number}", next_answer),
+    get("/q/{number}/all", all_answers),
+    get("/q/{number}/{content_hash}", one_answer),
+    post("/q/{number}/{content_hash}", mark),
+    get("/q/{number}/{content_hash}/name", name),
+    get("/q/{number}/{content_hash}/similar", similar),
+    get("/q/{number}/{content_hash}/notebook", notebook),
+    get("/q/{number}/{content_hash}/history", history),
+    post("/undo", undo),
+    get("/q/{number}/{content_hash}/group", group),
+    post("/q/{number}/{content_hash}/group", mark_group),
+)

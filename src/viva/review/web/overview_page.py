@@ -1,23 +1,21 @@
 """The first page: every question with its progress, disagreements and regrade requests."""
 
 from collections import Counter
+from typing import Final
 
-from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from starlette.responses import Response
 
 from viva.records.hand_grading import Changed
 from viva.review import rubric_change, time_estimate
-from viva.review.web.request_context import Context, RequestContext
+from viva.review.web.request_context import RequestContext
+from viva.review.web.routing import get, post
 
-router = APIRouter()
-AT_ONCE_S = 0.1
+AT_ONCE_S: Final = 0.1
 """How long the first page waits for the class; after that it shows how many submissions were read."""
 
 
-@router.get("/")
-def overview(request: Request) -> Response:
+def overview(context: RequestContext) -> Response:
     """Show every question; while the class is being read, show the progress of that."""
-    context = RequestContext.of(request)
     queue = context.queue
     reading = not queue.ready.wait(AT_ONCE_S)  # read once: it may change while the page is made
     if reading or queue.fault is not None:
@@ -35,8 +33,7 @@ def overview(request: Request) -> Response:
     )
 
 
-@router.post("/rubric")
-def follow_rubric(context: Context) -> Response:
+def follow_rubric(context: RequestContext) -> Response:
     """Apply the present rubric to grades given under an earlier one."""
     try:
         rubric_change.apply(context.queue, context.marker)
@@ -60,3 +57,6 @@ def _row(context: RequestContext, number: str, appeals: int, differing: int) -> 
         "appeals": appeals,
         "differing": differing,
     }
+
+
+ROUTES: Final = (get("/", overview, RequestContext.of), post("/rubric", follow_rubric))

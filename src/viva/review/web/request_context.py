@@ -1,15 +1,16 @@
 """The context of one request: the queue, the marker, and how a page is rendered for them."""
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Self
 from urllib.parse import quote
 
-from fastapi import Depends, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from viva.config.rubric import Question
 from viva.review.leases import Marker
 from viva.review.queue import ReviewQueue
+from viva.review.web.fields import Fields
 from viva.review.web.page_rendering import page
 from viva.review.written_answers import Answer
 
@@ -33,13 +34,14 @@ class RequestContext:
     marker: Marker
     csrf: str
     by_htmx: bool
+    fields: Fields
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: Request, fields: Fields) -> Self:
         """Return the context of a request, whether the class is read or not."""
         session = request.scope["viva"]
         marker = Marker(session.marker, session.round)
-        return cls(request.app.state.queue, marker, session.csrf, "hx-request" in request.headers)
+        return cls(request.app.state.queue, marker, session.csrf, "hx-request" in request.headers, fields)
 
     def show(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
         """Render a page."""
@@ -75,13 +77,13 @@ class RequestContext:
         return found
 
 
-def request_context(request: Request) -> RequestContext:
+def ready_context(request: Request, fields: Fields) -> RequestContext:
     """Return the context of a request after the class is read and the decisions of other markers are added.
 
     Raises:
         ClassNotReady: the class is still being read, or cannot be read.
     """
-    context = RequestContext.of(request)
+    context = RequestContext.of(request, fields)
     queue = context.queue
     if not queue.ready.wait(CLASS_TIMEOUT_S):
         raise ClassNotReady("The class is still being read; the first page says how far that is.")
@@ -89,9 +91,6 @@ def request_context(request: Request) -> RequestContext:
         raise ClassNotReady("The class cannot be read; the first page says why.")
     queue.refresh()
     return context
-
-
-Context = Annotated[RequestContext, Depends(request_context)]
 
 
 def address_of(answer: Answer) -> str:
