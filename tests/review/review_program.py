@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from served import pages
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
 from viva.cli import review
 from viva.cli.main import main
@@ -39,17 +41,16 @@ def queue_for(course: Any, what: Any, records_url: Any, assignment: Any) -> Iter
 
 def create_app(queue: QueueRequest) -> Any:
     """Return a small app: `/queue` shows its arguments, and `/holds` answers after a line of input."""
-    app = pages()
 
-    @app.get("/queue")
-    def told() -> PlainTextResponse:
+    def told(_request: Request) -> PlainTextResponse:
         return PlainTextResponse(repr(tuple(queue)))
 
-    @app.get("/holds")
-    def holds() -> PlainTextResponse:
+    def holds(_request: Request) -> PlainTextResponse:
         print("holding", flush=True)
         return PlainTextResponse("at last " + sys.stdin.readline())
 
+    app = pages()
+    app.router.routes += [Route("/queue", told), Route("/holds", holds)]
     return app
 
 
