@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -107,11 +107,12 @@ class Unmeasured(dict[str, training.Threshold]):
 class Unhurried:
     """Gives every test an hour: here it runs with many seeds."""
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)  # before `PlainRun` reads the limits
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
         """Give every test a longer limit; pytest uses the marker that comes first."""
         for item in items:
             item.add_marker(pytest.mark.timeout(3600), append=False)
+        return (yield)
 
 
 def write(path: Path, script: str, entries: dict[str, Any], more: dict[str, Any] | None = None) -> list[str]:
