@@ -26,13 +26,23 @@ def keep_class(records: Records, first: int, last: int, made: Callable[[Score], 
 
 
 def bytes_for_one_more(records: Records, work: Callable[[], object]) -> float:
-    """Return how much the peak of some work grows with each submission of the class."""
-    peaks = []
-    for first, last in ((0, FEW), (FEW, MANY)):
-        keep_class(records, first, last)
-        work()  # what is loaded and cached once
-        tracemalloc.start()
+    """Return how much the peak of some work grows with each submission of the class.
+
+    The lower of two peaks counts: once in a while, Python makes its table of interned texts larger, by megabytes.
+    """
+    keep_class(records, 0, FEW)
+    work()  # what is loaded and cached once
+    of_few = min(_peak(work), _peak(work))
+    keep_class(records, FEW, MANY)
+    of_many = min(_peak(work), _peak(work))
+    return (of_many - of_few) / (MANY - FEW)
+
+
+def _peak(work: Callable[[], object]) -> int:
+    """Return the most bytes that some work holds at once."""
+    tracemalloc.start()
+    try:
         work()
-        peaks.append(tracemalloc.get_traced_memory()[1])
+        return tracemalloc.get_traced_memory()[1]
+    finally:
         tracemalloc.stop()
-    return (peaks[1] - peaks[0]) / (MANY - FEW)
