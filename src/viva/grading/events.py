@@ -39,7 +39,7 @@ class Events:
         self.checkpoints = checkpoints
         """Where trainings are stored; None where nothing is."""
         self.whole_trainings = False
-        """Whether trainings run all their epochs, also after they have met the thresholds that would end them."""
+        """Whether trainings run all epochs, even if they meet their thresholds earlier."""
 
     def begin_test(self, test_id: str, *, hidden: bool) -> None:
         """Attribute the following events to this test."""

@@ -23,7 +23,7 @@ class GradeOptions:
     training: bool = True
     """Run tests that train a model; otherwise they are deferred."""
     whole_trainings: bool = False
-    """Let trainings run all their epochs, also those that could end early: for callers who compare their curves."""
+    """Run all epochs of trainings, even if they meet their thresholds earlier: for callers who compare curves."""
     until_loss: bool = False
     """Stop after the first test that loses points: for callers who need not know how many are lost."""
     explain: bool = True

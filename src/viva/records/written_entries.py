@@ -21,6 +21,10 @@ class _Entry(msgspec.Struct):
     status: str
     rubric: str
 
+    @property
+    def is_left_to_marker(self) -> bool:
+        return bool(self.rubric) and self.status == _NEEDS_REVIEW
+
 
 _SCORE: Final = msgspec.msgpack.Decoder(_Score)
 _ENTRY: Final = msgspec.msgpack.Decoder(_Entry)
@@ -38,8 +42,7 @@ def unpack_written(data: bytes) -> tuple[str, list[dict[str, Any]]]:
     with undamaged():
         try:
             score = _SCORE.decode(zlib.decompress(data))
-            entries = [(raw, _ENTRY.decode(raw)) for raw in score.entries]
+            by_hand = [raw for raw in score.entries if _ENTRY.decode(raw).is_left_to_marker]
         except msgspec.MsgspecError as error:
             raise ValueError(str(error)) from None
-        by_hand = [raw for raw, entry in entries if entry.rubric and entry.status == _NEEDS_REVIEW]
         return score.content_hash, [msgpack.unpackb(raw, raw=False, unicode_errors=SURROGATES) for raw in by_hand]

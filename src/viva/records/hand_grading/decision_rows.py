@@ -19,6 +19,12 @@ from viva.records.store import Reason, Records, now
 if TYPE_CHECKING:
     from viva.records.row_packing import StoredRows
 
+_COLUMNS: Final = [reviews.c[name] for name in (
+    "id", "action", "content_hash", "question", "kind", "round",
+    "items", "adjust", "comment", "done", "earned", "points", "told",
+    "by", "why", "at", "undoes",
+)]  # fmt: skip
+"""What `_review` reads, in this order."""
 _LOCK: Final = 0x76697662
 """The lock with which markers wait for each other in PostgreSQL."""
 _REASON_MISSING: Final = {
@@ -191,13 +197,6 @@ def _columns(place: Place, judgement: Judgement) -> dict[str, object]:
     }
 
 
-_JUDGED: Final = ("items", "adjust", "comment", "done", "earned", "points", "told")
-_COLUMNS: Final = [
-    reviews.c[name]
-    for name in ("id", "action", "content_hash", "question", "kind", "round", *_JUDGED, "by", "why", "at", "undoes")
-]
-
-
 def _of(assignment: str) -> "StoredRows":
     return select(*_COLUMNS).where(reviews.c.assignment == assignment)
 
@@ -217,7 +216,7 @@ def _read(connection: Connection, query: "StoredRows") -> list[Review]:
 
 
 def _review(row: Iterable[Any]) -> Review:
-    """Return a row with the columns of `_COLUMNS`; reading it by their names would take five times as long."""
+    """Return the review in a row of `_COLUMNS`; reading them by name would take five times as long."""
     number, action, hash_, question, kind, round_, *judged, by, why, at, undoes = row
     return Review(number, action, Place(hash_, question, kind, round_), _judgement(*judged), by, why, at, undoes)
 

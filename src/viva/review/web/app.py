@@ -3,7 +3,6 @@
 from typing import cast
 
 from starlette.applications import Starlette
-from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -51,6 +50,5 @@ def _invalid_form(request: Request, _error: Exception) -> Response:
 
 
 def _message(request: Request, status: int, heading: str, sentence: str) -> Response:
-    return RequestContext.of(request, Fields(QueryParams())).show(
-        "message.html.j2", status, heading=heading, sentence=sentence
-    )
+    context = RequestContext.of(request, Fields(request.query_params))
+    return context.show("message.html.j2", status, heading=heading, sentence=sentence)

@@ -6,16 +6,17 @@ from typing import Final
 
 from starlette.datastructures import ImmutableMultiDict, UploadFile
 
-_NUMBER: Final = re.compile("-?[0-9]{1,100}", re.ASCII)
+_NUMBER: Final = re.compile("-?[0-9]{1,100}")
+"""`int` also takes spaces, underscores and the digits of other scripts."""
 
 
 class InvalidField(Exception):
-    """A field is missing, or holds what it cannot hold; no page of viva sends it like this."""
+    """A field is missing or has the wrong kind of value, which the pages never send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a browser has sent; each method raises `InvalidField` for a field that it cannot return."""
+    """The values that a browser sent. Each method raises `InvalidField` if a value is of another kind."""
 
     sent: "ImmutableMultiDict[str, str | UploadFile]"
 

@@ -58,11 +58,13 @@ def mark(context: RequestContext, number: str, content_hash: str) -> Response:
     """Store a marker's judgement; `finish` comes from the buttons, `done` and `then` from the script."""
     answer, fields = context.answer(number, content_hash), context.fields
     items, adjust, comment = fields.texts("items"), fields.text("adjust"), unix(fields.text("comment"))
-    finished, then = fields.text("finish", fields.text("done")) == "yes", fields.text("then")
+    finish, then = fields.text("finish"), fields.text("then")
     seen, action = fields.number("seen", 0), fields.text("action")
     try:
         context.queue.leases.check_may_mark(context.marker, [answer])
-        judgement = context.queue.judge(answer, items, adjustment(adjust), comment, done=finished)
+        judgement = context.queue.judge(
+            answer, items, adjustment(adjust), comment, done=(finish or fields.text("done")) == "yes"
+        )
     except UsageError as error:
         return _not_stored(context, answer, str(error), 422, seen)
     try:
@@ -72,7 +74,7 @@ def mark(context: RequestContext, number: str, content_hash: str) -> Response:
     except Changed as error:
         context.queue.refresh()
         return _not_stored(context, answer, _conflict_message(error) if context.by_htmx else str(error), 409, seen)
-    if then == "next" or fields.text("finish") == "yes":
+    if then == "next" or finish == "yes":
         return _go_to_next(context, number, answer)
     if not context.by_htmx:
         return context.go(address_of(answer))
