@@ -93,7 +93,7 @@ def test_a_box_for_numpy_has_no_torch() -> None:
 
 
 def test_helpers_that_cannot_be_used_end_the_examiner_that_has_begun_to_start(tmp_path: Path) -> None:
-    course = write_course(tmp_path, tests="", key="")
+    course = write_course(tmp_path, tests="", key="", preload="torch?")
     assignment = course.assignment(NAME)
     (assignment.graders / "inside").mkdir()  # without its __init__.py
     missing = partial(unused_modules, assignment, [submission(NUMPY)])

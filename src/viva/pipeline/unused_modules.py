@@ -8,7 +8,7 @@ from typing import Final
 from viva.config import Assignment
 from viva.examiner.boxes.load import helpers_of
 from viva.model import Submission
-from viva.submissions.code_imports import imported, imported_by
+from viva.submissions.code_imports import imported_by
 
 _MOST: Final = 8
 """More submissions are not looked at: the imports are soon paid for, and it is likely that one of them uses them."""
@@ -34,27 +34,33 @@ def unused_modules(assignment: Assignment, submissions: Sequence[Submission | No
     Raises:
         CourseError: the author's helpers cannot be used.
     """
+    optional = tuple(name.rstrip("?") for name in assignment.preload if name.endswith("?"))
     read = [submission for submission in submissions if submission is not None]
-    if len(read) < len(submissions) or len(read) > _MOST or assignment.suite is not None:
+    if not optional or len(read) < len(submissions) or len(read) > _MOST or assignment.suite is not None:
         return ()
     with _PARSING:
-        return _unused(assignment, read)
+        left = _unused(assignment, optional, read)
+    return _not_named(left, assignment) if left else ()
 
 
-def _unused(assignment: Assignment, read: Sequence[Submission]) -> tuple[str, ...]:
+def _unused(assignment: Assignment, optional: tuple[str, ...], read: Sequence[Submission]) -> tuple[str, ...]:
+    """Return the optional modules that no submission uses."""
     known = {name.rstrip("?").partition(".")[0] for name in assignment.preload} | _APART | _BRING.keys()
     used = {"numpy"}  # by boxes themselves
     for modules in map(imported_by, read):
         if modules is None or not modules <= known:
             return ()  # another library may import anything
         used |= modules.union(*(_BRING.get(name, ()) for name in modules))
-    tests = _tests(assignment)
-    used |= {name.partition(".")[0] for text in (*helpers_of(assignment).values(), *tests) for name in imported(text)}
-    used |= {"torch"} if any(map(_TENSORS.search, tests)) else set()
-    optional = [name.rstrip("?") for name in assignment.preload if name.endswith("?")]
     return tuple(name for name in optional if name.partition(".")[0] not in used)
 
 
-def _tests(assignment: Assignment) -> list[str]:
-    """Return the texts of the tests, whose objects of a library would be remade in the box."""
-    return [path.read_text("utf-8") for path in sorted(assignment.graders.glob("test_*.py"))]
+def _not_named(modules: tuple[str, ...], assignment: Assignment) -> tuple[str, ...]:
+    """Return the modules that neither tests nor the author's helpers name where they import."""
+    tests = [path.read_text("utf-8") for path in sorted(assignment.graders.glob("test_*.py"))]
+    texts = [*helpers_of(assignment).values(), *tests]
+    # Objects of a library that a test sends are made anew in the box.
+    sent = {"torch"} if any(map(_TENSORS.search, tests)) else set()
+    tops = {name.partition(".")[0] for name in modules} - sent
+    # Parsing all texts would take as long as asking the numpy solution of an assignment.
+    named = {top for top in tops if any(re.search(rf"\b(?:from|import)\b.*\b{re.escape(top)}\b", t) for t in texts)}
+    return tuple(name for name in modules if name.partition(".")[0] in tops - named)
