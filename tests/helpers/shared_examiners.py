@@ -17,7 +17,8 @@ from typing import Any, Final
 import pytest
 
 from viva.model.grade_request import Graded
-from viva.pipeline.process.examiner_process import ExaminerProcess, environment
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.launch import environment
 from viva.pipeline.process.settings import ExaminerSettings
 
 REPOSITORY: Final = Path(__file__).parents[2]

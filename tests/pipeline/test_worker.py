@@ -159,10 +159,10 @@ def test_an_examiner_lives_from_task_to_task_and_not_longer_than_it_is_of_use(
     started: list[Any] = []
     launch = ExaminerProcess._launch
 
-    def counted(self: ExaminerProcess, log: Any) -> Any:
-        sock = launch(self, log)
-        started.append(self._process)
-        return sock
+    def counted(self: ExaminerProcess) -> Any:
+        launched = launch(self)
+        started.append(launched.process)
+        return launched
 
     monkeypatch.setattr(ExaminerProcess, "_launch", counted)
     assert [reply(task(course)).score.earned for _ in range(3)] == [9, 9, 9]

@@ -137,8 +137,12 @@ class Grading:
     def _pool(
         self, options: GradeOptions, writer: "ResultsWriter", progress: Progress, may_start: Callable[[Job], bool]
     ) -> Pool:
+        def prepare() -> None:
+            writer.prepare()
+            import viva.formats.terminal_table  # noqa: F401  # imported while there is time
+
         observer = Observer(
-            while_waiting=writer.prepare,
+            while_waiting=prepare,
             may_start=may_start,
             on_start=writer.start,
             on_entry=writer.entry,

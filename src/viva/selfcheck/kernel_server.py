@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import viva.sandbox.guest.loading.namespaces as namespaces
 import viva.sandbox.guest.loading.sources as sources
@@ -20,7 +20,8 @@ import viva.sandbox.guest.process.worker as worker
 import viva.sandbox.guest.transport.wire as wire
 from viva.config import Assignment, Course
 from viva.model import Tier
-from viva.pipeline.process.examiner_process import ExaminerProcess, environment
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.launch import Launched, environment, new_log
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.process.counted_time import CountedTime, of_process
 from viva.selfcheck.channels import launch
@@ -127,10 +128,11 @@ class LiveExaminer(ExaminerProcess):
         self.kernel: Kernel | None = None
         self.interruption = Interruption()
 
-    def _launch(self, log: IO[bytes]) -> socket.socket:
-        launched = launch(environment(), self._course.root, log, by_loopback=self._by_loopback)
-        self._process, self._wire = launched.process, launched.wire
-        return launched.control
+    def _launch(self) -> Launched:
+        with new_log() as log:
+            launched = launch(environment(), self._course.root, log, by_loopback=self._by_loopback)
+        self._wire = launched.wire
+        return Launched(launched.process, launched.control, log)
 
     def close(self, *, kill: bool = False) -> None:
         """Close the connection, then the process as ExaminerProcess.close does."""

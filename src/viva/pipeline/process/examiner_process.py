@@ -6,20 +6,18 @@ import os
 import select
 import socket
 import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import IO, Any, Final, Self
+from typing import Any, Final, Self
 
-import viva.sandbox.guest.transport.loopback as loopback
 from viva.config import Assignment, Course
-from viva.model import Case, Entry, Score, Status, system
+from viva.model import Case, Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.plain import entry_from_plain
+from viva.pipeline.process.launch import Launched, launch
 from viva.pipeline.process.messages import receive, send, send_socket
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
 from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
@@ -87,9 +85,9 @@ class ExaminerProcess:
         """
         if self._sock is not None:
             return
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
-        ours = self._sock = self._launch(self._log)
-        if self._stopped and self._process is not None:
+        self._process, ours, self._log = self._launch()
+        self._sock = ours
+        if self._stopped:
             self._process.kill()
         try:
             self._leave_out_unused()
@@ -127,46 +125,9 @@ class ExaminerProcess:
         with self.joined as joined:  # the process has its own by now
             return dataclasses.replace(self.settings, joined=joined.fileno())
 
-    def _launch(self, log: IO[bytes]) -> socket.socket:
-        """Start the process and return this end of its connection."""
-        if not system.INHERITS_DESCRIPTORS:
-            return self._launch_by_loopback(log)
-        ours, theirs = socket.socketpair()
-        try:
-            inherited = [theirs, *([self.joined] if self.joined is not None else [])]
-            self._process = self._popen([str(theirs.fileno())], log, [each.fileno() for each in inherited])
-        finally:
-            theirs.close()
-        return ours
-
-    def _launch_by_loopback(self, log: IO[bytes]) -> socket.socket:
-        with loopback.Listener() as listener:
-            process = self._process = self._popen([loopback.TCP, str(listener.port)], log, [])
-            assert process.stdin is not None  # a pipe, on systems that do not report a closed connection
-            with contextlib.suppress(OSError):  # it has ended, so it does not connect either
-                process.stdin.write(listener.token)
-                process.stdin.flush()
-            try:
-                return listener.accept(process, loopback.ONLY)[loopback.ONLY]
-            except ConnectionError:
-                pass
-        ours, theirs = socket.socketpair()  # as if it had connected and ended: its log says why
-        theirs.close()
-        return ours
-
-    def _popen(self, connection: list[str], log: IO[bytes], inherited: list[int]) -> subprocess.Popen[bytes]:
-        """Start the process; if a closed connection cannot tell it that the parent is gone, standard input does."""
-        return subprocess.Popen(  # noqa: S603  # starts viva's own module
-            [sys.executable, "-I", "-m", "viva.pipeline.process.main", *connection],
-            pass_fds=inherited,
-            env=environment(),
-            cwd=self.settings.course,
-            stdin=subprocess.DEVNULL if system.TELLS_OF_HANGING_UP else subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-            process_group=0,  # Ctrl-C is meant for us; we end the examiner, and it ends when we are gone
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-        )
+    def _launch(self) -> Launched:
+        """Start the process."""
+        return launch(self.joined)
 
     def check_selection(self, options: GradeOptions) -> None:
         """Check that every selected test exists; the examiner must be open.
@@ -357,14 +318,3 @@ class ExaminerProcess:
             self._log.seek(max(0, self._log.tell() - 4000))
             return str(self._log.read().decode("utf-8", "replace"))
         return ""
-
-
-def environment() -> dict[str, str]:
-    """Return the environment variables that the examiner needs; no box gets any of them."""
-    keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "TZ")
-    return {k: os.environ[k] for k in keep if k in os.environ} | {
-        "LANG": "C.UTF-8",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-    }

@@ -1,8 +1,8 @@
 """The examiner process: `python -I -m viva.pipeline.process.main FD`, or `… tcp PORT` where no descriptor is inherited.
 
-It starts the fork server before it reads the key, collects the tests once, and grades the submissions that its parent
-sends as bytes; it never sees a path of a submission. Its environment is cleared, its working directory is the course
-or the folder of the assignment's data. It ends when its parent closes the connection.
+It starts the fork server, a program that gets nothing of its memory, collects the tests once, and grades the
+submissions that its parent sends as bytes; it never sees a path of a submission. Its environment is cleared, its
+working directory is the course or the folder of the assignment's data. It ends when its parent closes the connection.
 
 What the fork server does not need, such as numpy and pytest, is imported after it has been started: both load their
 libraries at the same time.
@@ -218,6 +218,7 @@ def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
 
 def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
     course = load_course(settings.course)
+    os.chdir(course.root)
     assignment = dataclasses.replace(
         course.assignment(settings.assignment),
         limits=settings.limits,  # a small machine gives less memory

@@ -1,9 +1,11 @@
 """Find the isolation levels of this host by trying each step in throw-away processes."""
 
+import contextlib
 import functools
 import json
 import subprocess
 import sys
+import threading
 from typing import Final
 
 from viva.model import Isolation, Tier
@@ -13,15 +15,37 @@ from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 
 _TRIAL_S: Final = 60.0
+_DETECTING: Final = threading.Lock()
+"""Whoever asks while another thread detects the tiers waits for what it finds."""
 
 
-@functools.cache
 def detect_tiers(python: str = sys.executable) -> list[TierReport]:
-    """Return every tier, best first, with what works and what is missing; cached for each interpreter.
+    """Return every tier, best first, with what works and what is missing; found once for each interpreter.
 
     Raises:
         BoxUnavailable: The interpreter cannot be run.
     """
+    with _DETECTING:
+        return _detected(python)
+
+
+def detect_early() -> None:
+    """Begin to detect the tiers in another thread, so that `detect_tiers` need not wait as long."""
+    threading.Thread(target=_detect_quietly, daemon=True, name="detect").start()
+
+
+def isolation_of(tier: Tier) -> Isolation:
+    """Return the isolation that boxes of a tier have on this host."""
+    return next(report.isolation for report in detect_tiers() if report.tier is tier)
+
+
+def _detect_quietly() -> None:
+    with contextlib.suppress(BoxUnavailable):  # whoever asks is told
+        detect_tiers()
+
+
+@functools.cache
+def _detected(python: str) -> list[TierReport]:
     try:
         trial = subprocess.run(  # noqa: S603  # the operator chose the interpreter; the arguments are constant
             [python, "-s", str(START), "detect"],
@@ -38,11 +62,6 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
         raise BoxUnavailable(f"{python} cannot try the isolation layers: {why}") from error
     cgroup = _has_cgroup()
     return [TierReport.from_trial(tier, found.get(str(tier), {}), cgroup=cgroup) for tier in sorted(Tier, reverse=True)]
-
-
-def isolation_of(tier: Tier) -> Isolation:
-    """Return the isolation that boxes of a tier have on this host."""
-    return next(report.isolation for report in detect_tiers() if report.tier is tier)
 
 
 def _has_cgroup() -> bool:
