@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +16,11 @@ from viva.examiner.boxes.load import Loader, helpers_of
 from viva.examiner.boxes.on_gpu import GpuSource
 from viva.examiner.catalog import TestFunction, catalog
 from viva.examiner.grader import RAISED, Grader
+from viva.examiner.rehearsal import Nobody, rehearsed
 from viva.model.box_source import BoxSource
 from viva.model.errors import CourseError
 from viva.model.gpu import GpuNeed, Gpus
+from viva.proxies.key import Key
 
 # Grading needs none of these, and each costs time or writes files next to the course.
 _SWITCHED_OFF: Final = (
@@ -52,6 +55,7 @@ class Serving:
         gpus: Gpus,
         gpu_source: Callable[[], GpuSource],
         loader: type[Loader] = Loader,
+        waits: Callable[[], bool] = lambda: False,
     ) -> None:
         self._course_root = course_root
         self._assignment = assignment
@@ -61,6 +65,8 @@ class Serving:
         self._gpus = gpus
         self._gpu_source = gpu_source
         self._loader = loader
+        self._waits = waits
+        """Whether `source` would wait for boxes now, and this process can fork and need not share its core."""
         self._broken: list[str] = []
         self._served = False
         self.error: Exception | None = None
@@ -120,15 +126,14 @@ class Serving:
         for function in functions if self._gpus.for_training else ():
             if function.training and function.gpu is None:
                 function.gpu = GpuNeed()
-        if "viva.grading.strategies" in sys.modules:
-            import hypothesis.strategies  # noqa: F401  # `agree_on` needs it; now the fork server imports its libraries
-        source = self._source()  # the fork servers start before the key is read
         on_gpu = self._gpus.devices and any(function.gpu is not None for function in functions)
         gpu_source = self._gpu_source() if on_gpu else None
+        if any("agree_on" in vars(function.items[0].module) for function in functions):
+            import hypothesis.strategies  # noqa: F401  # it needs it; now the fork server imports its libraries
         key, seeds = answers_of(self._assignment, self._course_root, self._secret)
-        return Grader(
+        grader = Grader(
             assignment=self._assignment,
-            source=source,
+            source=Nobody(),
             key=key,
             seeds=seeds,
             functions=functions,
@@ -138,6 +143,9 @@ class Serving:
             gpu_source=gpu_source,
             loader=self._loader,
         )
+        with rehearsed(grader) if isinstance(key, Key) and self._waits() else nullcontext():
+            grader.source = self._source()
+        return grader
 
 
 def _suite_hint(graders: Path) -> str:

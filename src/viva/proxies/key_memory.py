@@ -25,6 +25,8 @@ _LARGE: Final = 256
 """Bytes from which an array in a question is represented by a digest."""
 _OVERHEAD: Final = 400
 """Bytes that a kept answer takes in addition to its arrays and those of its question, about."""
+Drawing = tuple[Hashable, Any, list[Any]]
+"""Function and arguments, what was drawn, and the states of the random generators afterwards."""
 _UNCHANGING: Final = frozenset({int, bool, str, bytes, Fraction, type(None)})
 
 
@@ -41,7 +43,8 @@ class KeyMemory:
         self._times: dict[Hashable, int] = {}
         self._answers: dict[Hashable, Any] = {}
         self._drawings: dict[Hashable, tuple[Any, list[Any]]] = {}
-        """By function and arguments, what was drawn, and the states of the random generators afterwards."""
+        """See Drawing."""
+        self._handed_over: set[Hashable] = set()
         self._bytes = 0
 
     def for_submission(self, key: Key) -> Key:
@@ -77,6 +80,18 @@ class KeyMemory:
                 self._drawings[question] = _fresh(value), [generator.state for generator in generators]
                 self._bytes += _OVERHEAD + _size(given) + _size(value)
         return value
+
+    def hand_over(self) -> list[Drawing]:
+        """Return what was drawn since the last time, for the memory of another process."""
+        new = [(question, *self._drawings[question]) for question in self._drawings.keys() - self._handed_over]
+        self._handed_over.update(question for question, _, _ in new)
+        return new
+
+    def take_over(self, drawing: Drawing) -> None:
+        """Keep what the memory of another process has handed over."""
+        question, value, states = drawing
+        self._drawings[question] = value, states
+        self._bytes += _OVERHEAD + _size(value)
 
     def answer(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], ask: Callable[..., Any]) -> Any:
         """Return the kept answer, or ask; keep the answer if it and the question are plain data."""

@@ -5,7 +5,7 @@ submissions that its parent sends as bytes; it never sees a path of a submission
 working directory is the course or the folder of the assignment's data. It ends when its parent closes the connection.
 
 What the fork server does not need, such as numpy and pytest, is imported after it has been started: both load their
-libraries at the same time.
+libraries at the same time. While it imports more, the tests are rehearsed (`viva.examiner.rehearsal`).
 """
 
 import dataclasses
@@ -110,6 +110,11 @@ class Boxes:
         except BoxUnavailable as error:
             raise BoxUnavailable(f"{error} (a box with a GPU; `--gpu defer` leaves such tests out)") from error
         return self._gpu_boxes
+
+    @property
+    def awaited(self) -> bool:
+        """Return whether `pool` would wait for the fork server."""
+        return not self._done.is_set()
 
     @property
     def lost(self) -> bool:
@@ -255,7 +260,9 @@ def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: C
         if assignment.suite is not None:
             serve(grader_of(assignment, boxes.pool(), secret))
         else:
-            _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, options.gpus, boxes.on_gpu))
+            gpus, can_fork = options.gpus, system.FORKS_SAFELY and options.core is None
+            waits = (lambda: boxes.awaited) if can_fork else (lambda: False)
+            _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, gpus, boxes.on_gpu, waits=waits))
     finally:
         boxes.close()
 
