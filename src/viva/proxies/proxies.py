@@ -68,6 +68,8 @@ MOST_OBJECTS: Final = 200
 """The most objects of one answer that are read."""
 _NESTED: Final = frozenset({list, tuple, dict})
 _MAY_HOLD_REFS: Final = _NESTED | {Ref}
+_PLAIN: Final = frozenset({bool, int, float, complex, str, bytes, type(None), np.ndarray})
+"""Types of values that mention no object and cross as they are; most long lists hold nothing else."""
 
 
 class Caller:
@@ -357,7 +359,7 @@ def to_box(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if kind is list or kind is tuple or kind is set or kind is frozenset:
-        return kind(to_box(v) for v in value)
+        return kind(value if _PLAIN.issuperset(map(type, value)) else map(to_box, value))
     if kind is dict:
         return {to_box(k): to_box(v) for k, v in value.items()}
     return value
@@ -411,8 +413,10 @@ def _holds_object(value: Any) -> bool:
     if isinstance(value, Caller) or (isinstance(value, Code) and value.make is not None):
         return True
     if isinstance(value, dict):
-        return any(map(_holds_object, value.values()))
-    return isinstance(value, list | tuple | set | frozenset) and any(map(_holds_object, value))
+        value = value.values()
+    elif not isinstance(value, list | tuple | set | frozenset):
+        return False
+    return not _PLAIN.issuperset(map(type, value)) and any(map(_holds_object, value))
 
 
 def _holds_ref(value: Any) -> bool:

@@ -22,7 +22,7 @@ from viva.verify.mutants.quick_mutants import LIMIT_S, ten
 from viva.verify.rubric_checks import rubric_complaints
 from viva.verify.verdict_check import complaints, points_complaint, waits
 
-LOAD_S: Final = 3.0
+LOAD_S: Final = 1.5
 CALL_S: Final = 3.0
 """The most seconds for a cell, and for a test, of an example that is known to run into a time limit; one that sleeps
 takes four times as long."""
