@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from cli_course import RIGHT, hand_in
 from cli_run import below, still_there
+from waiting import wait_until
 
 from viva.formats.results_json import Results, load_results
 
@@ -31,13 +32,6 @@ def slow_class(tmp_path: Path) -> Path:
     for index in range(8):
         hand_in(tmp_path / "class" / f"s{index}", SLEEPS)
     return tmp_path / "class"
-
-
-def wait_until(true: Callable[[], object], within_s: float = 30) -> None:
-    deadline = time.monotonic() + within_s
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def results() -> list[Results]:

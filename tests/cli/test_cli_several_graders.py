@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import postgres
 import pytest
 from cli_course import SLOW, hand_in
 from cli_run import Viva
+from waiting import wait_until
 
 from viva.formats.results_json import load_results
 from viva.records import Records
@@ -60,16 +60,10 @@ def asked(folder: Path) -> Counter[str]:
     return Counter(path.read_text().split()) if path.exists() else Counter()
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Until it holds; a test that waits in vain is ended by its own limit."""
-    while not condition():
-        time.sleep(0.02)
-
-
 def test_three_graders_share_a_class_and_one_of_them_is_killed(start: Start, course: Path, tmp_path: Path) -> None:
     folders = [tmp_path / f"out-{number}" for number in range(3)]
     graders = [start("grade", tmp_path / "class", "-o", folder, "--workers", 1) for folder in folders]
-    wait_for(lambda: len(asked(tmp_path)) >= 4)
+    wait_until(lambda: len(asked(tmp_path)) >= 4)
     os.killpg(graders[0].pid, signal.SIGKILL)
     said = [grader.communicate(timeout=600) for grader in graders]
     assert [grader.returncode for grader in graders[1:]] == [0, 0], said
@@ -103,7 +97,7 @@ def test_records_that_are_lost_in_the_middle_cost_no_result(
 ) -> None:
     """The run ends with a sentence; what it has graded is on disk, and the next run grades the rest."""
     grader = start("grade", tmp_path / "class", "-o", tmp_path / "out", "--workers", 1)
-    wait_for(lambda: len(asked(tmp_path)) >= 3)
+    wait_until(lambda: len(asked(tmp_path)) >= 3)
     lose(url, course)
     _, said = grader.communicate(timeout=600)
     assert grader.returncode == 1 and "Traceback" not in said, said

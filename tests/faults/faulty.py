@@ -5,8 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,14 +82,6 @@ def start(*arguments: object) -> "subprocess.Popen[str]":
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def wait_until(true: Callable[[], object]) -> None:
-    """Look until it is so."""
-    deadline = time.monotonic() + COMMAND_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def own_mounts(*lines: str) -> list[str]:

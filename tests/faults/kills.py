@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "cli")]
+sys.path += [str(Path(__file__).parents[1] / name) for name in ("faults", "cli", "helpers")]
 
 from cli_course import SECRET
 from cli_run import without_warning
@@ -27,8 +27,8 @@ from faulty import (
     patient_course,
     result,
     start,
-    wait_until,
 )
+from waiting import wait_until
 
 NEVER_S = 3600.0
 

@@ -22,8 +22,8 @@ from faulty import (
     patient_course,
     result,
     start,
-    wait_until,
 )
+from waiting import wait_until
 
 pytestmark = [linux_only, pytest.mark.long]
 ODD = "ein Kurs 🎓 'of' \"two\" $HOME; né"

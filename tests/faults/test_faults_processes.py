@@ -22,9 +22,9 @@ from faulty import (
     result,
     start,
     statuses,
-    wait_until,
 )
 from kills import kill
+from waiting import wait_until
 
 from viva.config import load_course
 from viva.model import Tier

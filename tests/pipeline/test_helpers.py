@@ -1,13 +1,13 @@
 """Tests of one submission that train run side by side, and nothing of its result tells who has asked them."""
 
 import dataclasses
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from examined import NAME, SECRET, best_tier, handed_in, without_times, write_course
+from waiting import wait_until
 
 from viva.config import Course
 from viva.model import Entry, Status
@@ -22,7 +22,6 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.limits.processes import lines_of
 
-_SOON_S = 60.0
 Run = Callable[[], list[tuple[Job, Any]]]
 TESTS = '''\
 import os
@@ -254,7 +253,7 @@ def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, m
     seen: set[int] = set()
 
     def interrupted(*_: object) -> None:
-        wait_for(lambda: len([*met.iterdir()]) == 2)
+        wait_until(lambda: len([*met.iterdir()]) == 2)
         seen.update(children() - before)
         raise KeyboardInterrupt
 
@@ -262,7 +261,7 @@ def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, m
     with pytest.raises(KeyboardInterrupt):
         pool()
     assert len(seen) == 2
-    wait_for(lambda: not seen & children())
+    wait_until(lambda: not seen & children())
 
 
 def children() -> set[int]:
@@ -270,13 +269,6 @@ def children() -> set[int]:
     threads = [*Path("/proc/self/task").iterdir()]  # one may end meanwhile
     lines = [line for thread in threads for line in lines_of(f"{thread}/children")]
     return {int(pid) for line in lines for pid in line.split()}
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + _SOON_S
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
