@@ -3,12 +3,15 @@
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from examined import NAME, best_tier, write_course
+from waiting import wait_until
 
+from viva.config import Course
 from viva.pipeline.process.launch import environment
 
 TESTS: Final = '''
@@ -91,14 +94,14 @@ from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.main import Boxes
 from viva.pipeline.process.settings import BoxOptions
 
-root, name, tier, right = sys.argv[1:]
+root, name, tier, right, awaited = sys.argv[1:]
 course = load_course(Path(root))
 assignment = course.assignment(name)
 boxes = Boxes(assignment, BoxOptions(Tier[tier]))
 
 def source():
     end = time.monotonic() + 60
-    while not (assignment.graders / "rehearsed").exists() and time.monotonic() < end:
+    while not (assignment.graders / awaited).exists() and time.monotonic() < end:
         time.sleep(0.01)
     return boxes.pool()
 
@@ -116,18 +119,33 @@ boxes.close()
 """
 
 
+def examiner(course: Course, awaited: str) -> list[str]:
+    """The command of an examiner that has no box until a file of this name is next to the tests."""
+    return [sys.executable, "-c", EXAMINER, str(course.root), NAME, best_tier().name, RIGHT, awaited]
+
+
 def lines(path: Path) -> int:
     return len(path.read_text("utf-8").splitlines())
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="macOS and Windows have no fork server to wait for")
+def is_run_by_a_process(text: str) -> bool:
+    """Whether the command line of a process holds a text."""
+    for folder in Path("/proc").iterdir():
+        with suppress(OSError):
+            if folder.name.isdigit() and text.encode() in (folder / "cmdline").read_bytes():
+                return True
+    return False
+
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="macOS and Windows have no fork server to wait for")
+
+
 @pytest.mark.parametrize("end", ["os._exit(1)", "while True: pass", "raise KeyError"])
 def test_what_tests_draw_is_kept_and_nothing_else(end: str, tmp_path: Path) -> None:
     course = write_course(tmp_path, tests=TESTS.replace("END", end), key=KEY)
     graders = course.assignment(NAME).graders
-    arguments = [str(course.root), NAME, best_tier().name, RIGHT]
-    command = [sys.executable, "-c", EXAMINER, *arguments]
-    ran = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120, check=False)
+    command, variables = examiner(course, "rehearsed"), environment()
+    ran = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
     found: list[dict[str, Any]] = json.loads((graders / "found.json").read_text("utf-8"))
     first, second = ({name: status for name, status in each.items() if name != "test_once"} for each in found)
@@ -135,3 +153,15 @@ def test_what_tests_draw_is_kept_and_nothing_else(end: str, tmp_path: Path) -> N
     assert found[0]["test_once"] == "passed"  # and the second submission sees what the first one left there
     assert lines(graders / "drawn") == 1
     assert lines(graders / "rehearsed") == 3
+
+
+def test_it_ends_when_its_examiner_is_killed(tmp_path: Path) -> None:
+    course = write_course(tmp_path, tests=TESTS.replace("END", "while True: pass"), key=KEY)
+    command = examiner(course, "a file that never comes")
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until((course.assignment(NAME).graders / "rehearsed").exists)
+    finally:
+        process.kill()
+        process.wait()
+    wait_until(lambda: not is_run_by_a_process(str(tmp_path)))

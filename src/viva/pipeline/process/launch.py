@@ -46,9 +46,10 @@ def launch(joined: socket.socket | None = None) -> Launched:
 
 
 def launch_early() -> None:
-    """Start a process for the next `launch`; does nothing where none can be started now."""
-    with contextlib.suppress(OSError):
-        _EARLY.append(_launched(None))
+    """Start a process for the next `launch`; does nothing where none can be started now, or only be waited for."""
+    if system.INHERITS_DESCRIPTORS:
+        with contextlib.suppress(OSError):
+            _EARLY.append(_launched(None))
 
 
 def environment() -> dict[str, str]:

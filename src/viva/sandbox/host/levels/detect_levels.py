@@ -30,8 +30,8 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
 
 
 def detect_early() -> None:
-    """Begin to detect the tiers in another thread, so that `detect_tiers` need not wait as long."""
-    threading.Thread(target=_detect_quietly, daemon=True, name="detect").start()
+    """Begin to detect the tiers in another thread, which ends before Python does and so leaves no cgroup."""
+    threading.Thread(target=_detect_quietly, name="detect").start()
 
 
 def isolation_of(tier: Tier) -> Isolation:
