@@ -260,8 +260,9 @@ def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: C
         if assignment.suite is not None:
             serve(grader_of(assignment, boxes.pool(), secret))
         else:
-            gpus, can_fork = options.gpus, system.FORKS_SAFELY and options.core is None
-            waits = (lambda: boxes.awaited) if can_fork else (lambda: False)
+            gpus = options.gpus
+            rehearses = settings.joined is None and options.core is None and system.FORKS_SAFELY
+            waits = (lambda: boxes.awaited) if rehearses else (lambda: False)
             _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, gpus, boxes.on_gpu, waits=waits))
     finally:
         boxes.close()
