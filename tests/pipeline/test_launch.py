@@ -8,7 +8,7 @@ from rows import Rows
 
 from viva.cli.shared import early_start
 from viva.pipeline.process import launch as launching
-from viva.pipeline.process.launch import Launched, launch, launch_early
+from viva.pipeline.process.launch import Launched, end_early, launch, launch_early
 from viva.sandbox.host.levels import detect_levels
 
 
@@ -41,7 +41,15 @@ def test_one_that_has_ended_is_replaced(started: list[Launched]) -> None:
     assert started[1] is not early and started[1].process.poll() is None
 
 
-def test_one_that_no_one_takes_ends_with_the_command(started: list[Launched]) -> None:
+def test_one_that_no_one_takes_ends_with_the_command() -> None:
+    launch_early()
+    [early] = launching._EARLY
+    end_early()
+    assert early.process.returncode is not None and early.log.closed
+    assert not launching._EARLY
+
+
+def test_one_whose_command_was_killed_ends_by_itself(started: list[Launched]) -> None:
     launch_early()
     started.append(launching._EARLY.pop())
     started[0].sock.close()
@@ -71,9 +79,10 @@ def test_commands_start_early_what_they_need(monkeypatch: pytest.MonkeyPatch) ->
     with Rows() as row:
         for arguments, wanted in expected.items():
             begun.clear()
-            early_start.start_early(arguments)
+            end = early_start.start_early(arguments)
             with row(" ".join(arguments)):
                 assert begun == wanted
+                assert (end is end_early) is bool(wanted)
 
 
 def test_levels_are_detected_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,16 @@ def launch_early() -> None:
             _EARLY.append(_launched(None))
 
 
+def end_early() -> None:
+    """End a process that was started early and that no one has taken."""
+    while _EARLY:
+        early = _EARLY.pop()
+        early.sock.close()
+        early.process.kill()
+        early.process.wait()
+        early.log.close()
+
+
 def environment() -> dict[str, str]:
     """Return the environment variables that the examiner needs; no box gets any of them."""
     keep = ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "TMP", "TZ")

@@ -31,7 +31,8 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
 
 def detect_early() -> None:
     """Begin to detect the tiers in another thread, which ends before Python does and so leaves no cgroup."""
-    threading.Thread(target=_detect_quietly, name="detect").start()
+    with contextlib.suppress(RuntimeError):  # where no thread can be started, nothing is found early
+        threading.Thread(target=_detect_quietly, name="detect").start()
 
 
 def isolation_of(tier: Tier) -> Isolation:
