@@ -1,6 +1,5 @@
 """Turn what a test's body did into a status and messages for student and staff."""
 
-import errno
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from viva.compare import Disagreement
 from viva.grading.signals import NeedsReview
 from viva.model import Status
 from viva.model.errors import (
+    OF_THE_MACHINE,
     BoxDied,
     BoxTimeout,
     BoxUnavailable,
@@ -36,10 +36,6 @@ NOT_LOADED: Final = "Not asked: your submission could not be loaded. The reason 
 OUTPUT_CAP: Final = 4000
 ROOM_BYTES: Final = 256 << 20
 """Bytes that must be free after a MemoryError, or else the examiner itself is short: the most one answer may hold."""
-_OUR_ERRORS: Final = frozenset(
-    getattr(errno, name)
-    for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOLCK", "ESTALE")
-)
 NOT_REPEATABLE: Final = "does not have a deterministic implementation"
 """A part of what torch raises for an operation that has no deterministic algorithm on a GPU."""
 _NOT_REPEATABLE_TEXT: Final = (
@@ -143,7 +139,7 @@ def _host_is_short(error: BaseException | None) -> bool:
             bytearray(ROOM_BYTES)
         except MemoryError:
             return True
-    return isinstance(error, OSError) and error.errno in _OUR_ERRORS
+    return isinstance(error, OSError) and error.errno in OF_THE_MACHINE
 
 
 def describe(error: StudentRaised) -> str:

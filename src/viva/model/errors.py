@@ -15,6 +15,7 @@ VivaError
 └── GraderError           viva or the course author is at fault: unscored until retried, exit status 2
 """
 
+import errno
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -54,6 +55,11 @@ class NotAskedAgain(BoxTimeout):
     """The same question had already gone unanswered several times."""
 
 
+OF_THE_MACHINE: Final = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOLCK", "ESTALE")
+)
+"""Numbers of the OSErrors of a machine that is short of something, or broken: no one's code is wrong."""
 BY_A_LIMIT: Final = frozenset(
     (
         *("memory limit", "processor time limit", "disk limit", "too much output", "too many processes"),
