@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_until(condition: Callable[[], object], within_s: float = 120) -> None:
+def wait_until(condition: Callable[[], object], within_s: float = 240) -> None:
     """Look until a condition holds; fail the test if it does not hold within a time that only a fault takes."""
     end = time.monotonic() + within_s
     while not condition():

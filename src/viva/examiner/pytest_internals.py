@@ -16,7 +16,10 @@ SEEN_WITH: Final = ("8.2.0", "9.2.0")
 
 
 class NoVerdict(OutcomeException):
-    """Ends a test; pytest then tears down its fixtures, which it does not do after any other BaseException."""
+    """Ends a test that does not catch it as an exception of a student's program.
+
+    pytest then tears down its fixtures, which it does not do after any other BaseException.
+    """
 
 
 def fresh(item: pytest.Function) -> pytest.Function:

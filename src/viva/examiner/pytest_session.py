@@ -66,7 +66,7 @@ class Serving:
         self._gpu_source = gpu_source
         self._loader = loader
         self._waits = waits
-        """Whether `source` would wait for boxes now, and this process can fork and need not share its core."""
+        """Whether to rehearse now: `source` would wait for boxes, and this process may fork and use another core."""
         self._broken: list[str] = []
         self._served = False
         self.error: Exception | None = None
@@ -129,7 +129,7 @@ class Serving:
         on_gpu = self._gpus.devices and any(function.gpu is not None for function in functions)
         gpu_source = self._gpu_source() if on_gpu else None
         if any("agree_on" in vars(function.items[0].module) for function in functions):
-            import hypothesis.strategies  # noqa: F401  # it needs it; now the fork server imports its libraries
+            import hypothesis.strategies  # noqa: F401  # for agree_on; now the fork server imports its libraries
         key, seeds = answers_of(self._assignment, self._course_root, self._secret)
         grader = Grader(
             assignment=self._assignment,

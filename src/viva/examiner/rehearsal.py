@@ -1,4 +1,4 @@
-"""Run tests up to the first call of a student's function, while there is no box yet: what they draw is kept.
+"""Run each test up to its first call of a student's function while there is no box yet, and keep what it draws.
 
 Many tests draw until a question tells a right answer from common mistakes. A rehearsal does that while the fork server
 imports torch, which takes longer. It has a process of its own, so that a test that never ends, that ends its process or
@@ -31,26 +31,22 @@ from viva.proxies.key_memory import Drawing
 from viva.replay.call_log.exchange import FUNCTION
 
 
-class NobodyAnswers(NoVerdict):
-    """There is no program that could answer. Tests do not catch this as something that a program raised."""
-
-
 class Nobody:
     """Where boxes come from until there are any."""
 
     def take(self) -> NoReturn:
-        """Raise NobodyAnswers."""
-        raise NobodyAnswers
+        """Raise NoVerdict."""
+        raise NoVerdict
 
 
 class _Rehearsal(BoxSession):
     """Finds every name, as a function that cannot be called."""
 
     def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
-        """Return that a name is defined; raise NobodyAnswers for any other question."""
+        """Return that a name is defined; raise NoVerdict for any other question."""
         if op == "find":
             return FUNCTION
-        raise NobodyAnswers
+        raise NoVerdict
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def _not_named(modules: tuple[str, ...], assignment: Assignment) -> tuple[str, .
     """Return the modules that neither tests nor the author's helpers name where they import."""
     tests = [path.read_text("utf-8") for path in sorted(assignment.graders.glob("test_*.py"))]
     texts = [*helpers_of(assignment).values(), *tests]
-    # Objects of a library that a test sends are made anew in the box.
+    # The box must import the library of each object that a test sends.
     sent = {"torch"} if any(map(_TENSORS.search, tests)) else set()
     tops = {name.partition(".")[0] for name in modules} - sent
     # Parsing all texts would take as long as asking the numpy solution of an assignment.

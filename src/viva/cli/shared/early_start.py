@@ -1,4 +1,4 @@
-"""Start what a command waits for before its own modules are imported: both need about a tenth of a second."""
+"""Start what a command waits for, before the command imports its own modules."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

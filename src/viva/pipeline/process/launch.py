@@ -24,7 +24,7 @@ class Launched(NamedTuple):
     sock: socket.socket
     """This end of the connection to it."""
     log: IO[bytes]
-    """What it writes to standard error."""
+    """The file that its standard error goes to."""
 
 
 _EARLY: Final[list[Launched]] = []
@@ -42,6 +42,7 @@ def launch(joined: socket.socket | None = None) -> Launched:
             early = _EARLY.pop()
             if early.process.poll() is None:
                 return early
+            _end(early)
     return _launched(joined)
 
 
@@ -55,11 +56,7 @@ def launch_early() -> None:
 def end_early() -> None:
     """End a process that was started early and that no one has taken."""
     while _EARLY:
-        early = _EARLY.pop()
-        early.sock.close()
-        early.process.kill()
-        early.process.wait()
-        early.log.close()
+        _end(_EARLY.pop())
 
 
 def environment() -> dict[str, str]:
@@ -82,6 +79,13 @@ def new_log() -> Iterator[IO[bytes]]:
     except BaseException:
         log.close()
         raise
+
+
+def _end(launched: Launched) -> None:
+    launched.sock.close()
+    launched.process.kill()
+    launched.process.wait()
+    launched.log.close()
 
 
 def _launched(joined: socket.socket | None) -> Launched:
