@@ -1,7 +1,9 @@
 """The end of a run over a class."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from viva.model import Isolation, Score, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
+from viva.pipeline import results_writer
 from viva.pipeline.grading_run import GradingRun
 from viva.pipeline.jobs import Batches, Job
 from viva.pipeline.results_writer import ResultsWriter
@@ -112,3 +115,21 @@ def test_a_score_that_cannot_be_kept_costs_no_other(jobs: list[Job], tmp_path: P
         found.run(_Pool())
     assert store.kept == ["a"]
     assert sorted(path.parent.name for path in tmp_path.rglob("results.json")) == ["a", "b"]
+
+
+def test_a_result_that_cannot_be_written_for_a_while_costs_no_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Grading continues while a disk is full; only the last state counts."""
+    monkeypatch.setattr(results_writer, "WRITE_EVERY_S", -1.0)
+    assignment: Any = SimpleNamespace(name="small", version=1)
+    job = Job(Path("a"), "a", assignment)
+    writer = ResultsWriter([job], tmp_path, Tier.T0)
+    writer.start(job, ())
+    folder = tmp_path / "a"
+    folder.rename(tmp_path / "away")
+    folder.touch()  # no file can be written below a file
+    writer.entry(job, tuple)
+    folder.unlink()
+    writer.finish(job, Graded(score_of("a")), None)
+    assert json.loads((folder / "results.json").read_bytes())["extra_data"]["complete"]

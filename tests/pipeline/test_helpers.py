@@ -11,7 +11,7 @@ from waiting import wait_until
 
 from viva.config import Course
 from viva.model import Entry, Status
-from viva.model.errors import GraderError
+from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import Gpu, Gpus
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import capacity, local_pool
@@ -196,15 +196,21 @@ def test_the_result_is_that_of_one_examiner(
 
 @pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 @pytest.mark.parametrize("number", ["2", "3"])
-def test_an_error_of_who_is_told_of_an_entry_is_raised_whoever_graded_it(number: str, course: Course) -> None:
-    """One of the two is the helper's: a result that cannot be written must not seem to be complete."""
+@pytest.mark.parametrize("kind", [ValueError, UsageError, OSError])
+def test_an_error_of_who_is_told_of_an_entry_is_raised_whoever_graded_it(
+    kind: type[Exception], number: str, course: Course
+) -> None:
+    """One of the two is the helper's: a result that cannot be written must not seem to be complete.
+
+    Examiners fail with errors of the same kinds, but this is no reason to grade again.
+    """
 
     def refuse(entry: Entry) -> None:
         if entry.number == number:
-            raise ValueError("no place for it")
+            raise kind("no place for it")
 
     to_meet(course)
-    with pytest.raises(ValueError, match="no place for it"):
+    with pytest.raises(kind, match="no place for it"):
         graded(course, on_entry=refuse)
 
 

@@ -171,7 +171,7 @@ class _Run:
         if not isinstance(event[1], bytes):
             return
         news = News.from_bytes(event[1])
-        with self._news, contextlib.suppress(VivaError):  # what cannot be written now is noticed at the end
+        with self._news:
             sent = self._sent.get(news.key)
             if sent is None:
                 return

@@ -86,11 +86,15 @@ class ResultsWriter:
         self._written_at[job.name] = time.monotonic()
 
     def entry(self, job: Job, entries: Callable[[], tuple[Entry, ...]]) -> None:
-        """Rewrite the result after a test, but not more often than is useful."""
+        """Rewrite the result after a test, but not more often than is useful, nor where it cannot be written now.
+
+        `finish` says what still cannot be written then.
+        """
         if job.name not in self._targets or time.monotonic() - self._written_at[job.name] <= WRITE_EVERY_S:
             return
         score = Score(job.name, "", job.assignment.name, job.assignment.version, entries())
-        write_atomically(self._targets[job.name], _result(score, complete=False), durable=False)
+        with contextlib.suppress(UsageError):
+            write_atomically(self._targets[job.name], _result(score, complete=False), durable=False)
         self._written_at[job.name] = time.monotonic()
 
     def checkpoints(self, job: Job) -> Path | None:

@@ -1,5 +1,6 @@
 """What a person sees while a class is graded, and the summary at the end."""
 
+import contextlib
 import re
 import shutil
 import sys
@@ -97,7 +98,14 @@ class Progress:
         warn(f"waiting for {what} that another grader is at ({grader}).")
 
     def tell(self, job: Job, text: str) -> None:
-        """Show the progress of a slow test, in one line that the next one replaces; in a log, now and then."""
+        """Show the progress of a slow test, in one line that the next one replaces; in a log, now and then.
+
+        A terminal that is gone, or a log on a full disk, costs no submission its score.
+        """
+        with contextlib.suppress(OSError):
+            self._tell(job, text)
+
+    def _tell(self, job: Job, text: str) -> None:
         line = escaping.line(text, characters=200)
         if self._bar is not None:
             self._bar.tell(f"{job.path.name}: {line}")

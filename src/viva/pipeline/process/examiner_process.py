@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from viva.config import Assignment, Course
 from viva.model import Case, Entry, Score, Status
@@ -25,6 +25,14 @@ from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall
 START_S: Final = 120.0
 GRACE_S: Final = 20.0
 """How long the examiner may be silent beyond the submission's own time before it is ended; counted as that is."""
+
+
+class _Interruption(NamedTuple):
+    """Why an examiner does not finish a submission."""
+
+    why: str
+    ended: bool = True
+    """Whether it has ended by itself."""
 
 
 class ExaminerProcess:
@@ -161,44 +169,30 @@ class ExaminerProcess:
 
         Raises:
             UsageError, GraderError: as `open`; never after the submission has been sent.
+            Exception: what one of the functions raises.
         """
         self.open()
-        assert self._sock is not None  # open() has made it
         started = time.monotonic()
-        silence_s = self.assignment.limits.submission_s + GRACE_S
         clock = self._new_clock()
         entries: list[Entry] = []
-        ended = True
+        say: dict[str, Any] | None = request.to_plain()
         self.is_asked = True
-        try:
-            send(self._sock, request.to_plain())
-            while True:
-                self._left_s = Countdown(clock, silence_s).left_s
-                if (message := self._next()) is None:
-                    break
-                if message["event"] == "graded":
-                    self.is_asked = False
-                    return Graded.from_plain(message["graded"])
-                if message["event"] == "next":
-                    send(self._sock, {"group": next_group(message["of"])})
-                    continue
-                if message["event"] == "progress":
-                    on_progress(message["text"])
-                    continue
+        while not isinstance(message := self._reply(say, clock), _Interruption):
+            say = None
+            if message["event"] == "graded":
+                self.is_asked = False
+                return Graded.from_plain(message["graded"])
+            if message["event"] == "next":
+                say = {"group": next_group(message["of"])}
+            elif message["event"] == "progress":
+                on_progress(message["text"])
+            else:
                 entries.append(entry_from_plain(message["entry"]))
                 on_entry(entries[-1])
-            why = "the examiner ended"
-        except TimeoutError:
-            ended = False
-            why = "the examiner did not come back in time"
-        except OSError:
-            why = "the connection to the examiner broke"
-        except (UsageError, GraderError) as error:
-            why = f"the examiner gave up: {error}"
         log_tail = self._log_tail()
         self.close(kill=True)
-        score = self._interrupted(request, entries, f"{why}\n{log_tail}", time.monotonic() - started)
-        return Graded(score, finished=False, ended=ended)
+        score = self._interrupted(request, entries, f"{message.why}\n{log_tail}", time.monotonic() - started)
+        return Graded(score, finished=False, ended=message.ended)
 
     def helper(self) -> "ExaminerProcess":
         """Return an examiner, to be opened at once, that takes its boxes from the fork server of this open one."""
@@ -277,6 +271,21 @@ class ExaminerProcess:
         assert self._process is not None  # open() has started it
         pid = self._process.pid
         return clock_of(lambda: pid, time.monotonic)
+
+    def _reply(self, say: dict[str, Any] | None, clock: CountedTime) -> "dict[str, Any] | _Interruption":
+        """Send a message, if there is one, and return the next one of the examiner, or why none comes."""
+        assert self._sock is not None  # open() has made it
+        try:
+            if say is not None:
+                send(self._sock, say)
+            self._left_s = Countdown(clock, self.assignment.limits.submission_s + GRACE_S).left_s
+            return self._next() or _Interruption("the examiner ended")
+        except TimeoutError:
+            return _Interruption("the examiner did not come back in time", ended=False)
+        except OSError:
+            return _Interruption("the connection to the examiner broke")
+        except (UsageError, GraderError) as error:
+            return _Interruption(f"the examiner gave up: {error}")
 
     def _wait(self, *more: socket.socket) -> list[socket.socket]:
         """Return the connections from which something can be read, of the examiner's and those given.

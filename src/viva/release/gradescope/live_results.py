@@ -1,5 +1,6 @@
 """results.json while grading runs: valid at every moment, and never overwritten by an older state."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Final
 
 from viva.formats.atomic_write import write_atomically
 from viva.model import Entry, Isolation, Score
+from viva.model.errors import UsageError
 
 EVERY_S: Final = 0.5
 """How often the file is written while tests run; the first and the last state are always written."""
@@ -26,12 +28,13 @@ class LiveResults:
         """Makes a score of entries; set as soon as the submission is known."""
 
     def entries(self, entries: Callable[[], tuple[Entry, ...]]) -> None:
-        """Accept the entries known now, pending ones included; write them unless that was just done."""
+        """Accept the entries known now, pending ones included; write them if this was not just done and is possible."""
         with self._lock:
             self._entries = entries
             if self._closed or time.monotonic() - self._written < EVERY_S or self.score is None:
                 return
-            self._write(self._json(self.score(entries()), complete=False), durable=False)
+            with contextlib.suppress(UsageError):  # `last` says what still cannot be written then
+                self._write(self._json(self.score(entries()), complete=False), durable=False)
             self._written = time.monotonic()
 
     def last(self, data: bytes | Score) -> None:
