@@ -86,9 +86,9 @@ class ResultsWriter:
         self._written_at[job.name] = time.monotonic()
 
     def entry(self, job: Job, entries: Callable[[], tuple[Entry, ...]]) -> None:
-        """Rewrite the result after a test, but not more often than is useful, nor where it cannot be written now.
+        """Rewrite the result after a test, but not more often than is useful.
 
-        `finish` says what still cannot be written then.
+        An error is left to `finish`, which writes the last state: the disk may have space again by then.
         """
         if job.name not in self._targets or time.monotonic() - self._written_at[job.name] <= WRITE_EVERY_S:
             return

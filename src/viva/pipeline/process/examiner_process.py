@@ -32,7 +32,7 @@ class _Interruption(NamedTuple):
 
     why: str
     ended: bool = True
-    """Whether it has ended by itself."""
+    """As `Graded.ended`."""
 
 
 class ExaminerProcess:

@@ -28,12 +28,12 @@ class LiveResults:
         """Makes a score of entries; set as soon as the submission is known."""
 
     def entries(self, entries: Callable[[], tuple[Entry, ...]]) -> None:
-        """Accept the entries known now, pending ones included; write them if this was not just done and is possible."""
+        """Accept the entries known now, pending ones included; write them unless that was just done."""
         with self._lock:
             self._entries = entries
             if self._closed or time.monotonic() - self._written < EVERY_S or self.score is None:
                 return
-            with contextlib.suppress(UsageError):  # `last` says what still cannot be written then
+            with contextlib.suppress(UsageError):  # left to `last`: the disk may have space again by then
                 self._write(self._json(self.score(entries()), complete=False), durable=False)
             self._written = time.monotonic()
 
