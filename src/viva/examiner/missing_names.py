@@ -10,6 +10,7 @@ from viva.config.recognise import better_fit
 from viva.examiner.boxes.load import LoadReport
 from viva.model import Submission, untrusted
 from viva.model.errors import CourseError, MissingName, NotAnswered, StudentRaised
+from viva.submissions.code_of_names import LINE_END
 from viva.submissions.decode_text import decode
 
 MOST_NAMED: Final = 3
@@ -99,7 +100,7 @@ def _statements(submission: Submission, report: LoadReport) -> Iterator[tuple[st
 
 def _statement_at(text: str, line: int) -> str:
     """Return the lines of the top-level statement that holds a line, from 1."""
-    lines = text.splitlines()
+    lines = LINE_END.split(text)
     begin = end = min(line, len(lines)) - 1
     while begin > 0 and _continues(lines[begin]):
         begin -= 1

@@ -8,7 +8,7 @@ from typing import Final
 from viva.submissions.notebook_prose import MAX_CHARACTERS
 from viva.submissions.syntax_trees import Definition, syntax_trees, with_trees
 
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where a line ends for Python's parser; `str.splitlines` knows more ends."""
 
 
@@ -46,7 +46,7 @@ def fenced(code: str) -> str:
 
 def _definitions(text: str, tree: ast.Module | str) -> Iterator[tuple[str, str]]:
     """Yield each name that the top level of a text defines, and the lines that define it."""
-    lines = _LINE_END.split(text)
+    lines = LINE_END.split(text)
     for node in tree.body if isinstance(tree, ast.Module) else ():
         decorators = node.decorator_list if isinstance(node, Definition) else []
         first = min([node.lineno, *(each.lineno for each in decorators)])

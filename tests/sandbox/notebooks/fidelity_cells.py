@@ -38,6 +38,7 @@ RESULTS: Final = {
     "text": "'it\\'s'",
     "none": "None",
     "semicolon": "6 * 7;",
+    "semicolon_below_other_separators": "text = 'a\x0c\x1c\u2028b'\n6 * 7;",
     "semicolon_in_comment": "'shown'  # not quiet;",
     "last_of_several": "1\n2\n3",
     "assignment": "value = 3",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import linecache
 import os
-from typing import Dict, Optional, Set
+from typing import Dict, List, Optional, Set
 
 _LONGEST_LINE = 200
 _LIBRARIES = os.sep + "site-packages" + os.sep
 """Marks libraries, if the environment is in the folder of a live notebook."""
 _class_name = type.__dict__["__name__"].__get__
-_getline, _join, _normal = linecache.getline, os.path.join, os.path.normpath
+_getline, _join, _normal, _text = linecache.getline, os.path.join, os.path.normpath, io.StringIO
 
 
 class _Work:
@@ -47,8 +48,13 @@ def remember_cell(number: int, text: str) -> str:
     """Store a cell in linecache, so that tracebacks and inspect show the student's lines; return its file name."""
     filename = f"<cell {number}>"
     _CELLS[filename] = f"cell {number}"
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    linecache.cache[filename] = (len(text), None, lines_of(text), filename)
     return filename
+
+
+def lines_of(text: str) -> List[str]:
+    """Return the lines of a source as Python counts them; `str.splitlines` also ends lines at form feeds and others."""
+    return list(_text(text, newline=None))
 
 
 def remember_code(filename: str, name: str) -> None:

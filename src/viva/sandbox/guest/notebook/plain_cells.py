@@ -155,5 +155,5 @@ class PlainCells:
 
 def _ends_with_semicolon(last: ast.Expr, text: str) -> bool:
     """Return whether a semicolon follows the last expression, which suppresses its display."""
-    line = text.splitlines()[(last.end_lineno or 1) - 1].encode("utf-8", "surrogatepass")
+    line = sources.lines_of(text)[(last.end_lineno or 1) - 1].encode("utf-8", "surrogatepass")
     return line[last.end_col_offset :].strip().startswith(b";")
