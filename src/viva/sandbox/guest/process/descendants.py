@@ -25,9 +25,9 @@ def _children_by_scan() -> Set[int]:
         return set()
     for pid in pids:
         try:
-            with open(f"/proc/{pid}/stat") as file:
-                # The command may hold spaces and brackets; the parent is the second field after its last bracket.
-                parent = int(file.read().rpartition(")")[2].split()[1])
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                # The name may hold any bytes; the parent is the second field after its last bracket.
+                parent = int(file.read().rpartition(b")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             continue
         if parent == me:
