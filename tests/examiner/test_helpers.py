@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from examined import NAME, Examined, write_course
 
-from viva.examiner.boxes.load import helpers_of
+from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model.errors import CourseError, UsageError
 
 TESTS = "def test_it(student, inside):\n    '''It is four.'''\n    assert inside.apply(student.double, 2) == 4\n"

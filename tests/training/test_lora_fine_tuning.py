@@ -13,7 +13,7 @@ from graders.bert_lora_fudge import test_fine_tuning as grader
 from graders.bert_lora_fudge.inside.encoder import encode
 from graders.bert_lora_fudge.inside.fine_tuning import ADAPTED, Adam, LoRATuning, seeded
 from viva.config import load_course
-from viva.examiner.boxes.load import helpers_of
+from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model import Score, Status
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess

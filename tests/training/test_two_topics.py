@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.transfer_learning.data import make
 from viva.config import load_course
-from viva.examiner.boxes.load import helpers_of
+from viva.examiner.boxes.author_helpers import helpers_of
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,8 +12,9 @@ from examined import SECRET, best_tier
 
 from fixtures.adapting_transformers.data import make
 from viva.config import load_course
+from viva.examiner.boxes.author_helpers import helpers_of
 from viva.examiner.boxes.box_session import BoxSession
-from viva.examiner.boxes.load import Loader, helpers_of
+from viva.examiner.boxes.load import Loader
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.grading import training

@@ -51,8 +51,9 @@ class Prompt(code.InteractiveConsole):
 def command(path: Path, assignment: str | None, course_dir: Path | None, tier_name: str | None) -> int:
     """Load SUBMISSION into a box and open a prompt with `student`, `submission`, `inside` and `key`."""
     from viva.cli.shared.stop_signals import do_not_repeat
+    from viva.examiner.boxes.author_helpers import helpers_of
     from viva.examiner.boxes.box_session import BoxSession
-    from viva.examiner.boxes.load import Loader, helpers_of
+    from viva.examiner.boxes.load import Loader
     from viva.examiner.fixtures.student_names import Names
     from viva.examiner.fixtures.submission_fixture import SubmissionView
     from viva.examiner.load_notes import notes_for_student

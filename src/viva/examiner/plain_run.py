@@ -11,8 +11,9 @@ import pytest
 
 from viva.config import Assignment, Course, find_course, load_course
 from viva.examiner.answer_source import answers_of
+from viva.examiner.boxes.author_helpers import helpers_of
 from viva.examiner.boxes.box_session import BoxSession
-from viva.examiner.boxes.load import Loader, helpers_of
+from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import OnGpu
 from viva.examiner.catalog import TestFunction, case_label, catalog, resolve, with_prerequisites
 from viva.examiner.grader import CONTEXT, Context

@@ -12,7 +12,8 @@ import pytest
 
 from viva.config import Assignment
 from viva.examiner.answer_source import answers_of
-from viva.examiner.boxes.load import Loader, helpers_of
+from viva.examiner.boxes.author_helpers import helpers_of
+from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource
 from viva.examiner.catalog import TestFunction, catalog
 from viva.examiner.grader import RAISED, Grader

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from viva.config import Assignment
-from viva.examiner.boxes.load import helpers_of
+from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model import Submission
 from viva.submissions.code_imports import imported_by
 

@@ -11,7 +11,7 @@ import yaml
 
 from viva.config import Assignment, Course
 from viva.config.read_config import read_document
-from viva.examiner.boxes.load import helpers_of
+from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model.errors import CourseError, UsageError
 from viva.release.public_tests import imported_names, public_source
 from viva.replay.key_recording import RECORD, Record

@@ -1,5 +1,6 @@
 """Formulas compared by value: two are the same if they give the same numbers at every point that is tried."""
 
+import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -109,12 +110,18 @@ class _Formula:
 
     @classmethod
     def of_author(cls, text: object, ranges: Mapping[str, tuple[float, float]]) -> "_Formula":
-        """Read the formula and find points.
+        """Read the formula and find points, once for all submissions.
 
         Raises:
             ValueError: it cannot be read, or has no value in the ranges.
         """
-        inner, is_order = _without_order(str(text), ranges)
+        return cls._of_author(str(text), tuple(ranges.items()))
+
+    @classmethod
+    @functools.lru_cache(maxsize=1024)
+    def _of_author(cls, text: str, named: tuple[tuple[str, tuple[float, float]], ...]) -> "_Formula":
+        ranges = dict(named)
+        inner, is_order = _without_order(text, ranges)
         try:
             tree = parse(inner, tuple(ranges))
         except Unreadable as why:
@@ -123,7 +130,7 @@ class _Formula:
         if len(points) < POINTS // 2:
             raise ValueError(f"agree_formula: {text!r} has no value at most points of the given ranges.")
         far = _with_values(tree, far_points(points[-1][0]) if is_order else [])
-        return cls(str(text), tree, points, ranges, far, is_order)
+        return cls(text, tree, points, ranges, far, is_order)
 
     def differs_at(self, other: Tree) -> tuple[Values, float, float] | None:
         """Return the first point at which `other` has another value: the point, its value, the right value."""

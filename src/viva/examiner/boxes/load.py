@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from viva.config import Assignment
+from viva.examiner.boxes.author_helpers import compiled
 from viva.examiner.boxes.choice import choice_of
 from viva.model import Submission, system, untrusted
-from viva.model.errors import CourseError, GraderError, LoadFailed, StudentRaised
+from viva.model.errors import GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 from viva.submissions.answers_file import is_answers_file
 from viva.submissions.file_names import CODE
@@ -223,7 +224,8 @@ class Loader:
             for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
                 put_file(ask, limits.call_s, name, path.read_bytes())
             if self._inside:
-                ask("load_inside", timeout_s=limits.load_s, sources=self._inside)
+                bytecode = compiled(tuple(self._inside.items()))
+                ask("load_inside", timeout_s=limits.load_s, sources=self._inside, compiled=bytecode)
         except StudentRaised as error:
             raise GraderError(f"The assignment's data or helpers cannot be loaded in the box: {error}") from error
 
@@ -414,23 +416,6 @@ def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> byt
         if len(parts[-1]) < PART:
             break
     return b"".join(parts)[:cap]
-
-
-def helpers_of(assignment: Assignment) -> dict[str, str]:
-    """Return the author's helpers by file name: `inside.py` or the package `inside/`; empty if there are none.
-
-    Raises:
-        CourseError: there are both, or the package lacks its `__init__.py`.
-    """
-    file, folder = assignment.graders / "inside.py", assignment.graders / "inside"
-    if not folder.is_dir():
-        return {file.name: file.read_text("utf-8")} if file.is_file() else {}
-    if file.is_file():
-        raise CourseError(f"{file} is next to {folder}: expected one of them; move the file into the folder.")
-    if not (folder / "__init__.py").is_file():
-        raise CourseError(f"{folder} has no __init__.py: write one that imports what tests may ask for.")
-    paths = sorted(folder.rglob("*.py"))
-    return {path.relative_to(assignment.graders).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 def _note_forbidden(report: LoadReport, path: str, reply: dict[str, object]) -> None:

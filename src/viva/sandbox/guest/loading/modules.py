@@ -69,7 +69,7 @@ class Loading:
 
     def load_inside(self, request: Request) -> None:
         """Run the author's helpers, `sources` by file name; an error in them is the author's and raises here."""
-        self._namespaces.add_inside(AuthorHelpers(request["sources"]).load())
+        self._namespaces.add_inside(AuthorHelpers(request["sources"], request.get("compiled")).load())
 
     def prepare(self, request: Request, path: str) -> None:
         """Make the process look as if the student had started `path` in the work directory."""

@@ -5,7 +5,7 @@ A request holds the fields of its operation and no others, so every field of one
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict
+from typing import Any, Dict, List, Optional, Tuple, TypedDict
 
 from ..values.raised import Raised
 
@@ -43,6 +43,10 @@ class CellResult(TypedDict, total=False):
     skipped: str
 
 
+Compiled = Tuple[bytes, Dict[str, bytes]]
+"""The magic number of the Python that compiled the helpers, and their bytecode by file name."""
+
+
 class Request(TypedDict, total=False):
     """What the examiner sends to a worker, except for suites and for notebooks with their own tests."""
 
@@ -65,6 +69,7 @@ class Request(TypedDict, total=False):
 
     # Loading
     sources: Dict[str, str]
+    compiled: Compiled
     mode: str
     forbid: List[str]
     starter: List[str]
