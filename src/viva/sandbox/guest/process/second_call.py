@@ -22,6 +22,7 @@ _MOST_S = 0.5
 _MOST_SHARE = 0.25
 """Seconds that the first call may compute, and their share of its limit: a slower function is called once."""
 _MOST_BYTES = 16 << 20
+_FIXED = frozenset({type(None), bool, int, float, complex, str, bytes})
 _dump, _load, _blake2b, _process_time = wire.dump, wire.load, hashlib.blake2b, time.process_time
 
 
@@ -30,6 +31,7 @@ def called_twice(
     args: List[Any],
     kwargs: Dict[str, Any],
     *,
+    each: bool = False,
     limit_s: float,
     encode: Encode,
     refs: References,
@@ -38,6 +40,9 @@ def called_twice(
 
     The second call is left out if the first one changed an argument, was slow, or gave objects that stay in the box.
 
+    Args:
+        each: whether each positional argument is a list of arguments, which nothing changes but what is in it.
+
     Returns:
         "value": the answer of the last call; "changed": the names of arguments that the first call changed, of which
         "1" is the first positional one; "differs": whether the second call answered differently; "raised": what it
@@ -45,7 +50,8 @@ def called_twice(
     """
     named = {**{str(number): value for number, value in enumerate(args, 1)}, **kwargs}
     by_identity = _with_functions(encode)
-    before, restore = {name: _digest(value, by_identity) for name, value in named.items()}, seeding.saved()
+    before = {name: _digest(value, by_identity) for name, value in named.items() if not _is_fixed(value, each=each)}
+    restore = seeding.saved()
     kept, began = refs.last, _process_time()
     value = function(*args, **kwargs)
     took_s = _process_time() - began
@@ -64,6 +70,11 @@ def called_twice(
     except BaseException as error:
         return {**reply, "raised": describe(error)}
     return {**reply, "value": again, "differs": second != first}
+
+
+def _is_fixed(value: object, *, each: bool) -> bool:
+    """Return whether an argument, or each in a list of arguments, is a value that no function can change."""
+    return (set(map(type, value)) if each and type(value) is list else {type(value)}) <= _FIXED
 
 
 def _settled(value: object, encode: Encode) -> Tuple[Optional[bytes], object]:

@@ -213,13 +213,14 @@ class Worker:
         function = self._target(request)
         args = self.refs.arguments(request.get("args") or [])
         kwargs = self.refs.arguments(request.get("kwargs") or {})
-        if request.get("each"):
+        each = bool(request.get("each"))
+        if each:
             function = functools.partial(_each, function)
         if request.get("full"):
             return self._full_call(request, function, args, kwargs)
         if request.get("twice"):
             limit_s = float(request.get("soft_s") or math.inf)
-            return called_twice(function, args, kwargs, limit_s=limit_s, encode=self._plain, refs=self.refs)
+            return called_twice(function, args, kwargs, each=each, limit_s=limit_s, encode=self._plain, refs=self.refs)
         return self._kept(request, function(*args, **kwargs))
 
     def _full_call(
