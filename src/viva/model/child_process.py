@@ -46,6 +46,7 @@ def ask_child(module: str, request: Mapping[str, Any], *, timeout_s: float, cwd:
                 env=os.environ | {"MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"},
                 capture_output=True,
                 text=True,
+                errors="replace",
                 timeout=timeout_s,
                 check=False,
             )

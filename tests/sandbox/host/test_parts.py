@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from viva.model import Limits, Tier
 from viva.model.errors import ProtocolViolation
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.guest.lockdown.visible_files import View
-from viva.sandbox.guest.process import workdirs
+from viva.sandbox.guest.process import descendants, workdirs
 from viva.sandbox.host import leftovers
 from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.exit_reason import reason_of
@@ -79,6 +80,48 @@ def test_trees_are_removed_however_deep_and_closed(tmp_path: Path) -> None:
     workdirs.remove(str(tree))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["outside"]
     assert (outside / "kept").read_text() == "kept"
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root becomes another user")
+def test_all_processes_of_a_user_end_even_if_they_kill_the_one_that_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    become, (reader, writer) = os.setresuid, os.pipe2(os.O_NONBLOCK)
+    os.write(writer, b"the first one dies")
+
+    def become_a_victim(real: int, effective: int, saved: int) -> None:
+        become(real, effective, saved)
+        with contextlib.suppress(BlockingIOError):
+            if os.read(reader, 100):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    monkeypatch.setattr(os, "setresuid", become_a_victim)
+    borrowed = BorrowedUid()
+    with subprocess.Popen(["/bin/sleep", "600"], user=borrowed.uid) as process:
+        descendants.sweep_user(borrowed.uid)
+        process.terminate()  # nothing for a process that has been killed
+        assert process.wait() == -signal.SIGKILL
+    borrowed.give_back()
+    for fd in (reader, writer):
+        os.close(fd)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files have no owners")
+def test_belongings_are_removed_from_a_shared_folder_whatever_others_have_put_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "left" / "below").mkdir(parents=True)
+    (tmp_path / "left" / "below" / "file").write_text("left")
+    (tmp_path / "alone").write_text("left")
+
+    def seen_by_others(prefix: str, dir: str) -> str:  # the name in tempfile
+        private = Path(dir, f"{prefix}1")
+        private.mkdir()
+        for name in (f".{private.name}-1", f".{private.name}-2", ".left-1"):
+            Path(dir, name, "full").mkdir(parents=True)
+        return str(private)
+
+    monkeypatch.setattr("tempfile.mkdtemp", seen_by_others)
+    workdirs.remove_belongings(os.getuid(), [str(tmp_path)])
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".left-1", ".viva-1-1", ".viva-1-2"]
 
 
 @pytest.mark.parametrize(

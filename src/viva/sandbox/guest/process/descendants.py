@@ -57,16 +57,22 @@ def end_orphans(keep: Container[int]) -> None:
 
 
 def sweep_user(uid: int) -> None:
-    """Kill everything that runs as `uid` in one call, which no fork can escape; needs root."""
-    helper = os.fork()
-    if helper == 0:
-        try:
-            os.setgroups([])
-            os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
-            os.kill(-1, signal.SIGKILL)
-        except OSError:
-            pass  # no process of the user was left
-        finally:
-            os._exit(0)
-    os.waitpid(helper, 0)
+    """Kill everything that runs as `uid` in one call, which no fork can escape; needs root.
+
+    The process that makes the call belongs to the user for a moment, in which the others may kill it: then another one
+    is made.
+    """
+    swept = False
+    while not swept:
+        helper = os.fork()
+        if helper == 0:
+            try:
+                os.setgroups([])
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+                os.kill(-1, signal.SIGKILL)
+            except OSError:
+                pass  # no process of the user was left
+            finally:
+                os._exit(0)
+        swept = os.waitpid(helper, 0)[1] == 0

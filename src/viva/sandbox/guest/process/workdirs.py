@@ -81,11 +81,14 @@ def remove_belongings(uid: int, places: Iterable[str]) -> None:
     for place in places:
         left = [entry.path for entry in os.scandir(place) if _owner(entry) == uid] if os.path.isdir(place) else []
         if left:
-            # Move it into a private folder first: in the shared one, others may take the names that `remove` needs.
+            # `remove` makes names next to what it removes: in the shared folder, others may have taken them.
             private = tempfile.mkdtemp(prefix="viva-", dir=place)
+            taken = os.path.join(private, "left")
+            os.mkdir(taken)
             for count, path in enumerate(left):
-                os.rename(path, os.path.join(private, str(count)))
-            remove(private)
+                os.rename(path, os.path.join(taken, str(count)))
+            remove(taken)
+            os.rmdir(private)
 
 
 def _owner(entry: "os.DirEntry[str]") -> int:
