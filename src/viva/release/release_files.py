@@ -6,10 +6,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from packaging.utils import canonicalize_name
+
 from viva.authoring.source import starter_from
 from viva.config import Assignment
 from viva.model.errors import CourseError
 from viva.release import ci_templates
+from viva.release.gradescope.requirements import needed_by
 from viva.submissions.file_names import CODE
 from viva.submissions.starter_code import defined_names
 
@@ -27,8 +30,8 @@ that are defined now. `viva pack` makes the archive to submit. In a repository o
 the tests.
 """
 _BY_THE_WHEEL: Final = frozenset({"numpy"})
-_LOWEST: Final = {"torch": "2.2"}
-"""The lowest versions that the engine works with, where they are lower than what is installed here."""
+_LOWEST: Final = {"torch": "2.2", "transformers": "4.57"}
+"""The lowest versions that tests show to work, where they are lower than what is installed here."""
 
 
 def released_files(assignment: Assignment, starter: dict[str, bytes], viva: str) -> dict[str, bytes]:
@@ -79,19 +82,25 @@ def requirements(assignment: Assignment, viva: str) -> str:
     """Return what checking needs, in versions of which any later one does too, so that nothing installed moves.
 
     Only hypothesis is pinned: `agree_on` draws the same examples only with the same version. What viva itself needs,
-    such as numpy, its wheel says.
+    such as numpy, its wheel says; of an optional module, any version that the engine works with will do. What another
+    one brings is left out: some versions of torch need one version of sympy.
 
     Args:
         assignment: the released assignment.
         viva: where viva is, as pip understands it: a wheel, or an address.
     """
     distributions = metadata.packages_distributions()
+    wanted: dict[str, str] = {}
+    for module in assignment.preload:
+        # None for an optional module that is not installed here.
+        for name in distributions.get(module.rstrip("?").partition(".")[0], [])[:1]:
+            verified = "" if module.endswith("?") else metadata.version(name).partition("+")[0]
+            lowest = _LOWEST.get(name, verified)
+            wanted.setdefault(name, f"{name}>={lowest}" if lowest else name)
+    brought = _BY_THE_WHEEL | {canonicalize_name(needed) for name in wanted for needed in needed_by(name)}
     lines = [viva, f"hypothesis=={metadata.version('hypothesis')}"]
-    for module in (name.rstrip("?").partition(".")[0] for name in assignment.preload):
-        for name in distributions.get(module, [])[:1]:  # none for an optional module that is not installed here
-            if name not in _BY_THE_WHEEL:
-                lines.append(f"{name}>={_LOWEST.get(name, metadata.version(name).partition('+')[0])}")
-    return "".join(f"{line}\n" for line in dict.fromkeys(lines))
+    lines += [line for name, line in wanted.items() if canonicalize_name(name) not in brought]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _files(folder: Path) -> list[Path]:

@@ -42,7 +42,7 @@ def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
     modules |= {name for path in sources for name in _imported(path)}
     provided = metadata.packages_distributions()
     names = [name for module in sorted(modules) for name in provided.get(module, [])[:1]]
-    names += _needed_by(DISTRIBUTION)
+    names += needed_by(DISTRIBUTION)
     if assignment.submission.notebook is not None:
         names += _NOTEBOOKS
     if assignment.kernel:
@@ -56,7 +56,7 @@ def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
             found[name] = metadata.version(name).partition("+")[0]
         except metadata.PackageNotFoundError:  # needed only on other platforms, or optional and not installed
             continue
-        names += _needed_by(name)
+        names += needed_by(name)
     return dict(sorted(found.items()))
 
 
@@ -89,8 +89,8 @@ def vendored(folder: Path, pins: dict[str, str]) -> list[Path]:
     return [path for name, version in pins.items() for path in found[(name, version)]]
 
 
-def _needed_by(name: str) -> list[str]:
-    """Return the direct requirements of an installed distribution, as they are on the platform."""
+def needed_by(name: str) -> list[str]:
+    """Return the direct requirements of an installed distribution, as they are on Linux."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     environment = {**_PLATFORM, "python_version": version, "python_full_version": f"{version}.0"}
     try:
