@@ -90,7 +90,7 @@ class Assignment:
     points: Fraction | None
     """What the tests must add up to; None where assignment.yaml does not say."""
     preload: tuple[str, ...]
-    """Modules imported once, before any submission."""
+    """Modules imported once, before any submission; one with `?` at its end is optional."""
     limits: Limits
     data: tuple[Path, ...]
     """Files that the submission may read: existing regular files."""
