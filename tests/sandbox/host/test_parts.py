@@ -112,7 +112,7 @@ def test_belongings_are_removed_from_a_shared_folder_whatever_others_have_put_th
     (tmp_path / "left" / "below" / "file").write_text("left")
     (tmp_path / "alone").write_text("left")
 
-    def seen_by_others(prefix: str, dir: str) -> str:  # the name in tempfile
+    def seen_by_others(prefix: str, dir: str) -> str:
         private = Path(dir, f"{prefix}1")
         private.mkdir()
         for name in (f".{private.name}-1", f".{private.name}-2", ".left-1"):

@@ -127,7 +127,7 @@ class Source:
         for node in body:
             kind = definitions.kind_of(node)
             if kind == definitions.SKIP or time_is_up():
-                skipped.append(self._place_of(node))
+                skipped.append(self._line_of(node))
                 continue
             quick = kind == definitions.QUICK
             try:
@@ -139,14 +139,14 @@ class Source:
                     continue
                 raised = describe(error)
                 if quick and isinstance(error, SoftTimeout):
-                    skipped.append(f"{self._place_of(node)} (took longer than {definitions.QUICK_S:g} s)")
+                    skipped.append(f"{self._line_of(node)} (took longer than {definitions.QUICK_S:g} s)")
                 elif quick:
-                    skipped.append(f"{self._place_of(node)} ({raised['type']}: {raised['message'][:100]})")
+                    skipped.append(f"{self._line_of(node)} ({raised['type']}: {raised['message'][:100]})")
                 else:
                     problems.append({**raised, "line": node.lineno})
         return Ran(problems[:_MOST_PROBLEMS], skipped)
 
-    def _place_of(self, node: ast.stmt) -> str:
+    def _line_of(self, node: ast.stmt) -> str:
         return f"line {node.lineno}: {definitions.first_words(node, self.text)}"
 
     def _defined_without_hints(self, node: ast.stmt, namespace: Namespace) -> bool:
