@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viva.grading import agree, number, once_per_class, visibility, weight
+from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.floating[Any]]
 Mistakes = dict[str, Callable[[], Any]]
@@ -159,7 +159,6 @@ def causal_model(rng: np.random.Generator) -> list[tuple[list[str], Distribution
     return list(zip(prefixes, distributions(rng, len(prefixes)), strict=True))
 
 
-@once_per_class
 def causal_model_of(
     key: Any, rng: np.random.Generator, sentences: Sequence[Sequence[str]]
 ) -> tuple[list[tuple[list[str], Distribution]], list[float]]:
@@ -168,7 +167,6 @@ def causal_model_of(
     return nodes, [key.causal_log_probability(nodes, tokens) for tokens in sentences]
 
 
-@once_per_class
 def masked_model_of(
     key: Any, rng: np.random.Generator, sentences: Sequence[Sequence[str]]
 ) -> tuple[list[tuple[list[str], list[Distribution]]], list[float]]:

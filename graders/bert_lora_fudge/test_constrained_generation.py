@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graders.bert_lora_fudge.chances import check_independent
-from viva.grading import agree, number, once_per_class, visibility, weight
+from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.floating[Any]]
 Prefix = tuple[str, ...]
@@ -217,7 +217,6 @@ def check_decoding(
     check_counts([counts[x] for x in p_lm], expected, mistakes, "fudge_decode", shown)
 
 
-@once_per_class
 def telling_model(key: Any, rng: np.random.Generator) -> tuple[Nodes, dict[Prefix, float]]:
     """Return a random model of sentences of three tokens that tells what is right from known mistakes."""
     while True:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import agree, number, once_per_class, visibility, weight
+from viva.grading import agree, number, visibility, weight
 
 WORDS = ["le", "chat", "noir", "dort", "bien", "<eos>", "et", "<sos>", "la", "<oov>", "souris", "mange", "<pad>"]
 """The dictionary decides about ids, not a habit: 0 to 3 are common words."""
@@ -317,7 +317,6 @@ def is_clear(scores: NDArray[np.float64]) -> bool:
     return bool(first - second > CLEAR)
 
 
-@once_per_class
 def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tuple[Any, list[int]]:
     ids = prompt_ids(prompt)
     wrong = next_mistakes if len(ids) <= min(WINDOWS) else window_mistakes
@@ -327,7 +326,6 @@ def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tupl
             return model, ids
 
 
-@once_per_class
 def drawn_for_many(
     key: Any, rng: np.random.Generator, prompt: str, max_len: int, *, ends: bool
 ) -> tuple[Any, list[int]]:
@@ -391,7 +389,6 @@ def from_last_token(key: Any, model: Any, ids: Sequence[int], max_len: int) -> l
     return new
 
 
-@once_per_class
 def drawn_for_accuracy(
     key: Any, rng: np.random.Generator, *, sizes: list[int], lengths: list[int], padded: bool = False
 ) -> tuple[Any, list[tuple[Any, Any]], float]:

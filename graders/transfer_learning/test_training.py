@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import agree, number, once_per_class, visibility, weight
+from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.float64]
 Parts = Any
@@ -259,7 +259,6 @@ def batch_of(
     return batch
 
 
-@once_per_class
 def drawn(
     key: Any,
     rng: np.random.Generator,

@@ -1,11 +1,10 @@
-"""agree_on: the same examples every time, drawn once for a class, and the smallest counter-example in the message."""
+"""agree_on: the same examples every time, and the smallest counter-example in the message."""
 
 import inspect
 import os
 import random
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -13,19 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
-from rows import Rows
 from source_constants import FINDER
 
 import viva
 from viva.compare.counterexamples import examples as kept
 from viva.compare.counterexamples import search
-from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
 from viva.compare.counterexamples.shrinking import shrinking
 from viva.grading import Disagreement, agree_on, with_other_arguments
 from viva.grading import strategies as ready
 from viva.model.errors import BoxDied, BoxTimeout, Frame, GraderError, MissingAttribute, StudentRaised
-from viva.proxies.key import Key
-from viva.proxies.key_memory import KeyMemory, RememberingKey
 
 
 def overlap(candidate, reference):
@@ -70,29 +65,6 @@ def test_a_right_answer_costs_one_call_per_example():
     student = Counting(overlap)
     asked(student, examples=30)
     assert 20 <= student.calls <= 30
-
-
-ASKED = []
-
-
-def counted_key(candidate, reference):
-    ASKED.append(candidate)
-    return overlap(candidate, reference)
-
-
-def test_the_key_is_asked_once_for_a_class():
-    """The strategies, and the functions in them, are built again for every submission and still recognised."""
-
-    def grade(student):
-        words = ready.token_lists("abc")
-        agree_on(student, lambda c, r: counted_key(c, r), words, words.map(lambda t: t[::-1]), examples=20)
-
-    grade(overlap)
-    once = len(ASKED)
-    assert 10 <= once <= 20
-    for _ in range(3):
-        grade(Counting(overlap))
-    assert len(ASKED) == once
 
 
 def test_the_smallest_counter_example_is_shown():
@@ -384,105 +356,6 @@ def raising(n):
 
 def always_raising(n):
     raise StudentRaised("KeyError", "other")
-
-
-BUILT_ANEW = [
-    lambda: ready.token_lists("abc", 1, 4),
-    lambda: ready.reference_lists(),
-    lambda: ready.matrices(),
-    lambda: ready.probability_rows(2, (1, 3)),
-    lambda: ready.arrays("n", "d", elements=st.integers(0, 3)),
-    lambda: ready.rows((1, 2), 3),
-    lambda: ready.numbers(0, 1),
-    lambda: ready.sequences(ready.words("a", "b"), "n", distinct=True),
-    lambda: ready.sequences(st.integers(0, 3), ordered=True),
-    lambda: ready.texts("a cat", low=1),
-    lambda: st.lists(st.integers(0, 3)).map(lambda x: [x]),
-    lambda: st.integers(0, 3).filter(lambda n: n > 1) | st.none(),
-    lambda: st.fixed_dictionaries({"a": st.text("xy")}),
-    lambda: st.permutations([1, 2, 3]),
-    lambda: st.just(2),
-]
-
-
-DIFFERENT = [
-    (st.integers(0, 3), st.integers(0, 4)),
-    (st.just(1), st.just(True)),
-    (st.just(0.0), st.just(-0.0)),
-    (st.sampled_from("ab"), st.sampled_from("ba")),
-    (st.just(np.zeros(2)), st.just(np.zeros(3))),
-    (st.just(np.zeros(2)), st.just(np.zeros(2, dtype=np.float32))),
-    (st.just([1, 2]), st.just((1, 2))),
-    (st.just("1"), st.just(1)),
-]
-
-
-class TestFingerprints:
-    """When two questions are taken for the same one."""
-
-    def test_strategies_built_anew_are_the_same_question_before_and_after_use(self):
-        with Rows() as row:
-            for n, make in enumerate(BUILT_ANEW):
-                with row(n):
-                    used = make()
-                    wanted = fingerprint(used)
-                    kept._draw([used], 5)
-                    assert fingerprint(used) == wanted == fingerprint(make())
-
-    def test_closures_count(self):
-        def of(n):
-            return st.integers(0, 9).map(lambda x: x * n)
-
-        assert fingerprint(of(2)) == fingerprint(of(2))
-        assert fingerprint(of(2)) != fingerprint(of(3))
-
-    def test_different_questions_are_told_apart(self):
-        with Rows() as row:
-            for n, (one, other) in enumerate(DIFFERENT):
-                with row(n):
-                    assert fingerprint(one) != fingerprint(other)
-
-    @pytest.mark.parametrize("value", [object(), np.random.default_rng(0), iter([1]), Counting(overlap)])
-    def test_what_cannot_be_told_by_value_is_refused(self, value):
-        with pytest.raises(Unrecognised):
-            fingerprint([value])
-        with pytest.raises(Unrecognised):
-            fingerprint(lambda: value)
-
-    def test_an_empty_cell_is_refused(self):
-        def outer():
-            def inner():
-                return later
-
-            found = inner
-            if found is None:
-                later = 1
-            return found
-
-        with pytest.raises(Unrecognised):
-            fingerprint(outer())
-
-    def test_circles_end(self):
-        circle = []
-        circle.append(circle)
-        with pytest.raises(Unrecognised):
-            fingerprint(circle)
-
-    def test_a_key_that_remembers_its_answers_is_the_same_key(self):
-        module = types.ModuleType("key")
-        vars(module)["f"] = len
-        plain, memory = Key(module), KeyMemory()
-        keys = [plain, RememberingKey(plain, memory), RememberingKey(plain, memory)]
-        keys[1].f([1])  # the memory is no longer empty
-        assert len({fingerprint((key.f, lambda n, key=key: key.f(n))) for key in keys}) == 1
-
-    def test_a_strategy_with_state_is_drawn_anew(self):
-        generator = np.random.default_rng(0)
-        before = kept._cached_examples.cache_info().currsize
-        agree_on(
-            lambda n: n, lambda n: n, st.integers(0, 3).map(lambda n: n + 0 * int(generator.integers(2))), examples=5
-        )
-        assert kept._cached_examples.cache_info().currsize == before
 
 
 @settings(suppress_health_check=list(HealthCheck))

@@ -8,7 +8,6 @@ import pytest
 from rows import Rows
 
 from viva.compare.agree import agree
-from viva.compare.counterexamples.fingerprint import fingerprint
 from viva.compare.disagreement import Disagreement
 from viva.replay.key_recording.recorded_values import digest, packed, unpacked
 
@@ -103,5 +102,3 @@ def test_an_index_that_does_not_count() -> None:
 def test_questions_about_data_frames_are_recognised() -> None:
     assert digest("f", (TABLE,), {}) == digest("f", (TABLE.copy(),), {})
     assert digest("f", (TABLE,), {}) != digest("f", (TABLE[::-1],), {})
-    assert fingerprint([TABLE]) == fingerprint([TABLE.copy()])
-    assert fingerprint([TABLE]) != fingerprint([TABLE.rename(columns={"name": "n"})])

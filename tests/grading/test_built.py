@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 from rows import Rows
 
-from viva.compare.counterexamples.examples import drawn_once
+from viva.compare.counterexamples.examples import generate_arguments
 from viva.compare.show import show
 from viva.grading import strategies
 from viva.grading.functions import NoCode
@@ -43,7 +43,7 @@ def test_an_object_is_the_same_on_both_sides() -> None:
     with Rows() as row:
         for shown, strategy in MADE.items():
             with row(shown):
-                [[drawn]] = drawn_once([strategy], 1)
+                [[drawn]] = generate_arguments([strategy], 1)
                 assert show(drawn).replace("_io.", "io.") == shown
                 there, here = in_a_box(drawn), drawn.here()
                 assert type(there) is type(here)
@@ -56,7 +56,7 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
     torch = pytest.importorskip("torch")
     layer = strategies.built(torch.nn.Linear, st.just(2), st.just(3))
     for strategy in (strategies.networks(lambda: torch.nn.Linear(2, 3)), strategies.networks(layer)):
-        [[drawn]] = drawn_once([strategy], 1)
+        [[drawn]] = generate_arguments([strategy], 1)
         assert show(drawn) in ("torch.nn.Linear(2, 3) after torch.manual_seed(0)",
                                "torch.nn.Linear(2, 3) with random weights (seed 0)")  # fmt: skip
         torch.manual_seed(5)
@@ -65,11 +65,12 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
         assert torch.equal(there.weight, here.weight) and torch.equal(there.bias, here.bias)
         assert torch.equal(torch.random.get_rng_state(), before)  # what draws afterwards is not the same in each call
         assert here is not drawn.here()
-    [[drawn]] = drawn_once([strategies.networks(layer, dropout=True).filter(lambda each: "Dropout" in repr(each))], 1)
+    with_dropout = strategies.networks(layer, dropout=True).filter(lambda each: "Dropout" in repr(each))
+    [[drawn]] = generate_arguments([with_dropout], 1)
     there, here = in_a_box(drawn), drawn.here()
     assert show(drawn).startswith("torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 3))")
     assert torch.equal(there[1].weight, here[1].weight)
-    weights = {repr(drawn.here().weight.tolist()) for [drawn] in drawn_once([strategy], 20)}
+    weights = {repr(drawn.here().weight.tolist()) for [drawn] in generate_arguments([strategy], 20)}
     assert len(weights) > 10
 
 
@@ -87,7 +88,7 @@ def test_the_order_in_which_a_class_makes_its_layers_does_not_matter() -> None:
 
     def weights(*names: str) -> Any:
         maker = KeyFunction(Net, "Net")
-        [[drawn]] = drawn_once([strategies.networks(strategies.built(maker, *map(st.just, names)))], 1)
+        [[drawn]] = generate_arguments([strategies.networks(strategies.built(maker, *map(st.just, names)))], 1)
         return {name: weight.tolist() for name, weight in drawn.here().named_parameters()}
 
     one, two = weights("a", "b", "words"), weights("words", "b", "a")
@@ -108,7 +109,7 @@ def test_an_optimizer_changes_the_network_among_the_arguments_before_it() -> Non
     losses = strategies.networks(lambda: torch.nn.MSELoss())
     networks = strategies.networks(lambda: torch.nn.Linear(2, 3))
     optimizers = strategies.optimizers(torch.optim.SGD, lr=st.just(0.5))
-    [drawn] = drawn_once([losses, networks, optimizers], 1)
+    [drawn] = generate_arguments([losses, networks, optimizers], 1)
     assert show(drawn[2]) == "torch.optim.SGD(network.parameters(), lr=0.5)"
     here = KeyFunction(step, "step")
     assert here(*drawn) == here(*drawn) == step(*in_a_box(drawn)) != drawn[1].here().weight.tolist()
@@ -120,14 +121,14 @@ def test_tensors_keep_their_type() -> None:
     for tensor in (torch.tensor([[0.1, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, dtype=torch.int64),
                    torch.ones(2, dtype=torch.float64)):  # fmt: skip
         data = strategies.built(torch.utils.data.TensorDataset, st.just(tensor))
-        [[drawn]] = drawn_once([data], 1)
+        [[drawn]] = generate_arguments([data], 1)
         [there], [here] = in_a_box(drawn).tensors, drawn.here().tensors
         assert torch.equal(there, tensor) and torch.equal(here, tensor) and there.dtype == here.dtype == tensor.dtype
 
 
 def test_every_call_gets_a_new_object() -> None:
-    [[generator]] = drawn_once([strategies.built(np.random.default_rng, st.just(7))], 1)
-    [[nested]] = drawn_once([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)
+    [[generator]] = generate_arguments([strategies.built(np.random.default_rng, st.just(7))], 1)
+    [[nested]] = generate_arguments([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)
     draw = KeyFunction(lambda rng: rng.random(), "draw")
     assert draw(generator) == draw(generator) == in_a_box(generator).random()
     take = KeyFunction(lambda queue: queue[0].popleft(), "take")
@@ -135,13 +136,13 @@ def test_every_call_gets_a_new_object() -> None:
 
 
 def strategies_deque() -> Any:
-    [[inner]] = drawn_once([strategies.built(collections.deque, st.just([5, 6]))], 1)
+    [[inner]] = generate_arguments([strategies.built(collections.deque, st.just([5, 6]))], 1)
     return inner
 
 
 def test_what_the_maker_refuses_is_not_drawn() -> None:
     steps = strategies.built(range, st.just(0), st.just(4), st.integers(-1, 1))
-    assert {repr(made) for [made] in drawn_once([steps], 30)} == {"range(0, 4, -1)", "range(0, 4, 1)"}
+    assert {repr(made) for [made] in generate_arguments([steps], 30)} == {"range(0, 4, -1)", "range(0, 4, 1)"}
 
 
 def test_what_cannot_be_made_is_refused() -> None:
@@ -151,4 +152,4 @@ def test_what_cannot_be_made_is_refused() -> None:
     with pytest.raises(NoCode, match="Own"):
         strategies.built(Own)
     with pytest.raises(NoCode, match="of type Random cannot be written"):
-        drawn_once([strategies.built(collections.deque, st.just([random.Random(1)]))], 1)
+        generate_arguments([strategies.built(collections.deque, st.just([random.Random(1)]))], 1)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from viva.compare.agree import disagreement
-from viva.compare.counterexamples.examples import drawn_once
+from viva.compare.counterexamples.examples import generate_arguments
 from viva.compare.disagreement import Difference
 from viva.compare.show import show
 from viva.model.errors import GraderError
@@ -59,7 +59,7 @@ def agree_in_distribution(
     """
     if examples < 1 or draws < 2:
         raise ValueError("agree_in_distribution: expected at least one example and two draws.")
-    for arguments in drawn_once(strategies, examples):
+    for arguments in generate_arguments(strategies, examples):
         expected = _of_key(key, arguments, draws, rng)
         actual = student.each([arguments] * draws)
         found = _largest(_features(actual), _features(expected), examples)

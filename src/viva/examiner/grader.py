@@ -28,12 +28,10 @@ from viva.examiner.other_parameters import other_parameters
 from viva.examiner.outcome import Outcome, judge, with_second_calls
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
-from viva.examiner.shared_outcomes import Decided, SharedOutcomes, place_of
 from viva.examiner.sinks import Sinks
 from viva.examiner.training_groups import Plan, plan
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
-from viva.grading.once_per_class import remembering_in
 from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxUnavailable, MissingName
@@ -43,8 +41,6 @@ from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
-from viva.proxies.key_memory import KeyMemory
-from viva.replay.call_log import BoxRecorder, BoxReplay
 from viva.replay.key_recording import (
     HintReader,
     HintWriter,
@@ -103,10 +99,6 @@ class Grader:
     loader: type[Loader] = Loader
     """How a submission gets into its box."""
     turns: Turns = field(default_factory=Turns)
-    shared: SharedOutcomes = field(default_factory=SharedOutcomes)
-    """Outcomes of replayed cases."""
-    memory: KeyMemory = field(default_factory=KeyMemory)
-    """What the key has answered."""
 
     def grade(self, request: GradeRequest, sinks: Sinks) -> tuple[Score, list[Questions]]:
         """Grade one submission and leave nothing of it in this process.
@@ -132,20 +124,12 @@ class Grader:
         if sinks.checkpoints is not None:
             sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
         run = _Run(self, context, options, events, on_gpu)
-        if isinstance(call_log, BoxReplay) and not (sinks.key_recording or sinks.key_lines or options.questions):
-            run.replay = call_log
         chosen = self._selected(options)
         try:
-            if sinks.key_lines is not None:
-                self.memory.forget()  # what is remembered is not traced
             tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
             shrinks = options.explain and not options.until_loss
-            # While the key is recorded, every submission asks it everything.
-            memory = None if sinks.key_recording is not None else self.memory
-            with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks), remembering_in(memory):
+            with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks):
                 run.all(plan(chosen) if options.training else Plan(chosen), request.part, sinks)
-            if isinstance(call_log, BoxRecorder):
-                call_log.call_log.dependent |= session.readers
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
             wall_s = time.monotonic() - started
@@ -167,7 +151,7 @@ class Grader:
         if isinstance(self.key, ReplayedKey):
             return self.key, self.seeds, HintReader(self.key.record)
         if key_recording is None or not isinstance(self.seeds, Seeds):
-            return self.memory.for_submission(self.key), self.seeds, None
+            return self.key, self.seeds, None
         return (
             RecordingKey(self.key, key_recording),
             RecordingSeeds(self.seeds, key_recording),
@@ -284,10 +268,6 @@ class _Run:
         self.on_gpu = on_gpu
         """Boxes for tests that need a GPU, if there is one."""
         self._epoch = context.session.epoch
-        self.replay: BoxReplay | None = None
-        """The call log that is replayed, if outcomes of other submissions can be used."""
-        self._named = False
-        """Whether the case asked for a name that is not defined: the message then suggests names of this submission."""
         self._confirmed = 0
         """Tests whose second try ended as the first."""
 
@@ -319,7 +299,7 @@ class _Run:
         for item in function.items:
             started = time.monotonic()
             self._context.set_points, self._context.leader = None, None
-            outcome = blocked or self._decided(function, item, following.get(item))
+            outcome = blocked or self._asked(function, item, following.get(item))
             outcomes.append(outcome)
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
@@ -344,27 +324,6 @@ class _Run:
             if needed.status.is_lost:
                 return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
         return None
-
-    def _decided(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
-        """Ask one case; in a replay, use what another submission has led to if the case learns the same of it."""
-        if self.replay is None:
-            return self._asked(function, item, following)
-        context, session, shared = self._context, self._context.session, self._grader.shared
-        self._begin(function, item, self._test_s(function))
-        place = place_of(function, item, session, self.replay, self._options)
-        if place is not None and (known := shared.find(place)) is not None:
-            context.set_points, context.leader = known.points, known.leader
-            session.sought.update(known.sought)
-            tear_down(item, following)
-            return known.outcome
-        before, told = dict(session.sought), (self.events.notes, self.events.curves)
-        outcome = self._asked(function, item, following)
-        changed = context.test_id in self.replay.changed
-        told_nothing = told == (self.events.notes, self.events.curves)
-        if place is not None and told_nothing and not (outcome.doubtful or self._named or changed):
-            sought = {name: there for name, there in session.sought.items() if before.get(name) != there}
-            shared.keep(place, Decided(outcome, context.set_points, context.leader, sought))
-        return outcome
 
     def _asked(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         """Ask one case; where a busy machine may be the cause of its end, ask once more.
@@ -410,7 +369,6 @@ class _Run:
         if looks_again and isinstance(error, Disagreement) and error.suspected:
             error = error.without(self._refuted(function, item, following, error.suspected))
         incomplete = session.report is not None and session.report.incomplete
-        self._named = isinstance(error, MissingName)
         if isinstance(error, MissingName) and session.report is not None:
             error = explained(error, self._context.submission, session.report)
         on_gpu = function.gpu is not None
@@ -445,7 +403,6 @@ class _Run:
             tear_down(item)
             self._epoch = session.epoch
         begin_case()
-        self._grader.memory.begin(case_id)
         self.events.begin_test(function.test_id, hidden=function.hidden)
 
     def _refuted(

@@ -14,8 +14,6 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from viva.compare.counterexamples.examples import forget_examples
-
 _NOT_ASKED: Final = (ast.Raise, ast.Assert, ast.Pass)
 """Statements that refuse what the question does not allow."""
 _LAMBDA: Final = "<"
@@ -32,8 +30,7 @@ class KeyLines:
 
     @contextmanager
     def traced(self) -> Iterator[None]:
-        """Trace what runs within the block; examples that were drawn before are asked again."""
-        forget_examples()
+        """Trace what runs within the block."""
         before = sys.gettrace()
         sys.settrace(self._call)
         try:

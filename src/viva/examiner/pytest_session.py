@@ -4,7 +4,6 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -17,11 +16,9 @@ from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource
 from viva.examiner.catalog import TestFunction, catalog
 from viva.examiner.grader import RAISED, Grader
-from viva.examiner.rehearsal import Nobody, rehearsed
 from viva.model.box_source import BoxSource
 from viva.model.errors import CourseError
 from viva.model.gpu import GpuNeed, Gpus
-from viva.proxies.key import Key
 
 # Grading needs none of these, and each costs time or writes files next to the course.
 _SWITCHED_OFF: Final = (
@@ -56,7 +53,6 @@ class Serving:
         gpus: Gpus,
         gpu_source: Callable[[], GpuSource],
         loader: type[Loader] = Loader,
-        waits: Callable[[], bool] = lambda: False,
     ) -> None:
         self._course_root = course_root
         self._assignment = assignment
@@ -66,8 +62,6 @@ class Serving:
         self._gpus = gpus
         self._gpu_source = gpu_source
         self._loader = loader
-        self._waits = waits
-        """Whether to rehearse now: `source` would wait for boxes, and this process may fork and use another core."""
         self._broken: list[str] = []
         self._served = False
         self.error: Exception | None = None
@@ -132,9 +126,9 @@ class Serving:
         if any("agree_on" in vars(function.items[0].module) for function in functions):
             import hypothesis.strategies  # noqa: F401  # for agree_on; now the fork server imports its libraries
         key, seeds = answers_of(self._assignment, self._course_root, self._secret)
-        grader = Grader(
+        return Grader(
             assignment=self._assignment,
-            source=Nobody(),
+            source=self._source(),
             key=key,
             seeds=seeds,
             functions=functions,
@@ -144,9 +138,6 @@ class Serving:
             gpu_source=gpu_source,
             loader=self._loader,
         )
-        with rehearsed(grader) if isinstance(key, Key) and self._waits() else nullcontext():
-            grader.source = self._source()
-        return grader
 
 
 def _suite_hint(graders: Path) -> str:

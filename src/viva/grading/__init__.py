@@ -16,7 +16,6 @@ from viva.grading.hidden_twin import with_other_arguments
 from viva.grading.mistaken import with_mistake
 from viva.grading.networks import outputs, trained
 from viva.grading.observing import observed, played
-from viva.grading.once_per_class import once_per_class
 
 __all__ = [
     "Disagreement",
@@ -34,7 +33,6 @@ __all__ = [
     "needs_review",
     "number",
     "observed",
-    "once_per_class",
     "outputs",
     "partial_credit",
     "played",

@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any, Final
 
 from viva.model.errors import CourseError, StudentRaised
-from viva.proxies.plain_copies import copy_plain
 from viva.proxies.proxies import Call, Caller, as_dicts, to_box
 from viva.sandbox.guest.transport.value_types import STAND_INS
 from viva.sandbox.guest.transport.wire import Code, Frame
@@ -48,6 +47,8 @@ class Key:
         return name in vars(self._module)
 
 
+_UNCHANGING: Final = frozenset({bool, int, float, complex, str, bytes, type(None)})
+"""Types whose values are their own copies."""
 _STAND_INS: Final = tuple(row.kind for row in STAND_INS)
 
 
@@ -121,9 +122,20 @@ def copied(args: tuple[object, ...], kwargs: Mapping[str, object]) -> tuple[tupl
     return tuple(map(_copy, args)), {name: _copy(value) for name, value in kwargs.items()}
 
 
-def _copy(value: object) -> object:
+def _copy(value: Any) -> object:
     """Return a copy; of what the student's code returned as a data frame, one of pandas."""
-    return copy_plain(value, lambda v: v.to_pandas() if type(v) is Frame else copy.deepcopy(to_box(v)))
+    kind = type(value)
+    if kind in _UNCHANGING:
+        return value
+    if kind is list or kind is tuple or kind is set or kind is frozenset:
+        return kind(map(_copy, value))
+    if kind is dict:
+        return {_copy(name): _copy(item) for name, item in value.items()}
+    if kind is Frame:
+        return value.to_pandas()
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make(map(_copy, value))
+    return copy.deepcopy(to_box(value))
 
 
 def with_objects(value: Any, before: list[object] | None = None) -> Any:

@@ -153,7 +153,7 @@ class _Copier:
 
     def _call_log(self, data: bytes) -> bytes:
         old = CallLog.from_bytes(data)
-        new = CallLog(old.ready_message, seeds=old.seeds, dependent=old.dependent)
+        new = CallLog(old.ready_message, seeds=old.seeds)
         new.loads = [[self._exchange(exchange) for exchange in load] for load in old.loads]
         new.names = [self._exchange(exchange) for exchange in old.names]
         for case, exchanges in old.cases.items():

@@ -20,7 +20,7 @@ from viva.authoring.solved.own_object_forms import parameters
 from viva.authoring.solved.recorded_run import CELL, seeded
 from viva.compare.agree import difference
 from viva.compare.context import Context
-from viva.compare.counterexamples.examples import drawn_once
+from viva.compare.counterexamples.examples import generate_arguments
 from viva.grading import strategies
 from viva.grading.built import maker_of, objects_of
 from viva.grading.drawings import is_drawing
@@ -221,7 +221,7 @@ def tried(function: Callable[..., object], forms: Forms, own: frozenset[str] = f
     found = Answers()
     try:
         key = Solution(forms.namespace)
-        drawn = drawn_once([evaluated(text, forms.definitions, key) for text in forms.written()], DRAWN)
+        drawn = generate_arguments([evaluated(text, forms.definitions, key) for text in forms.written()], DRAWN)
     except Exception:
         return found  # such forms draw nothing
     names = [(name, keyword) for name, keyword, _ in forms.arguments]

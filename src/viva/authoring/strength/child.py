@@ -13,7 +13,7 @@ from viva.authoring.solved.recorded_run import seeded
 from viva.authoring.solved.trial import LONGEST_CALL_S, Solution, TooSlow, evaluated, is_finite, plain_of, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
-from viva.compare.counterexamples.examples import drawing_from, drawn_once
+from viva.compare.counterexamples.examples import drawing_from, generate_arguments
 from viva.compare.normalize import is_tensor
 from viva.compare.show import show
 from viva.model.child_process import answer, read_request
@@ -80,7 +80,7 @@ def separated_by(key: str, broken: str, name: str, drawn: Sequence[tuple[object,
 def _drawn(strategies: Sequence[str], definitions: Sequence[str], key: str) -> list[tuple[object, ...]]:
     solution = Solution(_namespace(key))
     with drawing_from(1):
-        return drawn_once([evaluated(text, definitions, solution) for text in strategies], DRAWN)
+        return generate_arguments([evaluated(text, definitions, solution) for text in strategies], DRAWN)
 
 
 def _multiplied(value: Any) -> Any:

@@ -1,20 +1,19 @@
-"""The examples that `agree_on` tries, and the key's answers to them: drawn once, used for all submissions.
+"""The examples that `agree_on` tries, and the key's answers to them.
 
 The same strategies always give the same examples: the seed is fixed, nothing is read from or written to disk, and
-neither time nor the imported modules matter.
+neither time nor the imported modules matter. They are generated again for each submission, because a strategy may be
+made from an answer of the student.
 """
 
 import copy
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, final
 
-from viva.compare.counterexamples.fingerprint import Unrecognised, fingerprint
 from viva.model.errors import BoxError, GraderError, StudentRaised
 from viva.proxies.key import NotMade
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _SEED: ContextVar[int] = ContextVar("seed of the examples", default=0)
 """What the examples are drawn from; the same for all, so that a released test asks the same."""
-_SETS_CACHED: Final = 128
 _NOTHING: Final = "agree_on: the strategies give no example; are their conditions impossible to meet?"
 
 
@@ -50,18 +48,6 @@ class Example:
     expected: object
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What identifies a set of examples, and what it takes to make them."""
-
-    identity: Hashable
-    strategies: Sequence["SearchStrategy[object]"] = field(compare=False)
-    key: Callable[..., object] = field(compare=False)
-    count: int = field(compare=False)
-    errors: Errors = field(compare=False)
-
-
 def examples_for(
     strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int, errors: Errors = "fault"
 ) -> tuple[Example, ...]:
@@ -70,14 +56,16 @@ def examples_for(
     Raises:
         GraderError: the strategies give nothing, or the key raised on an example.
     """
-    try:
-        identity = fingerprint((tuple(strategies), key, count, errors, _SEED.get()))
-    except Unrecognised:
-        return _examples(strategies, key, count, errors)
-    return _cached_examples(_Question(identity, strategies, key, count, errors))
+    examples = []
+    for arguments in generate_arguments(strategies, count):
+        with suppress(NotAsked):
+            examples.append(Example(arguments, ask_key(key, copy.deepcopy(arguments), errors)))
+    if all(isinstance(example.expected, Raised) for example in examples):
+        raise GraderError("agree_on: the key answers none of the examples; it raises on all of them.")
+    return tuple(examples)
 
 
-def drawn_once(strategies: Sequence["SearchStrategy[object]"], count: int) -> list[tuple[object, ...]]:
+def generate_arguments(strategies: Sequence["SearchStrategy[object]"], count: int) -> list[tuple[object, ...]]:
     """Return at most `count` different lists of arguments, or one empty list where there is no strategy.
 
     Raises:
@@ -85,10 +73,10 @@ def drawn_once(strategies: Sequence["SearchStrategy[object]"], count: int) -> li
     """
     if not strategies:
         return [()]
-    drawn = _draw(strategies, count)
-    if not drawn:
+    arguments = _draw(strategies, count)
+    if not arguments:
         raise GraderError(_NOTHING)
-    return drawn
+    return arguments
 
 
 @contextmanager
@@ -104,11 +92,6 @@ def drawing_from(number: int) -> Iterator[None]:
 def seed_of_examples() -> int:
     """Return what the examples are drawn from."""
     return _SEED.get()
-
-
-def forget_examples() -> None:
-    """Forget all examples, so that they are drawn again and the key is asked again."""
-    _cached_examples.cache_clear()
 
 
 KEY_RAISED: Final = "agree_on: the key raised"
@@ -180,26 +163,6 @@ def only_from_strategies() -> Iterator[None]:
         configuration.set_hypothesis_home_dir(home)
         if finder is not None:
             setattr(providers, name, finder)
-
-
-@lru_cache(maxsize=_SETS_CACHED)
-def _cached_examples(question: _Question) -> tuple[Example, ...]:
-    return _examples(question.strategies, question.key, question.count, question.errors)
-
-
-def _examples(
-    strategies: Sequence["SearchStrategy[object]"], key: Callable[..., object], count: int, errors: Errors
-) -> tuple[Example, ...]:
-    drawn = _draw(strategies, count)
-    if not drawn:
-        raise GraderError(_NOTHING)
-    examples = []
-    for arguments in drawn:
-        with suppress(NotAsked):
-            examples.append(Example(arguments, ask_key(key, copy.deepcopy(arguments), errors)))
-    if all(isinstance(example.expected, Raised) for example in examples):
-        raise GraderError("agree_on: the key answers none of the examples; it raises on all of them.")
-    return tuple(examples)
 
 
 def _draw(strategies: Sequence["SearchStrategy[object]"], count: int) -> list[tuple[object, ...]]:

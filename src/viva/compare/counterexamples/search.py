@@ -1,7 +1,7 @@
 """`agree_on` searches for arguments on which the student's function and the key's disagree, and shows the smallest.
 
-A right answer costs one call for each example, all of them drawn once for the class. Only when one of them disagrees
-does hypothesis search and shrink, within a budget of calls and seconds.
+A right answer costs one call for each example. Only when one of them disagrees does hypothesis search and shrink,
+within a budget of calls and seconds.
 """
 
 import copy

@@ -98,8 +98,6 @@ class BoxSession:
         """Keep what each test asks."""
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
-        self.readers: set[str] = set()
-        """The cases that read something of the submission that no question to its box has brought."""
         self._ended_s = 0.0
         """Counted seconds of the boxes that have ended."""
         self._environment: list[str] = []
@@ -207,7 +205,6 @@ class BoxSession:
             report.problems.append(LoadProblem(_files(left_out), "not run: the time of the submission was used up"))
             return False
         path = self._others.pop(0)
-        self.note_reading()
         self._loading += 1
         try:
             self._loader.load_other(self._raw, report, path, left_s)
@@ -456,10 +453,6 @@ class BoxSession:
             and text not in self._environment
         ):
             self._environment.append(text)
-
-    def note_reading(self) -> None:
-        """Note that the running test reads files, answers or outputs of the submission, or runs another file of it."""
-        self.readers.add(self.test.case_id)
 
     def note(self, question: Question) -> None:
         """Keep a question that was answered without the box, if questions are recorded."""

@@ -112,11 +112,6 @@ class Boxes:
         return self._gpu_boxes
 
     @property
-    def awaited(self) -> bool:
-        """Return whether `pool` would wait for the fork server."""
-        return not self._done.is_set()
-
-    @property
     def lost(self) -> bool:
         """Return whether a fork server ended unexpectedly, so that no more boxes can be made."""
         return any(server is not None and server.lost for server in (self._fork_server, self._gpu_boxes))
@@ -261,9 +256,7 @@ def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: C
             serve(grader_of(assignment, boxes.pool(), secret))
         else:
             gpus = options.gpus
-            rehearses = settings.joined is None and options.core is None and system.FORKS_SAFELY
-            waits = (lambda: boxes.awaited) if rehearses else (lambda: False)
-            _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, gpus, boxes.on_gpu, waits=waits))
+            _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, gpus, boxes.on_gpu))
     finally:
         boxes.close()
 

@@ -43,8 +43,6 @@ class BoxRecorder:
         place = self.place()
         where = self.call_log.loads[-1] if place == LOADING else self.call_log.cases.setdefault(place, [])
         where.append(exchange)
-        if exchange.ending:
-            self.call_log.dependent.add(place)
         if op in ABOUT_NAMES:
             self.call_log.names.append(exchange)
 

@@ -48,10 +48,6 @@ class BoxReplay:
         self.other_load = False
         """Whether boxes are loaded in another way, which makes the call log useless."""
 
-    def learnt(self, case: str) -> bytes | None:
-        """Return what `CallLog.learnt` does."""
-        return self._call_log.learnt(case)
-
     def wrap(self, source: BoxSource) -> BoxSource:
         """Return this source; it never takes a box of the given one."""
         return self

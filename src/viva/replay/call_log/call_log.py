@@ -1,6 +1,5 @@
 """The call log of one submission: exchanges with its boxes, by the case of the test in which they took place."""
 
-import hashlib
 from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Self
@@ -88,8 +87,6 @@ class CallLog:
     """The seeds of the box, by case."""
     names: list[Exchange] = field(default_factory=list)
     """Those exchanges of all cases that asked which names the submission has, in their order."""
-    dependent: set[str] = field(default_factory=set)
-    """The cases that depend on more than their exchanges: they read files, answers or outputs, or ended a box."""
     too_large: bool = False
     """True if the log was too large, so that nothing was kept."""
 
@@ -106,7 +103,6 @@ class CallLog:
             "loads": [packed(load) for load in self.loads],
             "names": packed(self.names),
             "seeds": self.seeds,
-            "dependent": sorted(self.dependent),
         }
         return join(msgpack.packb(head, use_bin_type=True), {case: self.cases.packed(case) for case in self.cases})
 
@@ -125,7 +121,7 @@ class CallLog:
             said = head["ready"]
             ready_message = None if said is None else ReadyMessage(said[0], said[1], said[2], tuple(said[3]), said[4])
             loads, names = [unpacked(load) for load in head["loads"]], unpacked(head["names"])
-            return cls(ready_message, loads, Cases(cases), dict(head["seeds"]), names, set(head["dependent"]))
+            return cls(ready_message, loads, Cases(cases), dict(head["seeds"]), names)
         except (ValueError, KeyError, TypeError, IndexError):
             raise UsageError(_UNREADABLE) from None
 
@@ -136,7 +132,6 @@ class CallLog:
         self.cases.add(other.cases)
         self.seeds.update(other.seeds)
         self.names += other.names
-        self.dependent |= other.dependent
 
     def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
         """Return this log, with the exchanges of some tests replaced by those of a later run.
@@ -153,14 +148,7 @@ class CallLog:
             self.cases.updated(later.cases, tests),
             {**self.seeds, **later.seeds},
             [*self.names, *later.names],
-            {*(case for case in self.dependent if test_of(case) not in tests), *later.dependent},
         )
-
-    def learnt(self, case: str) -> bytes | None:
-        """Return a digest of all that a case has learnt about the submission; None if that is not in this log."""
-        if case in self.dependent or case not in self.cases:
-            return None
-        return hashlib.sha256(b"%d " % self.seeds.get(case, -1) + self.cases.packed(case)).digest()
 
 
 def split(data: bytes) -> tuple[bytes, dict[str, bytes]]:

@@ -22,7 +22,7 @@ import re
 import types
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Optional, Tuple, TypeVar, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, TypeVar, Union
 
 from .wire_values import CAPS, Caps, TooLarge, WireError, listed, too_large
 
@@ -43,17 +43,16 @@ _DECIMAL_DIGITS = 1_000
 """Digits and exponents up to which a decimal is compared exactly."""
 
 
-def itself(value: T) -> T:
-    """Return the value."""
-    return value
-
-
 def _as_shown(value: object, shown: str) -> str:
     return shown
 
 
 def _the(noun: str) -> Callable[[object, str], str]:
     return lambda value, shown: f"the {noun} {shown}"
+
+
+def _itself(value: T) -> T:
+    return value
 
 
 class ValueType(NamedTuple):
@@ -80,10 +79,8 @@ class ValueType(NamedTuple):
     """
     made: Optional[Callable[[Any, Caps], Any]] = None
     """Makes the value from what has crossed. Raises WireError, or whatever else a constructor raises."""
-    told_by: Callable[[Any], Hashable] = itself
-    """Makes a hashable that two values of the type have in common exactly if they are the same value."""
     recorded: bool = True
-    """Whether a key's answer of the type can be recorded, and a question with it be recognised."""
+    """Whether a key's answer of the type can be recorded."""
 
 
 class StandIn(NamedTuple):
@@ -239,8 +236,8 @@ def _from_iso(kind: Any) -> Callable[[object, Caps], Any]:
 
 # A unary plus of the base class, and str.__str__, give an object of exactly that class.
 VALUE_TYPES: Tuple[ValueType, ...] = (
-    ValueType(type(None), exact=itself, show=lambda value, cap: "None"),
-    ValueType(bool, exact=itself, compared=AS_NUMBER, show=lambda value, cap: str(bool(value))),
+    ValueType(type(None), exact=_itself, show=lambda value, cap: "None"),
+    ValueType(bool, exact=_itself, compared=AS_NUMBER, show=lambda value, cap: str(bool(value))),
     ValueType(
         int,
         exact=int.__pos__,
@@ -257,7 +254,6 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         compared=AS_NUMBER,
         show=lambda value, cap: number(float(value)),
         describe=_the("number"),
-        told_by=repr,  # NaN differs from itself, and -0.0 equals 0.0
     ),
     ValueType(
         complex,
@@ -268,7 +264,6 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         compared=AS_NUMBER,
         show=_complex_shown,
         describe=_the("number"),
-        told_by=repr,
     ),
     ValueType(str, exact=str.__str__, compared=AS_TEXT, show=_quoted, describe=_the("text")),
     ValueType(
@@ -305,7 +300,6 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         parts=datetime.datetime.isoformat,
         made=_from_iso(datetime.datetime),
         show=_datetime_shown,
-        told_by=repr,  # the same moment may be written in two zones
     ),
     ValueType(
         datetime.date,
