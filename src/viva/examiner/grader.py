@@ -132,6 +132,7 @@ class Grader:
                 run.all(plan(chosen) if options.training else Plan(chosen), request.part, sinks)
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
+                sinks.key_recording.answer_readers |= session.answer_readers
             wall_s = time.monotonic() - started
             session.close()  # how a GPU was used is known only after its box has ended
             score = self._score(request, session, run, wall_s)

@@ -4,19 +4,23 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from viva.release.strip_hints import without_hints
+from viva.release.strip_hints import paired_targets, without_hints
 
-_ALWAYS: Final = frozenset({"pytestmark", "pytest_plugins", "__all__"})
-"""Names at the top of a file that pytest or Python look for."""
+_ALWAYS: Final = frozenset({"pytestmark", "pytest_plugins"})
+"""Names at the top of a file that pytest looks for."""
+_EXPORTED: Final = "__all__"
 
 
-def public_source(source: str, keep: Callable[[str], bool], wanted: frozenset[str] = frozenset()) -> str | None:
+def public_source(
+    source: str, keep: Callable[[str], bool], wanted: frozenset[str] = frozenset(), *, effects: bool = False
+) -> str | None:
     """Return the source of a test file, or of a module next to it, reduced to what the kept tests need.
 
     Args:
         source: the file as the author wrote it.
         keep: whether the test function of that name is public.
         wanted: other names at the top of the file that other modules import from it.
+        effects: whether statements that define nothing are needed for their own sake, as in a module of helpers.
 
     Returns:
         The source; None where nothing of it is needed.
@@ -25,46 +29,37 @@ def public_source(source: str, keep: Callable[[str], bool], wanted: frozenset[st
         SyntaxError: the source is not valid Python.
     """
     tree = without_hints(ast.parse(source))
-    parts = [_Part(node) for node in tree.body]
-    roots = [part for part in parts if part.is_root(keep, wanted)]
-    if not roots:
+    imported = frozenset(name for node in tree.body if _is_import(node) for name in _defined(node))
+    parts = [_Part(node, imported) for statement in tree.body for node in _split(statement)]
+    roots = [part for part in parts if part.is_root(keep, wanted) or (effects and part.is_effect)]
+    if not (roots or imported & wanted):
         return None
-    needed = _closure(parts, roots)
+    needed = _closure(parts, roots, imported & wanted)
     body = [kept for part in parts if (kept := part.reduced(needed, roots)) is not None]
     return ast.unparse(ast.Module(body=[*_docstring(tree), *body], type_ignores=[])) + "\n"
-
-
-def imported_names(source: str, package: str) -> dict[str, frozenset[str]]:
-    """Return what a file imports from modules of a package: "graders.x.y" -> names.
-
-    Raises:
-        SyntaxError: the source is not valid Python.
-    """
-    found: dict[str, set[str]] = {}
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module and _within(node.module, package):
-            found.setdefault(node.module, set()).update(alias.name for alias in node.names)
-    return {module: frozenset(names) for module, names in found.items()}
-
-
-def _within(module: str, package: str) -> bool:
-    return module == package or module.startswith(f"{package}.")
 
 
 class _Part:
     """A top-level statement: what it defines, and what it needs."""
 
-    def __init__(self, node: ast.stmt) -> None:
+    def __init__(self, node: ast.stmt, imported: frozenset[str]) -> None:
         self.node = node
-        self.defines = frozenset(_defined(node))
-        self.uses = frozenset(_used(node))
+        self.defines = frozenset(_defined(node)) | (_changed(node) - imported)
+        self.uses = frozenset(_used(node)) if _EXPORTED not in self.defines else frozenset()
+
+    @property
+    def is_effect(self) -> bool:
+        """Return whether the statement is there for what it does: it defines nothing, and is not a docstring."""
+        node = self.node
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        return not (self.defines or is_text or _is_import(node))
 
     def is_root(self, keep: Callable[[str], bool], wanted: frozenset[str]) -> bool:
         """Return whether the statement is kept for its own sake."""
         node = self.node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
             return keep(node.name) or node.name in wanted
-        if isinstance(node, ast.Import | ast.ImportFrom):
+        if _is_import(node):
             return False
         return bool(self.defines & wanted) or _is_autouse(node)
 
@@ -78,21 +73,30 @@ class _Part:
             if isinstance(node, ast.Import):
                 return ast.Import(names=names)
             return ast.ImportFrom(module=node.module, names=names, level=node.level)
+        if _EXPORTED in self.defines:
+            return _exported(node, needed)
         if self in roots or self.defines & (needed | _ALWAYS):
             return node
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        return None if self.defines or is_text else node  # such as `pytest.importorskip(...)`
+        return node if self.is_effect else None  # such as `pytest.importorskip(...)`
 
 
-def _closure(parts: list[_Part], roots: list[_Part]) -> frozenset[str]:
-    """Return every name that the roots need, directly or through others."""
+def _closure(parts: list[_Part], roots: list[_Part], passed_on: frozenset[str]) -> frozenset[str]:
+    """Return every name that the roots need, directly or through others, and imported names that are passed on."""
     kept = [*roots, *(part for part in parts if part.defines & _ALWAYS or not part.defines)]
-    needed = frozenset[str]().union(*(part.uses | part.defines for part in kept))
+    needed = passed_on.union(*(part.uses | part.defines for part in kept))
     while True:
         more = needed.union(*(part.uses for part in parts if part.defines & needed))
         if more == needed:
             return needed
         needed = more
+
+
+def _exported(node: ast.stmt, needed: frozenset[str]) -> ast.stmt:
+    """Return the statement that sets `__all__` with only the names that are needed."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.List | ast.Tuple):
+            inner.elts = [name for name in inner.elts if not isinstance(name, ast.Constant) or name.value in needed]
+    return node
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:
@@ -111,6 +115,24 @@ def _defined(node: ast.stmt) -> Iterator[str]:
                 yield from map(_bound, inner.names)
 
 
+def _changed(node: ast.stmt) -> frozenset[str]:
+    """Return the names whose values a statement changes: `CASES["a"] = …`, `CASES.append(…)`."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        targets = [node.value.func]
+    else:
+        targets = list(node.targets) if isinstance(node, ast.Assign) else []
+    bases = (target.value for target in targets if isinstance(target, ast.Attribute | ast.Subscript))
+    return frozenset(base.id for base in bases if isinstance(base, ast.Name))
+
+
+def _split(node: ast.stmt) -> list[ast.stmt]:
+    """Return `A, B = 1, 2` as two statements, since only one of the names may be needed."""
+    pairs = paired_targets(node)
+    if pairs is None or any(isinstance(part, ast.Starred) for pair in pairs for part in pair):
+        return [node]
+    return [ast.copy_location(ast.Assign(targets=[target], value=value), node) for target, value in pairs]
+
+
 def _used(node: ast.stmt) -> Iterator[str]:
     """Yield the names that the statement reads, fixtures included: a test requests these by its argument names."""
     for inner in ast.walk(node):
@@ -124,6 +146,10 @@ def _used(node: ast.stmt) -> Iterator[str]:
 
 def _bound(alias: ast.alias) -> str:
     return alias.asname or alias.name.partition(".")[0]
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def _is_future(node: ast.stmt) -> bool:

@@ -4,16 +4,15 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 import yaml
 
 from viva.config import Assignment, Course
 from viva.config.read_config import read_document
-from viva.examiner.boxes.author_helpers import helpers_of
-from viva.model.errors import CourseError, UsageError
-from viva.release.public_tests import imported_names, public_source
+from viva.model.errors import UsageError
+from viva.release.needed_sources import public_files
 from viva.replay.key_recording import RECORD, Record
 
 _ONLY_FOR_GRADERS: Final = ("points", "min_tier", "python", "release")
@@ -75,7 +74,7 @@ def course_files(
         starter: the files of the starter, by their paths.
 
     Raises:
-        CourseError: a test file is not valid Python, or needs a module that is not next to it.
+        CourseError: a public test cannot be released; see `public_files`.
     """
     name = assignment.name
     settings = {"course": course.title, "assignments": [name]}
@@ -85,48 +84,17 @@ def course_files(
         f"graders/{name}/{RECORD}": record.to_bytes(),
     }
     files |= {f"assignments/{name}/starter/{path}": data for path, data in starter.items()}
-    files |= {f"graders/{name}/{path}": text.encode() for path, text in helpers_of(assignment).items()}
     files |= {
         f"assignments/{name}/{path}": file.read_bytes()
         for path, file in zip(assignment.data_names, assignment.data, strict=True)
     }
-    files |= {f"graders/{name}/{path}": text.encode() for path, text in _tests(assignment, public).items()}
+    files |= {f"graders/{name}/{path}": text.encode() for path, text in public_files(assignment, public).items()}
     return files
 
 
 def _settings(assignment: Assignment) -> dict[str, object]:
     written = read_document(assignment.folder / "assignment.yaml").document.value
     return {key: value for key, value in written.items() if key not in _ONLY_FOR_GRADERS}
-
-
-def _tests(assignment: Assignment, public: dict[str, set[str]]) -> dict[str, str]:
-    """Return public test files, and of the modules next to them what they import."""
-    package = f"graders.{assignment.name}"
-    sources: dict[str, str] = {}
-    wanted: dict[str, frozenset[str]] = {path: frozenset() for path in public}
-    left = list(public)
-    while left:
-        path = left.pop(0)
-        text = _public(assignment, path, public.get(path, set()), wanted[path])
-        if text is None:
-            continue
-        sources[path] = text
-        for module, names in imported_names(text, package).items():
-            other = f"{PurePosixPath(*module.removeprefix(f'{package}.').split('.'))}.py"
-            if not names <= wanted.get(other, frozenset()):
-                wanted[other] = wanted.get(other, frozenset()) | names
-                left.append(other)
-    return sources
-
-
-def _public(assignment: Assignment, path: str, tests: set[str], wanted: frozenset[str]) -> str | None:
-    file = assignment.graders / path
-    try:
-        return public_source(file.read_text("utf-8"), tests.__contains__, wanted)
-    except OSError as error:
-        raise CourseError(f"{file}: a public test imports it, and it cannot be read: {error.strerror}.") from error
-    except (SyntaxError, ValueError) as error:
-        raise CourseError(f"{file} is not valid Python: {error}.") from error
 
 
 def _yaml(value: Mapping[str, object]) -> bytes:

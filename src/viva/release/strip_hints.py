@@ -57,7 +57,7 @@ class _Remover(ast.NodeTransformer):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             if all(_base(target) in self._names for target in _targets(node)):
                 return None
-            if (pairs := _pairs(node)) is not None:
+            if (pairs := paired_targets(node)) is not None:
                 left = [(target, value) for target, value in pairs if _base(target) not in self._names]
                 return _assigned(left) if left else None
         self.generic_visit(node)
@@ -87,7 +87,7 @@ def _local_names(function: ast.AST) -> set[str]:
     found = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = [target for target, _ in _pairs(node) or []] or _targets(node)
+            targets = [target for target, _ in paired_targets(node) or []] or _targets(node)
             found |= {base for target in targets if (base := _base(target))}
     return found
 
@@ -110,7 +110,7 @@ def _targets(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[ast.expr]
     return list(node.targets) if isinstance(node, ast.Assign) else [node.target]
 
 
-def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]] | None:
+def paired_targets(node: ast.AST) -> list[tuple[ast.expr, ast.expr]] | None:
     """Return `a, b = 1, 2` as its parts; None for anything else."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None

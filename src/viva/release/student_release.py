@@ -11,13 +11,12 @@ from typing import Final
 
 from viva.config import Assignment, Course, load_course
 from viva.config.find_course import RELEASED
-from viva.model import Entry, File, Submission, Tier
+from viva.model import Entry, File, Status, Submission, Tier
 from viva.model.case_ids import test_of
 from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.release import release_proof
-from viva.release.answers_in_tests import asking_for_answers, written_answers
 from viva.release.key_answers import KeyAnswers, KeyRecorder, key_answers, right_submissions
 from viva.release.leak_search import Secrets, decoded
 from viva.release.release_files import released_files, starter_files
@@ -36,12 +35,12 @@ _AT_ONCE: Final = 2
 HIDDEN: Final = "hidden tests"
 WITHHELD: Final = "tests that only the graders can run"
 TRAINING: Final = "tests that train or need a GPU"
-ANSWERS: Final = "answers that only the graders check"
+ANSWERS: Final = "answers that are graded after submission"
 WHY: Final = {
     HIDDEN: "no one may know their inputs",
     WITHHELD: "they are under `release: withhold`",
     TRAINING: "labels and thresholds stay with you",
-    ANSWERS: "the record would hold the answers",
+    ANSWERS: "what they are compared with stays with you",
 }
 
 
@@ -93,7 +92,6 @@ class Release:
             recording = _Recording(self, found, pool)
             summary = self._chosen(recording.entries, recording.by_hand())
             tests = [entry.test_id for entry in summary.tests]
-            self._refuse_written_answers(_by_file(tests))
             recorded = recording.answers(tests)
             if recorded.unfit:
                 raise CourseError(self._unfit(recorded.unfit))
@@ -144,20 +142,6 @@ class Release:
         if not summary.tests:
             raise CourseError(f"{self.assignment.name}: there is no test that could be released; make some visible.")
         return summary
-
-    def _refuse_written_answers(self, tests: dict[str, set[str]]) -> None:
-        """Raise CourseError if a test that students get compares an answer by hand with a literal."""
-        found = [
-            f"{file}, line {answer.line}: {answer.test} compares `submission.answers[…]` with `{answer.literal[:60]}`"
-            for file, names in sorted(tests.items())
-            for answer in written_answers((self.assignment.graders / file).read_text("utf-8"), sorted(names))
-        ]
-        if found:
-            raise CourseError(
-                f"{self.assignment.name}: students would read the right answer in the source of a public test.\n"
-                f"{_list(found)}\nPut the answer into `answers` in key.py and compare with `key.answers[…]`, so "
-                "that the test stays with you, or make the test hidden."
-            )
 
     def _unfit(self, unfit: dict[str, str]) -> str:
         tests = ", ".join(test.partition("::")[2] for test in unfit)
@@ -238,12 +222,8 @@ class _Recording:
         self._recorder = KeyRecorder(release.course, release.assignment, release.tier, release.secret, found)
         self.entries = found[self._first.name].score.entries
         """All tests, as the first right submission was graded."""
-        offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]
         self._answers_too = release.assignment.release.answers
-        by_hand = set() if self._answers_too else _asking_for_answers(release.assignment, offered)
-        self._expected = [test for test in offered if test not in by_hand]
-        """Those that are released, unless the recordings show something else."""
-        self._of_first = self._begun(self._first, self._expected)
+        offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]
         self._of_second, self._of_starter = (self._begun(example, offered) for example in (right[1], starter))
 
     def _begun(self, example: ExampleSubmission, tests: Sequence[str]) -> "Future[KeyRecording]":
@@ -251,8 +231,21 @@ class _Recording:
         return self._pool.submit(self._recorder.of_submission, example, options)
 
     def by_hand(self) -> set[str]:
-        """Return the tests that look up answers which the key has by hand, unless these may be released."""
-        return set() if self._answers_too else {test_of(case) for case in self.other().looked_up}
+        """Return the tests of answers that are not code, unless what they compare with may be released.
+
+        These are the tests that look up answers in the key, and those that read answers of the submission, except what
+        is left to a person without asking the key.
+        """
+        if self._answers_too:
+            return set()
+        other, starter = self.other(), self._of_starter.result()
+        graded_by_person = {entry.test_id for entry in self.entries if entry.status is Status.NEEDS_REVIEW}
+        readers = {
+            case
+            for case in other.answer_readers | starter.answer_readers
+            if case in other.asked or test_of(case) not in graded_by_person
+        }
+        return {test_of(case) for case in other.looked_up | readers}
 
     def other(self) -> KeyRecording:
         """Return what the public tests asked about the second right submission."""
@@ -260,17 +253,7 @@ class _Recording:
 
     def answers(self, tests: Sequence[str]) -> KeyAnswers:
         """Return the key's answers to the tests that are released, and to no others."""
-        alone = self._of_first if tests == self._expected else self._begun(self._first, tests)
-        return key_answers(tests, alone.result(), self.other(), self._of_starter.result())
-
-
-def _asking_for_answers(assignment: Assignment, tests: list[str]) -> set[str]:
-    """Return the tests that seem to look up an answer by hand; the recordings show which do."""
-    return {
-        f"{file}::{function}"
-        for file in _by_file(tests)
-        for function in asking_for_answers((assignment.graders / file).read_text("utf-8"))
-    }
+        return key_answers(tests, self._begun(self._first, tests).result(), self.other(), self._of_starter.result())
 
 
 def _as_example(starter: dict[str, bytes]) -> ExampleSubmission:

@@ -198,3 +198,20 @@ print(f(2))'''
         "2 * x" not in starter and "a hint" not in starter and "return x" not in starter and "return 1" not in starter
     )
     assert all(kept in starter for kept in ('"""Doubles."""', "size = 3", "print(f(2))", "@cached"))
+
+
+def test_answers_in_variables_are_the_keys() -> None:
+    """The form that the student guide names: without a marker, the starter held the solution."""
+    cells = [
+        markdown("## 7.2 Choice (3 points)\n\n* (A) one\n* (B) two"),
+        code('answer_7_2 = "A"  # not B\nseed = 3; q7_2 = "A"'),
+        markdown("## 8 Counts (2 points)"),
+        code('answers = {\n    "8.1": 12,  # all of them\n    "8.2": [3, 4],\n}\na1 = 5'),
+    ]
+    questions = questions_of(cells)
+    assert [question.values for question in questions] == [["answer_7_2", "q7_2"], ["answers"]]
+    marked = with_markers(cells, questions)
+    starter = [cell.source for cell in without_solutions(marked)]
+    assert starter[1] == "answer_7_2 = ...\nseed = 3\nq7_2 = ..." and starter[3] == "answers = ...\na1 = 5"
+    for cell in marked:
+        compile(cell.source if cell.kind == "code" else "", "marked", "exec")

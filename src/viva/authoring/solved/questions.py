@@ -2,7 +2,7 @@
 
 Questions are found by headings with numbers (`## 2.1 Attention (5 points)`), by otter's raw cells or by nbgrader's
 metadata. Students write what is between solution markers. In a notebook without markers, they write every function and
-class below a question.
+class below a question, and every variable in which viva looks for an answer: `answer_7_2`, `answers`.
 """
 
 import ast
@@ -18,6 +18,7 @@ import yaml
 from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import Cell
 from viva.config.yaml_types import as_name
+from viva.examiner.fixtures.submission_fixture import ANSWER_VARIABLES
 from viva.submissions.notebook_cells import NOT_PYTHON
 from viva.submissions.syntax_trees import Definition
 
@@ -42,6 +43,7 @@ _GENERATED_ID: Final = re.compile(r"cell-[0-9a-f]{16}")
 """A grade_id that nbgrader chose; the heading above names the question better."""
 _OTTER: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+QUESTION\b", re.IGNORECASE)
 _OTTER_SOLUTION: Final = re.compile(r"#\s*(?P<edge>BEGIN|END)\s+SOLUTION\b", re.IGNORECASE)
+_ANSWER_VARIABLE: Final = re.compile(r"(?:answers?|ans)(?:_\w+)?")
 _BEGIN: Final = re.compile(r"^\s*(?:#{1,3}|<!--)\s*BEGIN SOLUTION\b", re.MULTILINE)
 _OWN_WORDS: Final = re.compile(rf"{_BEGIN.pattern}|#\s*SOLUTION\b", re.MULTILINE)
 """In a markdown cell: it is the author's own answer."""
@@ -251,7 +253,9 @@ def _take(cell: Cell, question: Question, *, marked: bool, solution: bool, names
     for node in tree.body if tree is not None else ():
         if marked and not solution and not _in_region(cell, node):
             continue
-        for kind, name in _written_names(node, values=marked and not _is_manual(cell)):
+        for kind, name in _written_names(node):
+            if kind == "values" and (_is_manual(cell) if marked else not is_answer(name, question.number)):
+                continue
             if name not in names and not name.startswith("_"):
                 names[name] = question
                 getattr(question, kind).append(name)
@@ -265,13 +269,19 @@ def _in_region(cell: Cell, node: ast.stmt) -> bool:
     return not solutions.isdisjoint(range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
-def _written_names(node: ast.stmt, *, values: bool) -> Iterator[tuple[str, str]]:
+def is_answer(name: str, number: str) -> bool:
+    """Return whether viva looks in a variable of that name for an answer, to this question or to any."""
+    spelled = re.sub(r"\W", "_", number)
+    return _ANSWER_VARIABLE.fullmatch(name) is not None or name in [form.format(spelled) for form in ANSWER_VARIABLES]
+
+
+def _written_names(node: ast.stmt) -> Iterator[tuple[str, str]]:
     """Yield what a top-level statement defines: the field of `Question`, and the name."""
     if isinstance(node, ast.ClassDef):
         yield "classes", node.name
     elif isinstance(node, Definition):
         yield "functions", node.name
-    elif values and isinstance(node, ast.Assign | ast.AnnAssign):
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
             yield from (("values", part.id) for part in ast.walk(target) if isinstance(part, ast.Name))

@@ -12,6 +12,7 @@ from viva.submissions.syntax_trees import Definition
 
 BEGIN: Final = "### BEGIN SOLUTION"
 END: Final = "### END SOLUTION"
+_ON_THE_LINE: Final = "# SOLUTION"
 _IN_WORDS: Final = "<!-- BEGIN SOLUTION -->\n{}\n<!-- END SOLUTION -->"
 _STEP: Final = "    "
 
@@ -19,9 +20,10 @@ _STEP: Final = "    "
 def with_markers(cells: Sequence[Cell], questions: Sequence[Question]) -> list[Cell]:
     """Return the cells with markers around what the questions ask for.
 
-    These are the bodies of functions and of the methods of classes, and the author's answers in words.
+    These are the bodies of functions and of the methods of classes, the values of variables, and the author's answers
+    in words.
     """
-    names = frozenset(name for question in questions for name in (*question.functions, *question.classes))
+    names = frozenset(name for question in questions for name in question.names)
     answers = {text for question in questions if question.is_written for text in question.prose}
     found = []
     for cell in cells:
@@ -80,11 +82,33 @@ def _marked(cell: Cell, names: frozenset[str]) -> Cell:
     if tree is None:
         return cell
     lines = cell.source.split("\n")
-    for function in sorted(_functions(tree.body, names), key=lambda node: node.lineno, reverse=True):
+    answers = list(_assignments(tree.body, names))
+    for node in sorted([*_functions(tree.body, names), *answers], key=lambda node: node.lineno, reverse=True):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            on_line = [other for other in tree.body if other.lineno == node.lineno]
+            if node is next(other for other in on_line if other in answers):
+                last = max(other.end_lineno or other.lineno for other in on_line)
+                lines[node.lineno - 1 : last] = [_as_line(other, is_answer=other in answers) for other in on_line]
+            continue
+        function = node
         body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
         if body:
             _mark(lines, function, body)
     return replace(cell, source="\n".join(lines))
+
+
+def _as_line(node: ast.stmt, *, is_answer: bool) -> str:
+    """Return a statement; with a marker if it assigns an answer, which takes one line then."""
+    return f"{ast.unparse(node)}  {_ON_THE_LINE}" if is_answer else ast.unparse(node)
+
+
+def _assignments(nodes: Sequence[ast.stmt], names: frozenset[str]) -> Iterator[ast.Assign | ast.AnnAssign]:
+    """Yield the assignments to variables of these names."""
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(target, ast.Name) and target.id in names for target in targets):
+                yield node
 
 
 def _mark(lines: list[str], function: ast.FunctionDef | ast.AsyncFunctionDef, body: Sequence[ast.stmt]) -> None:

@@ -98,6 +98,8 @@ class BoxSession:
         """Keep what each test asks."""
         self.sought: dict[str, bool] = {}
         """The student's names that tests looked for, and whether they are there."""
+        self.answer_readers: set[str] = set()
+        """The cases that read an answer of the submission that is not code."""
         self._ended_s = 0.0
         """Counted seconds of the boxes that have ended."""
         self._environment: list[str] = []

@@ -76,6 +76,8 @@ class KeyRecording(Record):
     problems: dict[str, list[str]] = field(default_factory=dict)
     looked_up: set[str] = field(default_factory=set)
     """Cases that looked up an answer: in a table of the key, such as its `answers`, or a value that students write."""
+    answer_readers: set[str] = field(default_factory=set)
+    """Cases that read `submission.answers`."""
     values: dict[str, set[str]] = field(default_factory=dict)
     """By name, the cases that read a value of the key, or called a function without arguments; not stored."""
     by_hand: dict[str, Any] = field(default_factory=dict)
@@ -96,16 +98,17 @@ class KeyRecording(Record):
         """Return the recording as bytes, to send it out of the examiner."""
         asked = {case: sorted(questions) for case, questions in self.asked.items()}
         by_hand = {name: packed(answer) for name, answer in self.by_hand.items()}
-        return _packed_all(self.to_bytes(), asked, self.problems, sorted(self.looked_up), by_hand)
+        cases = sorted(self.looked_up), sorted(self.answer_readers)
+        return _packed_all(self.to_bytes(), asked, self.problems, cases, by_hand)
 
     @classmethod
     def from_plain(cls, data: bytes) -> "KeyRecording":
         """Return the recording that `to_plain` wrote."""
-        record, asked, problems, looked_up, by_hand = _unpacked_all(data)
+        record, asked, problems, (looked_up, answer_readers), by_hand = _unpacked_all(data)
         read = record_from(record)
         made = cls(read.answers, read.functions, read.seeds, read.seed_id, read.hints)
         made.asked = {case: set(questions) for case, questions in asked.items()}
-        made.problems, made.looked_up = problems, set(looked_up)
+        made.problems, made.looked_up, made.answer_readers = problems, set(looked_up), set(answer_readers)
         made.by_hand = {name: unpacked(answer) for name, answer in by_hand.items()}
         return made
 
