@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows import Rows
 
+from viva.formats.executed_file import About, about
 from viva.submissions import notebook_cells
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 
@@ -158,6 +159,21 @@ def test_outputs_of_any_size_are_skipped() -> None:
         with pytest.raises(NotebookError, match="far too many values"):
             read_notebook(notebook(cell(**{field: "MANY"})).replace(b'"MANY"', MANY_KEYS))
     assert time.thread_time() - started < 3
+
+
+@pytest.mark.parametrize("part", ["metadata", "cell", "language", "output"])
+@pytest.mark.parametrize("size", [1, notebook_cells.LARGE])
+@pytest.mark.parametrize("value", ["9" * 5000, "-" + "9" * 5000, "1e999999"])
+def test_a_value_of_any_size_costs_no_point(part: str, size: int, value: str) -> None:
+    """An integer of 5,000 digits in a large notebook was a fault of the grader's."""
+    parts = {name: value if name == part else "1" for name in ("metadata", "cell", "language", "output")}
+    data = (
+        f'{{"cells":[{{"cell_type":"code","source":"x = 1","metadata":{{"n":{parts["cell"]}}},"outputs":[{{"text":'
+        f'"{"a" * size}","n":{parts["output"]}}}]}}],"metadata":{{"n":{parts["metadata"]},'
+        f'"kernelspec":{{"language":{parts["language"]}}}}},"nbformat":4,"nbformat_minor":5}}'
+    ).encode()
+    assert about(data) == About()
+    assert [cell.source for cell in read_notebook(data).code] == ["x = 1"]
 
 
 def test_what_cannot_be_read_is_one_phrase() -> None:

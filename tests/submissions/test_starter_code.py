@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from viva.submissions.starter_code import StarterCode
+from viva.submissions.starter_code import StarterCode, parameters_of
 from viva.submissions.syntax_trees import syntax_trees
 
 STARTER = 'import math\n\n\ndef f(x):\n    """Say."""\n    raise NotImplementedError\n\n\nclass A:\n    n = 1\n'
@@ -22,6 +22,12 @@ def starter(tmp_path: Path) -> StarterCode:
     (tmp_path / "solution.py").write_text(STARTER, "utf-8")
     (tmp_path / "work.ipynb").write_bytes(notebook("%pip install x\nimport math", "def g(x):\n    ...", "y = "))
     return StarterCode(tmp_path)
+
+
+def test_a_literal_that_python_cannot_write(starter: StarterCode) -> None:
+    huge = f"X = 0x{'f' * 9000}\ndef f(x=0x{'f' * 9000}):\n    return x\n".encode()
+    assert starter.compare("solution.py", huge).answers == {"f"}
+    assert "f" in parameters_of("solution.py", huge)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from viva.formats.notebook_json import parse_json
+
 FILE: Final = "executed.ipynb"
 OURS: Final = "viva"
 """The key in a notebook's metadata that holds viva's own metadata."""
@@ -22,8 +24,8 @@ class About:
 def about(data: bytes) -> About:
     """Read viva's metadata from the file; never raises."""
     try:
-        notebook = json.loads(data)
-    except (ValueError, RecursionError):
+        notebook = parse_json(data)
+    except json.JSONDecodeError:
         return About()
     metadata = _table(_table(_table(notebook).get("metadata")).get(OURS))
     return About(_text(metadata.get("content_hash")), _text(metadata.get("load")))

@@ -6,6 +6,8 @@ from typing import Final
 
 import msgspec
 
+from viva.formats.notebook_json import NESTED, parse_json
+
 MOST_BYTES: Final = 32 << 20
 """The most bytes that are read, as JSON: at most six for each character."""
 MOST_VALUES: Final = 1_000_000
@@ -75,13 +77,15 @@ def without_outputs(text: str, most_cells: int) -> dict[str, object] | None:
     Raises:
         TooManyCells: there are more than `most_cells`.
         TooLarge: sources or metadata hold more than a person would write.
-        RecursionError: it is nested too deeply.
+        json.JSONDecodeError: it is nested too deeply.
     """
     try:
         _reading.cells_left = most_cells
         notebook = _DECODER.decode(text)
     except msgspec.DecodeError:
         return None
+    except RecursionError:
+        raise json.JSONDecodeError(NESTED, "", 0) from None
     cells = [{name: bytes(getattr(cell, name)) for name in _FIELDS} for cell in notebook.cells]
     parts = [part for cell in cells for part in cell.values()]
     if sum(map(len, parts)) > MOST_BYTES or sum(part.count(b",") for part in parts) > MOST_VALUES:
@@ -90,7 +94,7 @@ def without_outputs(text: str, most_cells: int) -> dict[str, object] | None:
         raise TooLarge
     said = notebook.metadata
     return {
-        "cells": [{name: json.loads(part) for name, part in cell.items() if part} for cell in cells],
+        "cells": [{name: parse_json(part) for name, part in cell.items() if part} for cell in cells],
         "metadata": {
             "kernelspec": {"language": _short(said.kernelspec.language)},
             "language_info": {"name": _short(said.language_info.name)},
@@ -99,4 +103,4 @@ def without_outputs(text: str, most_cells: int) -> dict[str, object] | None:
 
 
 def _short(part: msgspec.Raw) -> object:
-    return json.loads(bytes(part)) if 0 < len(bytes(part)) < _LONGEST_LANGUAGE else None
+    return parse_json(bytes(part)) if 0 < len(bytes(part)) < _LONGEST_LANGUAGE else None

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from viva.formats.notebook_json import NESTED, parse_json
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.syntax_trees import all_are_python, with_trees
 
@@ -25,7 +26,6 @@ MOST_VALUES_HERE: Final = 200_000
 MAX_CELLS: Final = 10_000
 MAX_SOURCE: Final = 8 << 20
 """Characters in all cells together."""
-_LONGEST_NUMBER: Final = 18
 _OTHER_LANGUAGES: Final = frozenset(
     ("r", "julia", "octave", "matlab", "scala", "java", "javascript", "typescript", "kotlin", "c", "c++", "c#", "f#",
      "rust", "go", "ruby", "perl", "lua", "haskell", "ocaml", "sql", "bash", "powershell", "stata", "sas")
@@ -155,11 +155,9 @@ def _parse(data: bytes) -> Mapping[str, object]:
             return read
         if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
             raise NotebookError(_TOO_MANY)
-        notebook = json.loads(text, parse_int=_whole)
+        notebook = parse_json(text)
     except json.JSONDecodeError as error:
         raise NotebookError(_broken(text, error)) from None
-    except RecursionError:
-        raise NotebookError(f"the notebook is nested too deeply: {_AGAIN}") from None
     if not isinstance(notebook, dict):
         raise NotebookError(f"the file is not a notebook (it holds {_called(notebook)}): {_AGAIN}")
     return notebook
@@ -177,12 +175,9 @@ def _without_outputs(text: str) -> Mapping[str, object] | None:
         raise NotebookError(_TOO_MANY) from None
 
 
-def _whole(digits: str) -> int:
-    """Read an integer; a long one becomes 0, because no number of a notebook matters here and parsing it takes time."""
-    return int(digits) if len(digits) <= _LONGEST_NUMBER else 0
-
-
 def _broken(text: str, error: json.JSONDecodeError) -> str:
+    if error.msg == NESTED:
+        return f"the notebook is {NESTED}: {_AGAIN}"
     start = text.lstrip()[:200].lower()
     if start.startswith("<"):
         if start.startswith("<<<<<<<"):

@@ -11,6 +11,8 @@ MOST_CHARACTERS_HERE: Final = 64 << 10
 """Larger code is parsed in another process: a character can cost a kilobyte."""
 MOST_TOKENS: Final = 250_000
 """The size limit of one submission's code: about 20,000 lines, each of which costs half a kilobyte as a syntax tree."""
+_MOST_BITS: Final = 10_000
+"""Python writes no integer of more than 4,300 decimal digits."""
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 T = TypeVar("T")
@@ -54,6 +56,10 @@ def _parsed(text: str) -> ast.Module | str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the student's literals
-            return ast.parse(text)
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return text
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value.bit_length() > _MOST_BITS:
+            node.value = 0  # a hexadecimal literal may have more decimal digits than Python writes
+    return tree

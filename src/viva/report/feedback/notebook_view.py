@@ -3,7 +3,6 @@
 Everything in it is untrusted. What cannot be rendered, or is too long to be rendered, is shown as plain text.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from viva.formats import escaping
 from viva.formats.executed_file import OURS
+from viva.formats.notebook_json import parse_json
 from viva.report.prose.render_prose import FAULTS, MOST_RENDERED, WHOLE, as_text, rendered
 from viva.report.prose.sanitise import sanitised
 from viva.report.prose.svg import as_picture
@@ -122,7 +122,7 @@ def _highlighter() -> Callable[[str], object]:
 
 def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, object]]]:
     """Return the saved outputs by the position of their cell; none if the file format is older than 4."""
-    found = json.loads(data)  # `read_notebook` has checked its size and nesting
+    found = parse_json(data)  # `read_notebook` has checked its size and nesting
     cells = found.get("cells")
     saved: dict[int, list[Mapping[str, object]]] = {}
     for position, cell in enumerate(cells if isinstance(cells, list) else [], 1):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from viva.formats.notebook_json import parse_json
 from viva.model import File, Submission
 
 
@@ -70,7 +71,7 @@ def _changed(file: File, piece: Piece, text: str) -> File:
 
 def _notebook(file: File) -> dict[str, Any]:
     try:
-        notebook = json.loads(file.data)
-    except ValueError:
+        notebook = parse_json(file.data)
+    except json.JSONDecodeError:
         return {}
     return notebook if isinstance(notebook, dict) else {}
