@@ -1,16 +1,20 @@
 """One connection: where the token goes, what is repeated, and a sentence for whatever is answered."""
 
+import html
 import io
+import json
 import logging
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import quote
 
 import pytest
 from lms_server import TOKEN, Asked, Reply, Server, serving, times
 from rows import Rows
 
+from viva.lms.access_token import Token
 from viva.lms.answers import parse, points
 from viva.lms.connection import TRIES, Call, Connection
 from viva.lms.errors import LmsError, NotAllowed, Unreachable
@@ -37,7 +41,7 @@ def other() -> Iterator[Plain]:
 
 @pytest.fixture
 def connection(server: Plain) -> Iterator[Connection]:
-    with Connection(server.url) as made:
+    with Connection(server.url, Token(TOKEN)) as made:
         yield made
 
 
@@ -172,7 +176,7 @@ def test_addresses_that_only_look_like_the_site_get_nothing(server: Plain, conne
 
 
 def test_a_site_below_a_path_is_not_its_neighbour(server: Plain) -> None:
-    with Connection(f"{server.url}/moodle") as connection:
+    with Connection(f"{server.url}/moodle", Token(TOKEN)) as connection:
         assert connection.is_own(f"{server.url}/moodle/x")
         assert not connection.is_own(f"{server.url}/moodle2/x")
         assert not connection.is_own(f"{server.url}/x")
@@ -234,12 +238,23 @@ def test_a_slow_answer_is_a_sentence(server: Plain, waits: list[float]) -> None:
     server.faults = [never]
     try:
         with (
-            Connection(server.url, slow_s=0.05) as connection,
+            Connection(server.url, Token(TOKEN), slow_s=0.05) as connection,
             pytest.raises(Unreachable, match="no answer in time"),
         ):
             connection.send(get(server, reads=False))
     finally:
         done.set()
+
+
+def test_an_answer_that_repeats_the_token_does_not_show_it(server: Plain) -> None:
+    secret = '1187~a/b&c"d'
+    for said in (secret, secret.replace("/", "\\/"), quote(secret, safe=""), html.escape(secret)):
+        body = f'{{"errors": [{{"message": {json.dumps("no access for " + said)}}}]}}'.replace("\\\\/", "\\/")
+        server.faults = [times(2, Reply(422, body.encode()))]
+        with Connection(server.url, Token(secret)) as connection:
+            with pytest.raises(LmsError, match=r"no access for \(token\)"):
+                connection.send(get(server))
+            assert secret.encode() not in connection._once(get(server)).data
 
 
 NOT_JSON = [

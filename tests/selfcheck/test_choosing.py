@@ -95,10 +95,13 @@ def test_tools_environments_links_and_the_course_stay(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [".env", ".env.local", "server.pem", "id_rsa", "id_ed25519.pub", "kaggle.json", "my_secret.csv", "API_KEY.json"],
+SECRETS = (
+    ".env .env.local server.pem id_rsa id_ed25519.pub kaggle.json my_secret.csv API_KEY.json aws_credentials.txt "
+    "hf_token GitHub-Token.yaml passwd.json"
 )
+
+
+@pytest.mark.parametrize("name", SECRETS.split())
 def test_what_looks_like_a_secret_is_left_out_and_said(tmp_path: Path, name: str) -> None:
     write(tmp_path, **{"solution.py": f"open({name!r})", name: "x"})
     found = chosen(tmp_path)

@@ -34,7 +34,7 @@ def command(paths: tuple[Path, ...], wanted: str, output: Path | None, hidden: b
     files = [file for path in paths for file in _files(path)]
     data = exported(wanted, files, hidden=hidden, scale=scale)
     if output:
-        write_export(output, data)
+        write_export(output, data, hidden=hidden)
     else:
         click.echo(data, nl=False)
     return 0

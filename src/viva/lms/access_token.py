@@ -1,13 +1,18 @@
 """The token with which viva signs in: from the environment or the keyring, never stored and never shown."""
 
 import contextlib
+import html
 import importlib
+import json
+import re
 from collections.abc import Mapping
 from typing import Final, final
+from urllib.parse import quote
 
 from viva.model.errors import UsageError
 
 _MOST: Final = 4096
+_REMOVED: Final = b"(token)"
 SERVICE: Final = "viva"
 """The service under which the keyring has the tokens; the user name is the host."""
 
@@ -32,6 +37,14 @@ class Token:
     def reveal(self) -> str:
         """Return the secret, for the request that is about to be sent."""
         return self._secret
+
+    def removed_from(self, data: bytes) -> bytes:
+        """Return an answer of the platform without the secret, in whatever notation it repeats it."""
+        secret = self._secret
+        in_json = json.dumps(secret)[1:-1]
+        forms = [secret, in_json, in_json.replace("/", "\\/"), html.escape(secret), quote(secret), quote(secret, "")]
+        pattern = b"|".join(re.escape(form.encode()) for form in sorted(forms, key=len, reverse=True))
+        return re.sub(pattern, _REMOVED, data, flags=re.IGNORECASE)
 
 
 def find_token(platform: str, host: str, environment: Mapping[str, str]) -> Token:

@@ -1,6 +1,7 @@
 """Requests to one platform: the token goes to its site alone, answers are bounded, and refusals become sentences.
 
 - The token is sent over HTTPS, or to this machine. No redirect is followed with it, and no paging link leads elsewhere.
+  What comes back does not hold it: an error that repeats the request cannot show it.
 - A request that only reads is repeated if no answer came. One that changes something is repeated only if the platform
   said that it did nothing, because it asks for fewer requests.
 """
@@ -17,6 +18,7 @@ from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from viva.formats.escaping import line
+from viva.lms.access_token import Token
 from viva.lms.address import is_loopback
 from viva.lms.errors import LmsError, NotAllowed, Unreachable
 
@@ -70,10 +72,11 @@ class Call:
 class Connection:
     """Sends requests to a site; a context manager."""
 
-    def __init__(self, site: str, *, slow_s: float = _SLOW_S) -> None:
+    def __init__(self, site: str, token: Token, *, slow_s: float = _SLOW_S) -> None:
         import httpx2  # the commands have checked that it is there
 
         self.site = site
+        self._token = token
         self._httpx = httpx2
         # A proxy of the environment is for other machines, and gets no unencrypted request.
         encrypted = site.startswith("https://")
@@ -186,7 +189,7 @@ class Connection:
                 return Answer(
                     response.status_code,
                     {name.lower(): value for name, value in response.headers.items()},
-                    kept.getvalue(),
+                    self._token.removed_from(kept.getvalue()),
                     {rel: str(each.get("url", "")) for rel, each in response.links.items() if rel is not None},
                 )
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, ValueError) as error:

@@ -202,7 +202,7 @@ def write_account(path: Path, account: Mapping[str, object]) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    write_atomically(path, to_json(account))
+    write_atomically(path, to_json(account), mode=0o600)  # it may hold hidden tests
 
 
 def to_json(account: Mapping[str, object]) -> bytes:

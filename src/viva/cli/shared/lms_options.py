@@ -48,5 +48,5 @@ def connected(platform: str, page: str) -> "Iterator[Platform]":
 
     address = read_address(platform, page)
     token = find_token(platform, address.host, os.environ)
-    with Connection(address.site) as connection:
+    with Connection(address.site, token) as connection:
         yield Canvas(connection, address, token) if platform == "canvas" else Moodle(connection, address, token)

@@ -2,11 +2,16 @@
 
 import io
 import os
+import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+
+_COMMAND: Final = re.compile(r"((?:^|[\n\r])\s*):(?=:)")
+_OLD_COMMAND: Final = re.compile(r"(##(?:vso)?)\[")
 
 
 def prepare_process() -> None:
@@ -15,10 +20,24 @@ def prepare_process() -> None:
     if os.name == "posix" and sys.getfilesystemencoding().lower() != "utf-8" and not sys.flags.utf8_mode:
         # Names of students would come out as question marks, in results too; only a new interpreter reads them right.
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  # this same program
-    if sys.stdout.errors == "strict":
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # where ASCII was asked for
+    out = sys.stdout
+    errors = "backslashreplace" if out.errors == "strict" else out.errors  # where ASCII was asked for
+    sys.stdout = _Text(out.buffer, out.encoding, errors, line_buffering=out.isatty())
     raw = io.BufferedWriter(_ErrorOutput(2, "w", closefd=False))
-    sys.stderr = io.TextIOWrapper(raw, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+    sys.stderr = _Text(raw, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+
+
+class _Text(io.TextIOWrapper):
+    """Text of which no line is a command to a CI system: a log holds what students wrote.
+
+    GitHub and Azure obey lines that begin with `::name::`, and those that hold `##[name]`. Commands of viva's own are
+    exported as bytes.
+    """
+
+    def write(self, text: str, /) -> int:
+        """Write text; return how many characters there were."""
+        super().write(_OLD_COMMAND.sub(r"\1 [", _COMMAND.sub(r"\1: ", text)))
+        return len(text)
 
 
 class _ErrorOutput(io.FileIO):

@@ -43,13 +43,13 @@ def exported(wanted: str, files: Sequence[Path], *, hidden: bool, scale: int) ->
     return writers[wanted]()
 
 
-def write_export(path: Path, data: bytes) -> None:
-    """Write what was exported to a file.
+def write_export(path: Path, data: bytes, *, hidden: bool) -> None:
+    """Write what was exported to a file; with names of hidden tests, only its owner can read it.
 
     Raises:
         UsageError: the file cannot be written.
     """
-    write_atomically(path, data)
+    write_atomically(path, data, mode=0o600 if hidden else None)
 
 
 def _junit(reports: Sequence[Report]) -> bytes:

@@ -18,11 +18,13 @@ HANDED_IN: Final = (".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".safeten
 """Formats of predictions, checkpoints and reports that tests can read."""
 _SECRETS: Final = (
     ".env", ".env.*", "*.env", "*.pem", "*.key", "*.p12", "*.pfx", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*",
-    "id_ed25519*", ".netrc", ".pgpass", ".htpasswd", ".npmrc", ".pypirc", "kaggle.json", "credentials*", "*secret*",
-    "*token.txt", "*token.json", "*apikey*", "*api_key*", "*password*",
+    "id_ed25519*", ".netrc", ".pgpass", ".htpasswd", ".npmrc", ".pypirc", "kaggle.json", "*credential*", "*secret*",
+    "*token", "*token.*", "*apikey*", "*api_key*", "*api-key*", "*passw*", "service_account*", "*.jks", "*.keystore",
 )  # fmt: skip
 _SECRET_TEXT: Final = re.compile(
-    rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|AKIA[0-9A-Z]{16}|\bhf_[A-Za-z0-9]{30}|\bsk-[A-Za-z0-9_-]{32}"
+    rb"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}|aws_secret_access_key|\bhf_[A-Za-z0-9]{30}"
+    rb"|\bsk-[A-Za-z0-9_-]{32}|\bgh[oprsu]_[A-Za-z0-9]{36}|\bgithub_pat_\w{22}|\bglpat-[\w-]{20}|\bxox[abprs]-[\w-]{10}",
+    re.IGNORECASE,
 )
 _MAGIC: Final = re.compile(r"^\s*[%!?].*$", re.M)
 _IMPORT: Final = re.compile(
