@@ -4,6 +4,7 @@ Tier T0 lets a program see this machine's files, so that it can behave different
 """
 
 import contextlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,6 +146,34 @@ def test_a_load_that_succeeds_at_the_second_try_has_succeeded(tried: Tried) -> N
     score = tried.score(load=(1, DIE))
     assert set(statuses(score).values()) == {"passed"} and score.notes == ()
     assert tried.times("load") == 2
+
+
+TICKS = """
+import time
+def burn(seconds):
+    for tick in range(round(10 * seconds)):
+        end = time.thread_time() + 0.1
+        while time.thread_time() < end: pass
+        with open({!r}, "a") as file: file.write("x")
+"""
+
+
+def test_loads_that_fail_share_the_time_of_one(process: ExaminerProcess, tmp_path: Path) -> None:
+    """A second load had the whole time again, so that loading took twice the limit of two seconds."""
+    ticks = tmp_path / "ticks"
+    sources = [TICKS.format(str(ticks)), "burn(0.8)", "burn(0.8)", "import os; os._exit(3)"]
+    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    process.grade(GradeRequest(handed_in({"work.ipynb": notebook})))
+    assert len(ticks.read_text()) <= 20
+
+
+def test_files_share_the_time_of_one_load(process: ExaminerProcess, tmp_path: Path) -> None:
+    ticks = TICKS.format(str(tmp_path / "ticks"))
+    files = {f"part_{name}.py": f"{ticks}burn(0.8)\ndef {name}(): return 1\n" for name in NAMES}
+    score = process.grade(GradeRequest(handed_in(files))).score
+    assert [*statuses(score).values()].count("passed") == 2
+    assert sum("did not finish in time" in note or "used up its time" in note for note in score.notes) == 3
 
 
 @pytest.mark.parametrize(("times", "status"), [(1, "passed"), (99, "failed")])

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from viva.examiner.boxes.load import Loader, LoadProblem, LoadReport
+from viva.examiner.boxes.load import LOAD_GRACE_S, NOTEBOOK_LOADS, Loader, LoadProblem, LoadReport
 from viva.examiner.boxes.on_gpu import OnGpu, serves
 from viva.examiner.boxes.question import Question
 from viva.model import Limits, untrusted
@@ -102,6 +102,10 @@ class BoxSession:
         """The cases that read an answer of the submission that is not code."""
         self._ended_s = 0.0
         """Counted seconds of the boxes that have ended."""
+        self._load_began_s = 0.0
+        """Counted seconds of the submission when the latest load began."""
+        self._failed_loads_s = 0.0
+        """Seconds of loads that ended their box, as the wall clock tells, which outlives a box: the next has less."""
         self._environment: list[str] = []
         """Missing packages and incompatible versions that calls met, as far as students may read it."""
 
@@ -134,7 +138,9 @@ class BoxSession:
         """Take a box and load it; one that ends is replaced once."""
         try:
             self._load_box()
-        except (BoxTimeout, BoxDied, ProtocolViolation):
+        except (BoxTimeout, BoxDied, ProtocolViolation) as first:
+            if self._load_left_s() <= 0:
+                raise self._load_failed(first) from first
             try:
                 with nullcontext() if self.test.slept else self.alone():
                     self._load_box()
@@ -143,19 +149,48 @@ class BoxSession:
 
     def _load_box(self) -> None:
         self._box = box = self._take()
+        self._load_began_s, began_at = self.counted_s, time.monotonic()
         self.generation += 1
         self.tainted = self.test.hidden
         self.isolation = box.ready_message
         try:
-            report = self._loader.load(self._raw)
+            report = self._loader.load(self._ask_loading)
         except BaseException:
             self.test.slept = box.slept
             self._drop()  # a box that is only partly loaded is never asked
+            self._failed_loads_s += time.monotonic() - began_at
+            self._load_began_s = self.counted_s
             raise
+        if self.counted_s - self._load_began_s > self._limits.load_s + LOAD_GRACE_S:
+            report.incomplete = False  # two loads like this one would take longer than loading may
         if self.report is None or (self.report.incomplete and not report.incomplete):
             self.report = report
         if not self._load_again():
             self.open()  # without the file that ended this box
+
+    def _load_left_s(self) -> float:
+        """Return how much time loading has left: all files of one load, and the loads that failed before it, share it.
+
+        A load that replaces a good one has the whole time again, as far as the submission has it.
+        """
+        began_s = self._load_began_s
+        whole_s = self._limits.load_s * NOTEBOOK_LOADS - self._failed_loads_s
+        return min(whole_s - (self.counted_s - began_s), self.submission_left_s)
+
+    def _ask_loading(self, op: str, *, timeout_s: float, **fields: Any) -> object:
+        """Ask the box while it is loaded; what runs the student's code gets the time that loading has left.
+
+        Raises:
+            StudentRaised: there is none left.
+        """
+        for limit in ("soft_s", "whole_s"):
+            if limit in fields:
+                left_s = self._load_left_s()
+                if left_s <= 0:
+                    raise StudentRaised("TimeoutError", "not run: loading had used up its time", limit="time")
+                timeout_s = min(timeout_s, timeout_s - fields[limit] + left_s)
+                fields[limit] = min(fields[limit], left_s)
+        return self._raw(op, timeout_s=timeout_s, **fields)
 
     def _take(self) -> AnyBox:
         """Return a box of the kind that the test needs."""
