@@ -111,7 +111,7 @@ def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies
 
     submission = handed_in({"solution.py": "x = 1", "x.ipynb": NOTEBOOK, "more.zip": b"PK"})
     try:
-        report = Loader(submission, assignment, {}).load(ask)
+        report = Loader(submission, assignment, {}).load(ask, lambda: 100.0)
     except BoxError:
         return
     except GraderError:  # no room for a submission this small: the machine is full
@@ -129,7 +129,7 @@ def test_an_array_in_the_place_of_a_word_is_no_fault_of_ours(assignment: Assignm
     """Compared with a word it answers with an array, which is neither true nor false."""
     cell = {"number": 1, "status": "ok", "raised": None, "outputs": [], "skipped": "", name: np.zeros(3)}
     submission = handed_in({"x.ipynb": NOTEBOOK})
-    report = Loader(submission, assignment, {}).load(lambda op, **fields: {"cells": [cell], "forbidden": []})
+    report = Loader(submission, assignment, {}).load(lambda op, **fields: {**cell, "forbidden": []}, lambda: 100.0)
     assert notes_for_student(submission, report) == ()
 
 
@@ -140,6 +140,6 @@ def test_what_is_listed_after_unpacking_is_loaded(assignment: Assignment, tmp_pa
         asked.append((op, fields.get("path")))
         return [["hw/solution.py", 5], ["hw/notes.txt", 3], ["more.zip", 2]] if op == "files" else {"errors": []}
 
-    report = Loader(handed_in({"more.zip": b"PK"}), assignment, {}).load(ask)
+    report = Loader(handed_in({"more.zip": b"PK"}), assignment, {}).load(ask, lambda: 100.0)
     assert report.files == {"hw/solution.py": 5, "hw/notes.txt": 3}
     assert ("load_module", "hw/solution.py") in asked and report.loaded == ["hw/solution.py"]

@@ -184,7 +184,7 @@ def test_a_load_that_ends_the_box_with_a_gpu_costs_no_other_test(examined: Exami
     text = student(gpus) + "\nif sees():\n    os._exit(3)\n"
     score = examined.score(text)
     assert statuses(score) == {**ALL, "test_on_it": "error", "test_large": "error", "test_hidden": "error"}
-    assert score.notes == ("In a box with a GPU your submission could not be loaded (tried twice): exit status 3",)
+    assert score.notes == ("In a box with a GPU your submission could not be loaded: exit status 3",)
 
 
 @pytest.mark.parametrize("why", [LEFT_OUT, NONE_HERE])

@@ -71,8 +71,13 @@ class Load:
         self.begun = LoadReport()
         self.read_s = 0.0
         self.starter = Path("no starter")
+        self._has_failed = False
 
-    def load(self, ask: Callable[..., Any]) -> LoadReport:
+    def can_load_again(self, error: Exception, spent_s: float, left_s: float) -> bool:
+        is_first, self._has_failed = not self._has_failed, True
+        return is_first
+
+    def load(self, ask: Callable[..., Any], left_s: Callable[[], float]) -> LoadReport:
         if self._ends:
             raise self._ends.pop(0)
         return LoadReport(loaded=["solution.py"])
@@ -80,7 +85,7 @@ class Load:
     def others(self, report: LoadReport) -> list[str]:
         return ["a.py", "b.py", "c.py"]
 
-    def load_other(self, ask: Callable[..., Any], report: LoadReport, path: str, left_s: float) -> None:
+    def load_other(self, ask: Callable[..., Any], left_s: Callable[[], float], report: LoadReport, path: str) -> None:
         report.loaded.append(path)
 
 
@@ -158,7 +163,7 @@ def test_the_time_of_a_load_is_not_the_time_of_its_test(opened: bool) -> None:
     """Tests of answers open the box without a question: a slow load cost them their answer at the first try."""
     made, source = session(fine)
 
-    def load(ask: Callable[..., Any]) -> LoadReport:
+    def load(ask: Callable[..., Any], left_s: Callable[[], float]) -> LoadReport:
         source.boxes[-1].counted_s += 20.0
         return LoadReport()
 

@@ -226,7 +226,7 @@ def _not_loaded_on(on_gpu: OnGpu | None) -> tuple[str, ...]:
     """Return a note if loading has ended the boxes that have a GPU."""
     if on_gpu is None or on_gpu.failure is None:
         return ()
-    return (f"In a box with a GPU your submission could not be loaded (tried twice): {on_gpu.failure}",)
+    return (f"In a box with a GPU your submission could not be loaded: {on_gpu.failure}",)
 
 
 def signature(assignment: Assignment, seeds: Seeds | RecordedSeeds, ready_message: Any) -> dict[str, str]:

@@ -20,7 +20,7 @@ def notes_for_student(submission: Submission, report: LoadReport | None) -> tupl
     if report is None:
         return tuple(notes)
     if report.failure is not None:
-        return (_failure(report), *notes)
+        return (_failure(report), *notes, *(_problem(problem) for problem in report.problems[:SHOWN]))
     if not report.loaded:
         found = ", ".join(sorted(report.files)[:5]) or "no file"
         notes.insert(0, f"No Python file or notebook was found in your submission (found: {found}).")
@@ -42,13 +42,13 @@ def _failure(report: LoadReport) -> str:
     match cause:
         case BoxTimeout():
             return (
-                "Your submission did not finish loading in time (tried twice): look for a loop that never ends, "
+                "Your submission did not finish loading in time: look for a loop that never ends, "
                 "or for work that belongs into a function."
             )
         case BoxDied():
-            return f"Your submission ended the Python process while it was being loaded (tried twice): {cause.reason}."
+            return f"Your submission ended the Python process each time it was loaded: {cause.reason}."
         case _:
-            return "Your submission broke the connection to the grader while it was being loaded (tried twice)."
+            return "Your submission broke the connection to the grader each time it was loaded."
 
 
 def _problem(problem: LoadProblem) -> str:

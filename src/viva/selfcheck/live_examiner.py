@@ -10,7 +10,7 @@ import socket
 import sys
 from typing import Final, NoReturn
 
-from viva.examiner.boxes.load import Ask, Loader, LoadReport
+from viva.examiner.boxes.load import Ask, Loader, LoadReport, TimeLeft
 from viva.model.errors import CourseError, UsageError
 from viva.model.gpu import Gpus
 from viva.model.hand_grading import NOT_GRADED_YET
@@ -30,7 +30,7 @@ LIVE: Final = "your notebook"
 class LiveLoader(Loader):
     """Loads the author's files into the kernel; the student's own part is there already."""
 
-    def load(self, ask: Ask) -> LoadReport:
+    def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
         """Load the author's data and helpers; read notebooks only for their prose.
 
         Raises:

@@ -106,10 +106,9 @@ class Worker:
     def notebook(self, *sources: str, **fields: Any) -> list[dict[str, Any]]:
         """Load a notebook of these cells, numbered from 1."""
         cells = [{"number": n, "source": textwrap.dedent(text).strip("\n")} for n, text in enumerate(sources, 1)]
-        report = self.ask("load_notebook", cells=cells, **{"mode": "run", "cell_s": 10.0, "forbid": [], **fields})
-        assert isinstance(report, dict) and len(report["cells"]) == len(sources)
-        found: list[dict[str, Any]] = report["cells"]
-        return found
+        self.ask("begin_notebook", cells=cells, **{"mode": "run", "forbid": [], **fields})
+        cell_s = fields.get("cell_s", 10.0)
+        return [self.ask("next_cell", cell=cell, cell_s=cell_s) for cell in cells]
 
     def call_fields(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         """The fields of a call by name."""

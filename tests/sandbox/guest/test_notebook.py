@@ -143,12 +143,6 @@ def test_a_cell_that_hangs_costs_only_itself(runner: Worker) -> None:
     assert 0.2 < cells[0]["wall_s"] < 2
 
 
-def test_the_limit_of_the_notebook_ends_it_and_keeps_what_there_is(runner: Worker) -> None:
-    cells = runner.notebook("x = 1", "while True: pass", "y = 2", soft_s=0.5)
-    assert [c["status"] for c in cells] == ["ok", "timeout", "skipped"] and "time limit" in cells[2]["skipped"]
-    assert runner.ask("names") == ["x"]
-
-
 def test_input_is_a_clear_error(runner: Worker) -> None:
     [cell] = runner.notebook("input('name? ')")
     assert cell["status"] == "raised" and "no one is there" in cell["raised"]["message"]

@@ -78,9 +78,13 @@ def in_viva(sources: list[str], *, by_kernel: bool = False) -> list[Outputs]:
         ) as fork_server,
         fork_server.spawn(Limits()) as box,
     ):
-        how = {"op": "load_by_kernel", "kernel": "python", "whole_s": 280.0} if by_kernel else {"op": "load_notebook"}
-        reply = box.ask(**how, timeout_s=300.0, mode="run", cell_s=60.0, forbid=[], path="n.ipynb", cells=cells)
-    return [cell["outputs"] for cell in reply["ok"]["cells"]]
+        how: dict[str, Any] = {"timeout_s": 300.0, "mode": "run", "forbid": [], "path": "n.ipynb", "cells": cells}
+        if by_kernel:
+            reply: Any = box.ask("load_by_kernel", kernel="python", whole_s=280.0, cell_s=60.0, **how)
+            return [cell["outputs"] for cell in reply["ok"]["cells"]]
+        box.ask("begin_notebook", **how)
+        replies: Any = [box.ask("next_cell", timeout_s=80.0, cell=cell, cell_s=60.0) for cell in cells]
+    return [reply["ok"]["outputs"] for reply in replies]
 
 
 def normal(outputs: Outputs, *, by_chance: bool = False) -> Outputs:

@@ -4,7 +4,7 @@ from fnmatch import fnmatch
 from pathlib import PurePosixPath
 
 from viva.config import Assignment
-from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, put_file, read_file
+from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, TimeLeft, put_file, read_file
 from viva.model import Submission
 from viva.model.errors import GraderError, StudentRaised
 from viva.submissions.file_names import CODE
@@ -20,7 +20,7 @@ class CellLoader(Loader):
         self.notebooks: dict[str, Notebook] = {}
         """The runnable files, by path in the submission; a module counts as a notebook of one cell."""
 
-    def load(self, ask: Ask) -> LoadReport:
+    def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
         """Put every file in its place.
 
         Raises:

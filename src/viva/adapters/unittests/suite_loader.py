@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from viva.adapters.unittests.suite_files import FOLDER
 from viva.config import Assignment
-from viva.examiner.boxes.load import Ask, Loader, LoadReport, put_file
+from viva.examiner.boxes.load import Ask, Loader, LoadReport, TimeLeft, put_file
 from viva.model import Submission
 from viva.model.errors import GraderError, StudentRaised
 from viva.submissions.file_names import CODE
@@ -22,7 +22,7 @@ class SuiteLoader(Loader):
         self._seed = seed
         """Set once, so that a suite that seeds itself, or draws across tests, is not disturbed."""
 
-    def load(self, ask: Ask) -> LoadReport:
+    def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
         """Put every file in its place.
 
         Raises:

@@ -112,7 +112,7 @@ class BoxSession:
     # --- the life of boxes
 
     def open(self) -> None:
-        """Open and load a box; a load that ends its box is tried once more, then reported once and never tried again.
+        """Open and load a box; a load that fails is reported once and never tried again.
 
         Raises:
             LoadFailed: the load ended the box; raised again, without loading, for every later question.
@@ -135,17 +135,18 @@ class BoxSession:
             self.test.counted_before_s = before_s + self.counted_s - counted_s  # loading has its own limit
 
     def _load(self) -> None:
-        """Take a box and load it; one that ends is replaced once."""
-        try:
-            self._load_box()
-        except (BoxTimeout, BoxDied, ProtocolViolation) as first:
-            if self._load_left_s() <= 0:
-                raise self._load_failed(first) from first
+        """Take a box and load it; if loading ends it, load again in a fresh one as long as the loader knows a way."""
+        place: AbstractContextManager[None] = nullcontext()
+        while True:
+            failed_s = self._failed_loads_s
             try:
-                with nullcontext() if self.test.slept else self.alone():
+                with place:
                     self._load_box()
+                return
             except (BoxTimeout, BoxDied, ProtocolViolation) as error:
-                raise self._load_failed(error) from error
+                if not self._loader.can_load_again(error, self._failed_loads_s - failed_s, self._load_left_s()):
+                    raise self._load_failed(error) from error
+                place = nullcontext() if self.test.slept else self.alone()
 
     def _load_box(self) -> None:
         self._box = box = self._take()
@@ -154,7 +155,7 @@ class BoxSession:
         self.tainted = self.test.hidden
         self.isolation = box.ready_message
         try:
-            report = self._loader.load(self._ask_loading)
+            report = self._loader.load(self._ask_loading, self._load_left_s)
         except BaseException:
             self.test.slept = box.slept
             self._drop()  # a box that is only partly loaded is never asked
@@ -212,17 +213,15 @@ class BoxSession:
         if self._on_gpu is not None and self._gpu is not None:
             self._on_gpu.failure = failure
         else:
-            begun = self._loader.begun
-            self.report = LoadReport(
-                failure=failure, files=begun.files, notebooks=begun.notebooks, answers_file=begun.answers_file
-            )
+            self.report = self._loader.begun
+            self.report.failure = failure
         return failure
 
     def load_more(self) -> bool:
         """Run the next file of code next to the main one; return False if there is none left.
 
-        A file that ends its box is never run again. The student sees what it prints or raises only if the box has not
-        seen hidden inputs.
+        A file that ends its box is run again without the statement that did it, if there is time. The student sees what
+        it prints or raises only if the box has not seen hidden inputs.
 
         Raises:
             LoadFailed, BoxUnavailable, GraderError: as `open`.
@@ -244,11 +243,14 @@ class BoxSession:
         path = self._others.pop(0)
         self._loading += 1
         try:
-            self._loader.load_other(self._raw, report, path, left_s)
+            self._loader.load_other(self._raw, lambda: self.submission_left_s, report, path)
             self._more.append(path)
         except (BoxTimeout, BoxDied, ProtocolViolation) as error:
             self._drop()
-            report.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
+            if self._loader.can_load_again(error, self.counted_s - counted_s, self.submission_left_s):
+                self._others.insert(0, path)
+            else:
+                report.problems.append(LoadProblem(path, f"was left out, because it could not be run: {error}"))
         finally:
             self._loading -= 1
         self.test.counted_before_s += self.counted_s - counted_s
@@ -258,7 +260,7 @@ class BoxSession:
         """Run what was run on demand in an earlier box, without repeating notes; return False if that ended the box."""
         for path in list(self._more):
             try:
-                self._loader.load_other(self._raw, LoadReport(), path)
+                self._loader.load_other(self._raw, lambda: self.submission_left_s, LoadReport(), path)
             except (BoxTimeout, BoxDied, ProtocolViolation):
                 self._more.remove(path)
                 self._drop()

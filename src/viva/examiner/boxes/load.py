@@ -1,8 +1,8 @@
 """Load a submission into a box: put its bytes, unpack archives inside, then run the module or the notebook."""
 
 import errno
-import math
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.author_helpers import compiled
 from viva.examiner.boxes.choice import choice_of
 from viva.model import Submission, system, untrusted
-from viva.model.errors import GraderError, LoadFailed, StudentRaised
+from viva.model.errors import BoxError, BoxTimeout, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 from viva.submissions.answers_file import is_answers_file
 from viva.submissions.file_names import CODE
@@ -24,7 +24,7 @@ from viva.submissions.starter_code import Compared, starter_of
 
 READ_CAP: Final = 16 << 20
 ARCHIVE_DEPTH: Final = 3
-PART: Final = 4 << 20
+CHUNK_BYTES: Final = 4 << 20
 """Bytes of a file in one message; the connection rejects messages of more than 8 MiB."""
 MOST_PROBLEMS: Final = 1000
 LOAD_GRACE_S: Final = 2.0
@@ -44,8 +44,15 @@ KERNEL_GRACE_S: Final = 30.0
 """The same for a kernel, which has to start first, and whose cells are interrupted and not stopped."""
 NOTEBOOK_LOADS: Final = 2
 """A cell may take the time of a whole module, and all cells twice that: one endless cell does not cost the rest."""
+CELL_GRACE_S: Final = 6.0
+"""Counted seconds for what follows the failure of a cell: its traceback, and the definitions after it."""
+MAX_LOST_PARTS: Final = 3
+"""The most statements and cells that are left out because they ended the process."""
 
 Ask = Callable[..., Any]
+TimeLeft = Callable[[], float]
+Part = tuple[str, int]
+"""A file, and the number of one of its cells, or the index of one of its statements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +115,51 @@ class Loader:
         """The report of the latest load: what was read before any code ran counts even if the box has ended."""
         self.on_gpu = False
         """Whether the box has a GPU: code that names it then uses it, whatever the assignment says about devices."""
+        self._running: Part | None = None
+        """The cell or statement that is running, if it can be left out."""
+        self._lost: Counter[Part] = Counter()
+        """How often a cell or statement ended its box: it is left out; of a cell, at first, all but definitions."""
+        self._how_lost: dict[Part, str] = {}
+        self._has_failed = False
+        """Whether a load has ended its box."""
 
-    def load(self, ask: Ask) -> LoadReport:
+    def can_load_again(self, error: BoxError, spent_s: float, left_s: float) -> bool:
+        """Decide how to load after a load ended its box: once as before, then without the part that ended it.
+
+        Args:
+            error: how the box ended.
+            spent_s: the seconds of that load.
+            left_s: the seconds that loading has left.
+
+        Returns:
+            Whether there is another way to load, and time for it.
+        """
+        is_first, self._has_failed = not self._has_failed, True
+        if is_first and left_s >= spent_s:
+            return True
+        part = self._running
+        if part is None or left_s <= 0 or sum(self._lost.values()) >= MAX_LOST_PARTS:
+            return False
+        self._lost[part] += 1
+        if isinstance(error, BoxTimeout):
+            self._how_lost[part] = "could not be interrupted when its time had passed"
+        else:
+            self._how_lost[part] = f"ended the Python process ({error})"
+        return True
+
+    def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
         """Put, unpack and run the submission in the box that `ask` reaches.
+
+        Args:
+            ask: sends a request to the box and returns the reply.
+            left_s: returns how many counted seconds loading has left.
 
         Raises:
             BoxError: the box ended while loading.
             GraderError: the author's own helpers or data cannot be loaded.
         """
-        report = LoadReport()
-        self.fill(ask, report)
-        return report
-
-    def fill(self, ask: Ask, report: LoadReport) -> None:
-        """Load as `load` does; what is known so far is in the report also if this raises."""
-        self.begun = report
+        report = self.begun = LoadReport()
+        self._running = None
         self._prepare(ask)
         data = self._put(ask, report)
         self._unpack(ask, report, data)
@@ -137,7 +174,9 @@ class Loader:
             if path.endswith(".ipynb"):
                 self._read_notebook(ask, report, path, data)
         for path in files:
-            self._load_file(ask, report, path)
+            self._load_file(ask, left_s, report, path)
+        self._running = None
+        return report
 
     def order(self, paths: Sequence[str]) -> list[str]:
         """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
@@ -173,14 +212,15 @@ class Loader:
         left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
         return sorted((p for p in left if not self._compare(p).is_unchanged), key=_depth)
 
-    def load_other(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
+    def load_other(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
         """Run one of the other files in the time that is left.
 
         Raises:
             BoxError: the box ended.
         """
+        self._running = None
         report.loaded.append(path)
-        self._load_module(ask, report, path, left_s)
+        self._load_code(ask, left_s, report, path)
 
     @property
     def _device(self) -> str:
@@ -307,67 +347,81 @@ class Loader:
         report.notebooks[path] = notebook
         report.notes += [f"{path}: {note}" for note in notebook.notes]
 
-    def _load_file(self, ask: Ask, report: LoadReport, path: str) -> None:
+    def _load_file(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
         report.loaded.append(path)
-        if path.endswith(".ipynb"):
-            if path in report.notebooks:
-                self._load_notebook(ask, report, path, report.notebooks[path])
+        if not path.endswith(".ipynb"):
+            self._load_code(ask, left_s, report, path)
+        elif path in report.notebooks:
+            self._load_notebook(ask, left_s, report, path, report.notebooks[path])
+
+    def _load_code(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
+        """Run a module as a whole, or after the end of a box one statement at a time, to know which one ends it."""
+        if self._has_failed:
+            self._load_statements(ask, left_s, report, path)
         else:
-            self._load_module(ask, report, path)
+            self._load_module(ask, left_s, report, path)
 
-    def _load_module(self, ask: Ask, report: LoadReport, path: str, left_s: float = math.inf) -> None:
-        load_s = min(self._assignment.limits.load_s, left_s)
+    def _how(self, path: str) -> dict[str, object]:
+        """Return the fields of every request that begins to run a file."""
+        return {
+            "path": path,
+            "starter": sorted(self._compare(path).starter_names),
+            "mode": self._assignment.load,
+            "forbid": list(self._assignment.forbid),
+            "device": self._device,
+        }
+
+    def _load_module(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
+        load_s = min(self._assignment.limits.load_s, left_s())
+        whole_s = load_s * MODULE_LOADS
         try:
-            loaded = ask(
-                "load_module",
-                timeout_s=load_s * MODULE_LOADS + LOAD_GRACE_S,
-                soft_s=load_s * MODULE_LOADS,
-                file_s=load_s,
-                path=path,
-                starter=sorted(self._compare(path).starter_names),
-                mode=self._assignment.load,
-                forbid=list(self._assignment.forbid),
-                device=self._device,
+            reply = ask(
+                "load_module", timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s, file_s=load_s, **self._how(path)
             )
         except StudentRaised as error:
             report.add(path, error)
             return
-        reply = untrusted.table(loaded)
-        _note_forbidden(report, path, reply)
-        for item in map(untrusted.table, untrusted.rows(reply.get("errors"))[:MOST_PROBLEMS]):
-            raised = StudentRaised.from_wire(item)
-            line = untrusted.number(item.get("line"))
-            report.add(f"{path} line {line}" if line else path, raised)
-        report.skipped += [
-            f"{path}: {untrusted.text(t, 300)}" for t in untrusted.rows(reply.get("skipped"))[:MOST_PROBLEMS]
-        ]
+        _note_module(report, path, untrusted.table(reply))
 
-    def _load_notebook(self, ask: Ask, report: LoadReport, path: str, notebook: Notebook) -> None:
-        limits = self._assignment.limits
-        whole_s = limits.load_s * NOTEBOOK_LOADS
-        kernel = self._assignment.kernel
-        how: dict[str, Any] = (
-            {"op": "load_by_kernel", "timeout_s": whole_s + KERNEL_GRACE_S, "whole_s": whole_s, "kernel": kernel}
-            if kernel
-            else {"op": "load_notebook", "timeout_s": whole_s + LOAD_GRACE_S, "soft_s": whole_s}
-        )
+    def _load_statements(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
+        """Run a module with one request for each statement, without those that ended a box before."""
+        began_s = left_s()
+        whole_s = min(self._assignment.limits.load_s * MODULE_LOADS, began_s)
         try:
-            loaded = ask(
-                **how,
-                path=path,
-                starter=sorted(self._compare(path).starter_names),
-                cells=[{"number": c.number, "source": c.source} for c in notebook.code],
-                mode=self._assignment.load,
-                cell_s=limits.load_s,
-                forbid=list(self._assignment.forbid),
-                device=self._device,
-            )
+            begin = {"timeout_s": whole_s + LOAD_GRACE_S, "soft_s": whole_s, **self._how(path)}
+            begun = untrusted.table(ask("begin_module", **begin))
+            _note_module(report, path, begun)
+            for index, line in enumerate(map(untrusted.number, untrusted.rows(begun.get("lines")))):
+                self._running = path, index
+                if self._running in self._lost:
+                    report.problems.append(self._left_out(self._running, f"{path} line {line}"))
+                    continue
+                spent_s = began_s - left_s()
+                if spent_s >= whole_s:
+                    report.incomplete = True
+                    report.problems.append(LoadProblem(f"{path} line {line}", "not run: the time had passed"))
+                    break
+                is_late = spent_s >= whole_s / MODULE_LOADS
+                soft_s = whole_s - spent_s
+                how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "file_s": whole_s / MODULE_LOADS - spent_s}
+                mode = "definitions" if is_late else self._assignment.load
+                _note_module(report, path, untrusted.table(ask("next_statement", index=index, mode=mode, **how)))
         except StudentRaised as error:
             report.add(path, error)
-            return
-        _note_forbidden(report, path, untrusted.table(loaded))
-        cells = [untrusted.table(c) for c in untrusted.rows(untrusted.table(loaded).get("cells"))]
+
+    def _left_out(self, part: Part, where: str) -> LoadProblem:
+        return LoadProblem(where, f"was left out, because it {self._how_lost[part]}; the rest was run without it")
+
+    def _load_notebook(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str, notebook: Notebook) -> None:
+        cells: list[dict[str, Any]] = []
         report.cells[path] = cells
+        try:
+            if self._assignment.kernel:
+                self._run_by_kernel(ask, report, path, notebook)
+            else:
+                self._run_cells(ask, left_s, report, path, notebook)
+        except StudentRaised as error:
+            report.add(path, error)
         unrun: list[int] = []
         for cell in cells:
             number = untrusted.number(cell.get("number"))
@@ -383,11 +437,49 @@ class Loader:
                 report.skipped.append(f"{where}: {skipped}")
             elif status == "skipped":
                 unrun.append(number)
+            if (path, number) in self._lost:
+                report.problems.append(self._left_out((path, number), where))
         if unrun:
             report.incomplete = True
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
-            text = f"not run, because those before had used up the {whole_s:g} s of the notebook"
+            text = "not run, because what was run before had used up the time for loading"
             report.problems.append(LoadProblem(f"{which} of {path}", text))
+
+    def _run_by_kernel(self, ask: Ask, report: LoadReport, path: str, notebook: Notebook) -> None:
+        """Run all cells with a kernel of Jupyter, in one request."""
+        whole_s = self._assignment.limits.load_s * NOTEBOOK_LOADS
+        reply = ask(
+            "load_by_kernel",
+            timeout_s=whole_s + KERNEL_GRACE_S,
+            whole_s=whole_s,
+            kernel=self._assignment.kernel,
+            cells=[{"number": c.number, "source": c.source} for c in notebook.code],
+            cell_s=self._assignment.limits.load_s,
+            **self._how(path),
+        )
+        _note_forbidden(report, path, untrusted.table(reply))
+        report.cells[path] += map(untrusted.table, untrusted.rows(untrusted.table(reply).get("cells")))
+
+    def _run_cells(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str, notebook: Notebook) -> None:
+        """Run the cells with one request for each; of a cell that ended a box before, at most the definitions."""
+        whole_s = self._assignment.limits.load_s * NOTEBOOK_LOADS
+        cells = [{"number": c.number, "source": c.source} for c in notebook.code]
+        ask("begin_notebook", timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s, cells=cells, **self._how(path))
+        for cell, source in zip(cells, notebook.code, strict=True):
+            self._running = path, source.number
+            times_lost = self._lost[self._running]
+            if left_s() <= 0:
+                report.cells[path].append({"number": source.number, "status": "skipped"})
+                continue
+            if times_lost > 1:
+                report.cells[path].append({"number": source.number, "status": "died"})
+                continue
+            cell_s = min(self._assignment.limits.load_s, left_s())
+            soft_s = cell_s + CELL_GRACE_S
+            how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "cell_s": cell_s}
+            ran = untrusted.table(ask("next_cell", cell=cell, only_definitions=times_lost > 0, **how))
+            _note_forbidden(report, path, ran)
+            report.cells[path].append({**ran, "status": "died"} if times_lost else ran)
 
 
 def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
@@ -397,9 +489,9 @@ def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
         StudentRaised: it cannot be written there.
         BoxError: the box ended.
     """
-    ask("put", timeout_s=timeout_s, path=path, data=data[:PART])
-    for start in range(PART, len(data), PART):
-        ask("put", timeout_s=timeout_s, path=path, data=data[start : start + PART], more=True)
+    ask("put", timeout_s=timeout_s, path=path, data=data[:CHUNK_BYTES])
+    for start in range(CHUNK_BYTES, len(data), CHUNK_BYTES):
+        ask("put", timeout_s=timeout_s, path=path, data=data[start : start + CHUNK_BYTES], more=True)
 
 
 def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> bytes:
@@ -410,12 +502,22 @@ def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> byt
         BoxError: the box ended.
     """
     parts: list[bytes] = []
-    for start in range(0, cap, PART):
-        part = ask("read", timeout_s=timeout_s, path=path, limit=PART, start=start)
-        parts.append(part[:PART] if type(part) is bytes else b"")
-        if len(parts[-1]) < PART:
+    for start in range(0, cap, CHUNK_BYTES):
+        part = ask("read", timeout_s=timeout_s, path=path, limit=CHUNK_BYTES, start=start)
+        parts.append(part[:CHUNK_BYTES] if type(part) is bytes else b"")
+        if len(parts[-1]) < CHUNK_BYTES:
             break
     return b"".join(parts)[:cap]
+
+
+def _note_module(report: LoadReport, path: str, reply: dict[str, Any]) -> None:
+    """Note what running a module, or one of its statements, came to."""
+    _note_forbidden(report, path, reply)
+    for item in map(untrusted.table, untrusted.rows(reply.get("errors"))[:MOST_PROBLEMS]):
+        line = untrusted.number(item.get("line"))
+        report.add(f"{path} line {line}" if line else path, StudentRaised.from_wire(item))
+    skipped = untrusted.rows(reply.get("skipped"))[:MOST_PROBLEMS]
+    report.skipped += [f"{path}: {untrusted.text(text, 300)}" for text in skipped]
 
 
 def _note_forbidden(report: LoadReport, path: str, reply: dict[str, object]) -> None:

@@ -140,12 +140,8 @@ class _Grading:
     def _notebook(self, grader: Grader) -> bytes:
         """Return the executed notebook; of a load that ended its box, the part that ran."""
         from viva.examiner.executed import executed_notebook
-        from viva.examiner.executed.stepwise import run_stepwise
 
-        submission, loaded = self._request.submission, self._load_reports[0]
-        if loaded.failure is not None and not self._request.replayed:
-            loaded = run_stepwise(grader.source, submission, grader.assignment, grader.inside)
-        return executed_notebook(loaded, grader.assignment, submission.content_hash)
+        return executed_notebook(self._load_reports[0], grader.assignment, self._request.submission.content_hash)
 
 
 def _describe(function: TestFunction) -> dict[str, object]:

@@ -23,7 +23,7 @@ from ..values.raised import Raised, describe
 from . import devices, import_denylist, sources
 from .author_helpers import AuthorHelpers
 from .namespaces import Namespaces
-from .statements import Ran, Source
+from .statements import Namespace, Ran, Source
 
 if TYPE_CHECKING:
     from ..transport.message_types import Request
@@ -47,6 +47,9 @@ class Loading:
         """Whether the next file that runs is the one that the examiner requested."""
         self._limit_s: Optional[float] = None
         self._ran: Dict[str, Ran] = {}
+        self._is_stepped = False
+        """Whether the next file that runs only begins, so that its statements are requested one by one."""
+        self._begun: Optional[Tuple[Source, Namespace]] = None
 
     def load_module(self, request: Request) -> Dict[str, object]:
         """Run the file `path` as a module of its name, for at most `file_s` seconds; after that, only its definitions.
@@ -62,6 +65,42 @@ class Loading:
         ran = self._ran.get(sources.path_of(path), Ran([], []))
         return {
             "errors": errors + ran.problems,
+            "skipped": ran.skipped,
+            "printed": printed.text(),
+            "forbidden": import_denylist.tried(),
+        }
+
+    def begin_module(self, request: Request) -> Dict[str, object]:
+        """Prepare to run the file `path`; `next_statement` then runs one of its statements at a time.
+
+        Returns:
+            `{"errors": as `load_module`, "lines": [int]}`, the first line of each statement.
+        """
+        path: str = request["path"]
+        self.prepare(request, path)
+        self._is_stepped, self._begun = True, None
+        errors = self._load(path)
+        self._is_stepped = False
+        if self._begun is None:
+            return {"errors": errors, "lines": []}
+        source = self._begun[0]
+        return {"errors": errors + source.broken(), "lines": [node.lineno for node in source.statements()]}
+
+    def next_statement(self, request: Request) -> Dict[str, object]:
+        """Run the statement `index` of the module that was begun; return what `load_module` returns."""
+        if self._begun is None:
+            raise RuntimeError("no module was begun")
+        source, namespace = self._begun
+        self._only_definitions = request.get("mode") == "definitions"
+        with Printed() as printed:
+            ran = source.run_statement(
+                source.statements()[request["index"]],
+                namespace,
+                only_definitions=self._only_definitions,
+                limit_s=request.get("file_s"),
+            )
+        return {
+            "errors": ran.problems,
             "skipped": ran.skipped,
             "printed": printed.text(),
             "forbidden": import_denylist.tried(),
@@ -117,6 +156,12 @@ class Loading:
         Raises:
             SyntaxError, ValueError, OSError: The file cannot be read or is not Python.
         """
+        if self._is_stepped:
+            self._is_stepped = False
+            self._begun = Source(_text(filename), filename), vars(module)
+            self._namespaces.add(_relative(filename), vars(module))
+            self._ran[filename] = Ran([], [])
+            return
         limit_s = self._time_for_this_file()
         source = Source(_text(filename), filename, only_to_run=not self._only_definitions)
         self._namespaces.add(_relative(filename), vars(module))

@@ -67,25 +67,41 @@ class Source:
             only_definitions: skip what does work instead of defining names (definitions.py).
             limit_s: counted seconds for all statements together; after them, only definitions are run.
         """
-        broken: List[Raised] = [] if self._broken is None else [{**describe(self._broken), "line": self._broken.lineno}]
+        broken = self.broken()
         if only_definitions:
-            ran = self._definitions(_with_split_imports(self.tree.body), namespace)
+            ran = self._definitions(self.statements(), namespace)
         else:
-            ran = Ran(self._run_all(namespace, limit_s), [])
+            rest = self.statements() if self._whole is None else []
+            ran = Ran(self._run_all(rest, namespace, limit_s), [])
         return Ran((broken + ran.problems)[:_MOST_PROBLEMS], ran.skipped)
+
+    def statements(self) -> List[ast.stmt]:
+        """Return the statements as they are run, one by one where one fails."""
+        return _with_split_imports(self.tree.body)
+
+    def run_statement(
+        self, node: ast.stmt, namespace: Namespace, *, only_definitions: bool, limit_s: Optional[float]
+    ) -> Ran:
+        """Run one of the statements of a source that is not run as a whole; the arguments are those of `run`."""
+        if only_definitions:
+            return self._definitions([node], namespace)
+        return Ran(self._run_all([node], namespace, limit_s), [])
+
+    def broken(self) -> List[Raised]:
+        """Return the error of the parts that are not Python and were left out, if there are any."""
+        return [] if self._broken is None else [{**describe(self._broken), "line": self._broken.lineno}]
 
     def define_the_rest(self, namespace: Namespace, error: BaseException) -> None:
         """Run the definitions after the statement that raised `error` when this source was run as a whole."""
-        body = _with_split_imports(self.tree.body)
+        body = self.statements()
         if self._broken is None and not (isinstance(error, SyntaxError) and _place(error, self._filename)[0] is None):
             failed = self._failed(body, error)
             body = body[failed if isinstance(body[failed], _DEFINITIONS) else failed + 1 :] if body else []
         self._definitions(body, namespace)
 
-    def _run_all(self, namespace: Namespace, limit_s: Optional[float]) -> List[Raised]:
+    def _run_all(self, rest: List[ast.stmt], namespace: Namespace, limit_s: Optional[float]) -> List[Raised]:
         problems: List[Raised] = []
         code = self._whole
-        rest = [] if code else _with_split_imports(self.tree.body)
         until = None if limit_s is None else now() + limit_s
         while (code or rest) and len(problems) < _MOST_PROBLEMS:
             try:
@@ -116,7 +132,7 @@ class Source:
             self._parse()
         except (RecursionError, MemoryError):
             return []
-        return _with_split_imports(self.tree.body)
+        return self.statements()
 
     def _described(self, error: BaseException, node: ast.stmt) -> Raised:
         return {**describe(error), "line": _place(error, self._filename)[0] or node.lineno}

@@ -53,26 +53,10 @@ class Notebooks:
         self._namespaces, self._loading = namespaces, loading
         self._count = 0
         self._cell: Callable[[Cell, Optional[float]], CellResult] = _not_begun
-
-    def load(self, request: Request) -> Dict[str, object]:
-        """Run the cells in order in one namespace; if a cell raises, hangs or is not Python, the others still run.
-
-        In a cell that failed, the definitions after the failure still run: often it failed because a library, a file
-        or a device exists in the student's environment but not here.
-
-        Returns:
-            `{"cells": [{"number", "status", "raised", "outputs", "wall_s", "skipped"}], "forbidden": [str]}` with
-            status "ok", "raised", "timeout" or "skipped".
-        """
-        cells: List[Cell] = list(request["cells"])
-        self.begin(request)
-        return {
-            "cells": [self._cell(cell, request.get("cell_s")) for cell in cells],
-            "forbidden": import_denylist.tried(),
-        }
+        self._definitions_of: Callable[[Cell, Optional[float]], CellResult] = _not_begun
 
     def begin(self, request: Request) -> None:
-        """Prepare to run the cells; `next_cell` then runs one at a time."""
+        """Prepare to run the cells in one namespace; `next_cell` then runs one at a time."""
         self._count += 1
         path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
         self._loading.prepare(request, path)
@@ -82,11 +66,22 @@ class Notebooks:
         only_definitions = request.get("mode") == "definitions"
         run: Union[_Definitions, WholeCells]
         run = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
-        self._cell = run.cell
+        self._cell, self._definitions_of = run.cell, _Definitions(module).cell
 
-    def next_cell(self, request: Request) -> CellResult:
-        """Run the cell `cell` for at most `cell_s` seconds; return it as `load` returns a cell."""
-        return self._cell(request["cell"], request.get("cell_s"))
+    def next_cell(self, request: Request) -> Dict[str, object]:
+        """Run the cell `cell` for at most `cell_s` seconds, or `only_definitions` of it.
+
+        If a cell raises, hangs or is not Python, the others can still run. The definitions after the failure in the
+        same cell run as well: often it failed because a library, a file or a device exists in the student's environment
+        but not here.
+
+        Returns:
+            `{"number", "status", "raised", "outputs", "wall_s", "skipped", "forbidden": [str]}` with status "ok",
+            "raised", "timeout" or "skipped".
+        """
+        run = self._definitions_of if request.get("only_definitions") else self._cell
+        result = run(request["cell"], request.get("cell_s"))
+        return {**result, "forbidden": import_denylist.tried()}
 
 
 def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> CellResult:
@@ -102,11 +97,9 @@ class WholeCells:
         self._cells = _runner(module, self._outputs, cells)
 
     def cell(self, cell: Cell, limit_s: Optional[float]) -> CellResult:
-        """Run one cell, and return its result as `Notebooks.load` does."""
+        """Run one cell, and return its result as `Notebooks.next_cell` does."""
         number, began = int(cell["number"]), _perf_counter()
         self._outputs.begin()
-        if alarm.time_is_up():
-            return _result(number, "skipped", skipped="the time limit of the notebook had passed")
         status, raised = "ok", None
         try:
             within(limit_s, lambda: self._cells.run(number, str(cell["source"])))

@@ -77,6 +77,8 @@ class Request(TypedDict, total=False):
     file_s: Optional[float]
     cells: List[Cell]
     cell: Cell
+    only_definitions: bool
+    index: int
     cell_s: float
     whole_s: float
     kernel: str
