@@ -206,7 +206,7 @@ class Grader:
             entries=tuple(run.entries[f.test_id] for f in self.functions if f.test_id in run.entries),
             notes=(
                 *self._notes_on_parameters(submission, session, run),
-                *notes_for_student(submission, session.report),
+                *notes_for_student(submission, session.report, with_skipped=run.lost_a_visible_test),
                 *_not_loaded_on(run.on_gpu),
                 *names,
                 *run.events.notes,
@@ -271,6 +271,11 @@ class _Run:
         self._epoch = context.session.epoch
         self._confirmed = 0
         """Tests whose second try ended as the first."""
+
+    @property
+    def lost_a_visible_test(self) -> bool:
+        """Return whether a test lost points that students may know of."""
+        return any(entry.status.is_lost and entry.visibility == "visible" for entry in self.entries.values())
 
     def all(self, planned: Plan, part: Part, sinks: Sinks) -> None:
         """Run the tests in the order of their plan, until one loses points if that ends the run."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from viva.examiner.boxes.load import LoadProblem, LoadReport
-from viva.examiner.outcome import describe
+from viva.examiner.outcome import describe, not_found
 from viva.model import Submission
 from viva.model.errors import BoxDied, BoxTimeout
 
@@ -12,8 +12,16 @@ WHILE_LOADING: Final = "While loading, "
 """The beginning of a note that says what raised, and where."""
 
 
-def notes_for_student(submission: Submission, report: LoadReport | None) -> tuple[str, ...]:
-    """Return one note per finding, the most important first, and a count of the rest."""
+def notes_for_student(
+    submission: Submission, report: LoadReport | None, *, with_skipped: bool = True
+) -> tuple[str, ...]:
+    """Return one note per finding, the most important first, and a count of the rest.
+
+    Args:
+        submission: the submission.
+        report: what loading it did.
+        with_skipped: whether to name the statements that were not run, since only definitions are.
+    """
     notes = list(submission.notes)
     if submission.problem:
         return (submission.problem, *notes)
@@ -29,7 +37,7 @@ def notes_for_student(submission: Submission, report: LoadReport | None) -> tupl
         notes.append(f"… and {len(report.problems) - SHOWN} more problems while loading.")
     notes += [report.choice] if report.choice else []
     notes += report.notes[:SHOWN]
-    if report.skipped:
+    if report.skipped and with_skipped:
         more = f" and {len(report.skipped) - SHOWN} more" if len(report.skipped) > SHOWN else ""
         notes.append(
             "Not run, as the assignment says (definitions only): " + "; ".join(report.skipped[:SHOWN]) + more + "."
@@ -53,7 +61,7 @@ def _failure(report: LoadReport) -> str:
 
 def _problem(problem: LoadProblem) -> str:
     if problem.missing_module and not (problem.raised and problem.raised.missing_attribute):
-        return f"{problem.where}: the module `{problem.missing_module}` is not installed where this was graded."
+        return f"{problem.where} needs the module `{problem.missing_module}`, {not_found(problem.missing_module)}"
     if problem.raised is not None:
         return f"{WHILE_LOADING}{problem.where}: {describe(problem.raised)}"
     return f"{WHILE_LOADING}{problem.where}: {problem.text}"

@@ -41,6 +41,15 @@ NOT_REPEATABLE: Final = "does not have a deterministic implementation"
 _NOT_REPEATABLE_TEXT: Final = (
     "the code uses an operation of torch whose result on a GPU cannot be repeated exactly, which this test forbids"
 )
+_DISTRIBUTIONS: Final = {
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "PIL": "pillow",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+"""Libraries whose packages have another name."""
 _CALLERS: Final = ("pluggy", "_pytest", "viva")
 
 
@@ -145,18 +154,25 @@ def _host_is_short(error: BaseException | None) -> bool:
 def describe(error: StudentRaised) -> str:
     """Return the student's own exception with their own lines, as they would see it at home."""
     if error.missing_module and error.missing_attribute is None:
-        return (
-            f"Your code needs the module `{error.missing_module}`, which is not installed where it was graded. "
-            "If your code cannot do without it, ask the course staff."
-        )
+        return f"Your code needs the module `{error.missing_module}`, {not_found(error.missing_module)}"
+    more = error.message.partition("; ")[2]
     head = {
-        "time": "Your code did not finish in time and was stopped.",
+        "time": "Your code did not finish in time and was stopped" + (f": {more}." if more else "."),
         "memory": "Your code asked for more memory than it may use.",
         "recursion": "Your code called itself too often (RecursionError).",
     }.get(error.limit or "", f"Your code raised {str(error).rstrip('.')}.")
     if error.missing_attribute is not None:
         head = f"{_other_version(error.missing_attribute)}\n{head}"
     return "\n".join([head, *(_line(f) for f in error.frames[-6:])])[:OUTPUT_CAP]
+
+
+def not_found(module: str) -> str:
+    """Return what to do about a module that an import did not find, as the end of a sentence that names it."""
+    top = module.partition(".")[0]
+    return (
+        f"which is neither in your submission nor installed where it was graded. If it is yours, submit `{top}.py`; if "
+        f"it is a library, it needs `pip install {_DISTRIBUTIONS.get(top, top)}` there: ask the course staff."
+    )
 
 
 def _other_version(missing: MissingAttribute) -> str:

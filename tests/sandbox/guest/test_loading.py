@@ -1,5 +1,7 @@
 """Loading a student's files: what a statement that raises costs, where names belong, how files import one another."""
 
+import os
+import sys
 import time
 from typing import Any
 
@@ -230,6 +232,24 @@ def test_a_syntax_error_in_a_neighbour_is_that_files(worker: Worker) -> None:
 def test_input_has_no_one_to_answer(worker: Worker) -> None:
     [error] = worker.load("x = input('your name? ')")["errors"]
     assert (error["type"], "no one is there" in error["message"]) == ("RuntimeError", True)
+
+
+@pytest.mark.parametrize("name", ["random", "string", "statistics"])
+def test_own_modules_win_over_the_standard_library(worker: Worker, name: str) -> None:
+    worker.put(f"{name}.py", "def own(): return 5")
+    worker.load(f"from {name} import own\ndef f(): return own()")
+    assert worker.call("f") == 5
+
+
+def test_the_standard_library_is_found_without_own_modules(worker: Worker) -> None:
+    worker.put("os.py", "own = 1")
+    report = worker.load("import os, random\ndef f(): return os.sep, random.randint(1, 1)")
+    assert report["errors"] == [] and worker.call("f") == (os.sep, 1)
+
+
+def test_syntax_errors_name_the_version(worker: Worker) -> None:
+    [error] = worker.load("x = 1\nx = 1 +\n")["errors"]
+    assert f"graded with Python {sys.version_info[0]}.{sys.version_info[1]}" in error["message"]
 
 
 def test_changing_the_directory_does_not_lose_the_next_file(worker: Worker) -> None:

@@ -148,6 +148,40 @@ def test_input_is_a_clear_error(runner: Worker) -> None:
     assert cell["status"] == "raised" and "no one is there" in cell["raised"]["message"]
 
 
+@pytest.mark.parametrize("call", ["exit()", "quit()"])
+def test_exit_ends_the_cell(runner: Worker, call: str) -> None:
+    cells = runner.notebook(f"{call}\nx = 1", "y = 2")
+    assert cells[1]["status"] == "ok" and runner.ask("names") == ["y"]
+    assert cells[0]["raised"]["message"] == "the code called exit()"
+
+
+def test_an_endless_loop_around_input_is_named(runner: Worker) -> None:
+    asks = "while True:\n    try:\n        x = int({}('n: '))\n        break\n    except Exception:\n        pass"
+    cells = runner.notebook(asks.format("input"), f"import getpass\n{asks.format('getpass.getpass')}", cell_s=0.3)
+    for cell in cells:
+        assert cell["status"] == "timeout" and "the code called input() " in cell["raised"]["message"]
+
+
+def test_what_a_progress_bar_overwrites_is_dropped(runner: Worker) -> None:
+    bar = "for i in range(60_000): print(f'\\rstep {i} of many', end='')\nprint('\\ndone\\r')"
+    [cell] = runner.notebook(bar, cell_s=20.0)
+    assert text_of(cell) == "step 59999 of many\ndone\r\n" and text_of(cell, "stderr") == ""
+
+
+def test_the_end_of_a_long_output_is_kept(runner: Worker) -> None:
+    [cell] = runner.notebook("for i in range(300_000): print('line', i)\nprint('the end')", cell_s=20.0)
+    text = text_of(cell)
+    assert text.startswith("line 0\n") and text.endswith("line 299999\nthe end\n") and len(text) <= 1 << 20
+    assert text_of(cell, "stderr") == "[output cut]\n"
+
+
+def test_progress_bars_of_notebooks_are_text(runner: Worker) -> None:
+    [cell] = runner.notebook(
+        "from tqdm.notebook import tqdm, trange\nsum(1 for _ in tqdm(range(3)) for _ in trange(2))"
+    )
+    assert cell["status"] == "ok" and shown(cell) == ["6"] and "100%" in text_of(cell, "stderr")
+
+
 def test_the_source_of_functions_is_known(runner: Worker) -> None:
     [_, cell] = runner.notebook("def f():\n    return 1", "import inspect\ninspect.getsource(f)")
     assert "return 1" in shown(cell)[0]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import builtins
 import codecs
+import getpass
+import importlib
 import importlib.machinery
 import importlib.util
 import os
@@ -33,6 +35,7 @@ _chdir = os.chdir
 _LATIN_1 = "viva.latin-1"
 _IMPORT_SHARE = 0.75
 """The share of the remaining time that an imported file may take: the file that imports it needs some as well."""
+_STANDARD = frozenset(getattr(sys, "stdlib_module_names", ()))
 _RELATIVE_IMPORT = re.compile(r"^[ \t]*from[ \t]*\.", re.MULTILINE)
 _find_in_folders = importlib.machinery.PathFinder.find_spec
 
@@ -124,8 +127,10 @@ class Loading:
             if import_path not in sys.path:
                 sys.path.insert(0, import_path)
             sys.path_importer_cache.pop(import_path, None)  # files have been added since it was read
+            if not path.endswith(".ipynb"):  # a kernel has imported the standard library before the first cell
+                _uncover(import_path)
         sys.argv = [path]
-        builtins.input = _no_input
+        builtins.input = getpass.getpass = _no_input
         sys.breakpointhook = _no_debugger
 
     def _load(self, path: str) -> List[Raised]:
@@ -178,7 +183,9 @@ class Loading:
     def find_spec(
         self, name: str, path: Optional[Sequence[str]] = None, target: object = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
-        """Find the student's own files, and no others. Part of the import system."""
+        """Find the student's own files, and text in place of widgets. Part of the import system."""
+        if name == _TextProgressBars.name:
+            return importlib.util.spec_from_loader(name, _TextProgressBars())  # type: ignore[arg-type]  # by its methods
         work = sources.folder()
         folders = [entry for entry in (sys.path if path is None else path) if (entry + os.sep).startswith(work)]
         spec = _find_in_folders(name, folders) if folders else None
@@ -199,11 +206,40 @@ class _Loader(importlib.machinery.SourceFileLoader):
         self._loading.execute(module, self.path)
 
 
+class _TextProgressBars:
+    """Makes `tqdm.notebook` from tqdm's bars for terminals: its own are widgets, which only a browser shows."""
+
+    name = "tqdm.notebook"
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
+        """Let Python make the module as usual. Part of the import system."""
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Fill the module. Part of the import system."""
+        bars = importlib.import_module("tqdm.std")
+        vars(module).update(tqdm=bars.tqdm, trange=bars.trange, tqdm_notebook=bars.tqdm, tnrange=bars.trange)
+
+
+def _uncover(folder: str) -> None:
+    """Let files of this folder be found by imports that name a module of the standard library, as Python does.
+
+    It only concerns modules that Python itself does not need to start.
+    """
+    for entry in os.listdir(folder):
+        name = entry[:-3] if entry.endswith(".py") else ""
+        spec = getattr(sys.modules.get(name), "__spec__", None)
+        origin = "built-in" if spec is None else str(spec.origin)
+        is_own = sources.shown_name(origin) is not None
+        if name in _STANDARD and origin not in ("built-in", "frozen") and not is_own:
+            del sys.modules[name]
+
+
 def _no_debugger(*_args: object, **_kwargs: object) -> None:
     """Do nothing at `breakpoint()`: no one can use a debugger here."""
 
 
-def _no_input(*_prompt: object) -> str:
+def _no_input(*_prompt: object, **_options: object) -> str:
+    alarm.note_input()
     caller = sys._getframe(1).f_locals.get("self")
     if "bdb" in sys.modules and isinstance(caller, sys.modules["bdb"].Bdb):
         return "continue"  # the student left `pdb.set_trace()` in the code

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import collections
 import io
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Tuple
 
 from .descriptor_capture import DescriptorCapture
 
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
     from ..transport.message_types import Output
     from ..values.raised import Raised
 
-_CELL_BYTES, _NOTEBOOK_BYTES = 1 << 20, 5 << 20
-"""The outputs of a whole notebook travel in one reply."""
+_CELL_BYTES, _NOTEBOOK_BYTES = 15 << 16, 5 << 20
+"""With the end of a text that is too long, a cell has a MiB."""
+_LEAST_ROOM = 1 << 16
 _CUT = "[output cut]\n"
+_END_CHARACTERS = 1 << 16
+"""How much is kept of the end of a text that is too long."""
 _CUT_TO, _FRAMES_LEFT = 1000, 5
 """Characters of a line, and number of lines, that are kept of a traceback that is too long."""
 _DEEPEST = 30
@@ -36,6 +40,9 @@ class Outputs:
         self._bytes_used = 0
         """Bytes of the outputs of this cell."""
         self._clear_before_next = False
+        self._end: Deque[str] = collections.deque()
+        """The last of the texts that had no room."""
+        self._end_size = 0
         self._displayed: Dict[str, List[Output]] = {}
         """The displays of all cells by their id."""
         self.drain: Callable[[], None] = _nothing
@@ -45,12 +52,17 @@ class Outputs:
         """Start a new cell."""
         self._items, self._clear_before_next, self._bytes_used = [], False, 0
         self._cell_bytes_left = min(_CELL_BYTES, self._notebook_bytes_left)
+        self._end, self._end_size = collections.deque(), 0
 
     def finished(self) -> List[Output]:
         """Return the outputs of the cell that has run; updates by later cells still reach them."""
+        if self._end:
+            end = _without_overwritten("".join(self._end))[-_END_CHARACTERS:]
+            self._items.append({"output_type": "stream", "name": "stdout", "text": [end]})
         for item in self._items:
             if item["output_type"] == "stream":
-                item["text"] = "".join(item["text"])  # joining each part as it comes would take quadratic time
+                # Joining each part as it comes would take quadratic time.
+                item["text"] = _without_overwritten("".join(item["text"]))
         return self._items
 
     def stream(self, name: str, text: str) -> None:
@@ -65,11 +77,18 @@ class Outputs:
         self._clear_if_due()
         last: Output = self._items[-1] if self._items else {}
         if not self._reserve(_size(text)):
-            return
-        if last.get("name") == name:
+            self._keep_end(text)
+        elif last.get("name") == name:
             last["text"].append(text)
         else:
             self._items.append({"output_type": "stream", "name": name, "text": [text]})
+
+    def _keep_end(self, text: str) -> None:
+        """Keep a text that has no room as the end of the output, instead of what was kept before if it is too long."""
+        self._end.append(text)
+        self._end_size += len(text)
+        while self._end_size - len(self._end[0]) >= _END_CHARACTERS:
+            self._end_size -= len(self._end.popleft())
 
     def result(self, data: Dict[str, object], metadata: Dict[str, object], number: int) -> None:
         """Add the value of a cell's last expression."""
@@ -131,15 +150,29 @@ class Outputs:
 
     def _reserve(self, size: int) -> bool:
         """Count `size` bytes as used if they fit; the first time that they do not, add a note."""
-        if size <= self._cell_bytes_left:
-            self._cell_bytes_left -= size
-            self._notebook_bytes_left -= size
-            self._bytes_used += size
+        if size <= self._cell_bytes_left or self._makes_room(size):
+            self._use(size)
             return True
         if self._cell_bytes_left >= 0:
             self._items.append({"output_type": "stream", "name": "stderr", "text": [_CUT]})
         self._cell_bytes_left = -1
         return False
+
+    def _use(self, size: int) -> None:
+        self._cell_bytes_left -= size
+        self._notebook_bytes_left -= size
+        self._bytes_used += size
+
+    def _makes_room(self, size: int) -> bool:
+        """Drop what progress bars have overwritten; return whether that makes enough room, and not only a little."""
+        if self._cell_bytes_left < 0:
+            return False
+        for item in self._items:
+            if item["output_type"] == "stream":
+                whole = "".join(item["text"])
+                item["text"] = [_without_overwritten(whole)]
+                self._use(_size(item["text"][0]) - _size(whole))
+        return size + _LEAST_ROOM <= self._cell_bytes_left
 
 
 class Stream(io.TextIOBase):
@@ -230,6 +263,17 @@ def _as_json(value: Any, depth: int = 0) -> Any:
         items = list.__iter__(value) if issubclass(kind, list) else tuple.__iter__(value)
         return [_as_json(item, depth + 1) for item in items]
     return str.__str__(str(value))
+
+
+def _without_overwritten(text: str) -> str:
+    """Return the text without the beginnings of lines that a progress bar has overwritten, as a terminal shows it."""
+    if "\r" not in text:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        written = line.rstrip("\r")
+        lines.append(written[written.rfind("\r") + 1 :] + line[len(written) :])
+    return "\n".join(lines)
 
 
 def _size(text: str) -> int:

@@ -10,7 +10,6 @@ import asyncio
 import atexit
 import builtins
 import functools
-import getpass
 import os
 import sys
 import types
@@ -132,6 +131,10 @@ class _Interactive(InteractiveShell):
     def _say_unknown(self, magic: str, *_arguments: str) -> None:
         self.show_usage_error(UsageError(f"{magic} not found."))  # type: ignore[no-untyped-call]
 
+    def ask_exit(self) -> None:
+        """End the cell in which `exit()` or `quit()` is called, as outside of IPython."""
+        raise SystemExit
+
     def enable_gui(self, gui: object = None) -> None:
         """Do nothing: there is no screen."""
 
@@ -168,7 +171,6 @@ def _discard(*_args: object, **_kwargs: object) -> None:
 def warm_up() -> None:
     """Make a shell, run cells and discard it, once in a fork server: IPython imports and compiles much code late."""
     known, main, environment = set(vars(builtins)), sys.modules["__main__"], dict(os.environ)
-    ask_password = getpass.getpass
     shell = Shell(types.ModuleType("__main__"), Outputs(), with_figures=False)
     inline_figures.warm_up()
     for number, text in enumerate(("%time None\n0", "def f():\n    return 1 / 0\nf()", "await 1"), 1):
@@ -186,7 +188,6 @@ def warm_up() -> None:
     sources.forget_cells()
     os.environ.clear()
     os.environ.update(environment)
-    getpass.getpass = ask_password
     sys.modules["__main__"] = main
 
 
@@ -206,7 +207,6 @@ class Shell:
         formatter.active_types = list(formatter.format_types)
         # Code objects have the cell's own name, which tracebacks show.
         self._shell.compile.get_code_name = lambda *_args: self._shell.cell_file  # type: ignore[method-assign]
-        getpass.getpass = _ask
         self._inline = not with_figures or inline_figures.use(self._shell)
         if not self._inline:
             figures.use_for_notebooks(outputs)
@@ -299,8 +299,3 @@ class Shell:
             shell.events.trigger("post_execute")
             shell.events.trigger("post_run_cell", result)
         return result
-
-
-def _ask(*_args: object, **_kwargs: object) -> str:
-    """Refuse `getpass.getpass()` with the message of `input()`."""
-    return input()

@@ -23,6 +23,8 @@ class SoftTimeout(BaseException):
     """The time limit passed; it is a BaseException, so that no `except Exception` swallows it."""
 
     def __str__(self) -> str:
+        if _Clock.inputs > 1:
+            return f"the time limit has passed; the code called input() {_Clock.inputs} times, and no one answers here"
         return "the time limit has passed"
 
 
@@ -33,6 +35,8 @@ class _Clock:
     deadline: Optional[float] = None
     by_thread: Optional[ThreadAlarm] = None
     """The thread that keeps the limits where signals cannot."""
+    inputs = 0
+    """How often the current request has called `input()`: a loop may repeat it until it gets an answer."""
 
 
 def without_signals(*, by_thread: bool = True) -> None:
@@ -87,7 +91,13 @@ def begin_anew() -> None:
 
 def off() -> None:
     """Remove any limit, where code of viva continues after the student's."""
+    _Clock.inputs = 0
     _arm(None)
+
+
+def note_input() -> None:
+    """Count a call of `input()`, for the message of a time limit."""
+    _Clock.inputs += 1
 
 
 def _arm(deadline: Optional[float]) -> None:

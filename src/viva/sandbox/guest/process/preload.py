@@ -16,7 +16,8 @@ from .late_parts import LateFunctions, version_of
 
 _ALWAYS = """
 encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy math itertools collections functools
-json csv pickle tempfile shutil subprocess contextlib warnings random string re decimal fractions datetime time enum
+getpass json csv pickle tempfile shutil subprocess contextlib warnings random string re decimal fractions datetime time
+enum
 numpy numpy.random numpy.linalg numpy.fft numpy.testing
 """
 """Imported by nearly every submission, or lazily by what they call: cheap once, expensive in each box."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import sys
 from typing import Deque, Dict, List, Optional, TypedDict
 
 from ..loading import sources
@@ -79,7 +80,9 @@ def _type_name(error: BaseException) -> str:
 
 def _message(error: BaseException) -> str:
     if _is(error, SyntaxError) and isinstance(error, SyntaxError) and error.lineno:
-        return f"{error.msg} (line {error.lineno})"[:_LONGEST_MESSAGE]
+        version = ".".join(map(str, sys.version_info[:2]))
+        where = f"line {error.lineno}; graded with Python {version}, which lacks the syntax of later versions"
+        return f"{error.msg} ({where})"[:_LONGEST_MESSAGE]
     if _is(error, SystemExit) and isinstance(error, SystemExit):
         return f"the code called exit({'' if error.code is None else repr(error.code)})"[:_LONGEST_MESSAGE]
     message = str.__str__(str(error))
