@@ -11,7 +11,7 @@ from cli_run import Viva
 def test_the_public_tests_are_asked_and_the_rest_is_named(viva: Viva, tmp_path: Path) -> None:
     ran = viva("check", hand_in(tmp_path / "mine"))
     assert (ran.status, ran.err) == (0, "")
-    assert "7 of 7 points, 1 not graded yet" in ran.out
+    assert "7 of 7 points, 1 more pending" in ran.out
     assert "Random texts" not in ran.out and "isolation" not in ran.out
     assert ran.out.endswith("Not included: 2 points of hidden tests, 1 point graded by hand.\n")
 

@@ -105,14 +105,14 @@ def test_a_pass_on_a_gpu_completes_an_earlier_one(viva: Viva, gpu_course: Path, 
     machine.add(BUS, 0)
     assert viva("grade", hand_in(gpu_course.parent / "mine"), "-o", again, "--only", "3.1").status == 0
     ran = viva("merge", base, again)
-    assert ran.out == f"{base}: 1 grade taken, 12 of 12 points, 1 not graded yet\n"
+    assert ran.out == f"{base}: 1 grade taken, 12 of 12 points, 1 more pending\n"
     assert json.loads(base.read_text("utf-8"))["extra_data"]["gpu"]["name"] == "NVIDIA L4"
 
 
 @pytest.mark.long
 def test_check_and_verify_leave_the_gpu_alone(viva: Viva, gpu_course: Path, machine: Machine) -> None:
     machine.add(BUS, 0)
-    assert "7 of 7 points, 4 not graded yet" in viva("check", hand_in(gpu_course.parent / "mine")).out
+    assert "7 of 7 points, 4 more pending" in viva("check", hand_in(gpu_course.parent / "mine")).out
     ran = viva("verify", "--no-mutants")
     assert ran.status == 0 and ran.out.endswith("; 1 test for a GPU left out).\n")
     ran = viva("verify", "--no-mutants", "--gpu", "require")

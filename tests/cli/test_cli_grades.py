@@ -80,6 +80,22 @@ def test_policy_and_exceptions_count(viva: Viva, own_course: Path, tmp_path: Pat
     assert rows[3]["why"] == "−2.3 points by W (late by hand)."
 
 
+def test_students_without_a_graded_point_get_no_zero(viva: Viva, tmp_path: Path) -> None:
+    write_result(tmp_path / "results/hw/dan", 0, still_open=10)
+    ran = viva("grades", "results", "--to", "csv", "--with-open", "-o", "marks.csv")
+    assert ran.out.splitlines() == ["dan: open, without points", "3 grades written to marks.csv."]
+
+
+@pytest.mark.parametrize("to", ["csv", "canvas"])
+def test_a_late_policy_that_cannot_be_applied_is_said(viva: Viva, own_course: Path, tmp_path: Path, to: str) -> None:
+    folder = own_course / "assignments/words"
+    policy = "due: 2026-11-20 23:59 Europe/Vienna\npolicy: {late: [{until: 24h, minus: 10%}]}\n"
+    (folder / "assignment.yaml").write_text(ASSIGNMENT + policy, "utf-8")
+    into = ["--into", "gradebook.csv"] if to == "canvas" else []
+    ran = viva("grades", "results", "--to", to, *into, "-o", "marks.csv")
+    assert "the late policy was not applied to 3 submissions, because nothing says when" in ran.err
+
+
 def test_folders_that_are_called_as_logins_are_found_in_a_gradebook(viva: Viva, tmp_path: Path) -> None:
     assert viva("grades", "results", "--to", "csv", "--roster", "gradebook.csv", "-o", "marks.csv").status == 0
     rows = list(csv.DictReader((tmp_path / "marks.csv").read_text("utf-8").splitlines()))

@@ -75,7 +75,7 @@ def test_a_file_takes_what_another_pass_has_marked(viva: Viva, passes: Passes, t
     before = early.read_bytes(), late.read_bytes()
     ran = viva("merge", early, late, "-o", tmp_path / "all.json")
     assert (ran.status, ran.err) == (0, "")
-    assert ran.out == f"{tmp_path / 'all.json'}: 1 grade taken, 12 of 12 points, 1 not graded yet\n"
+    assert ran.out == f"{tmp_path / 'all.json'}: 1 grade taken, 12 of 12 points, 1 more pending\n"
     assert (early.read_bytes(), late.read_bytes()) == before
     result = read(tmp_path / "all.json")
     assert (result["score"], result["extra_data"]["still_open"]) == (12, "1")

@@ -25,7 +25,7 @@ def test_what_is_packed_can_be_graded_and_is_the_same_each_time(viva: Viva, own_
     assert names(tmp_path / "out/hand-in.zip") == ["helper.py", "solution.py"]
     said = " ".join(ran.out.split())
     assert "looks like a secret: .env" in said and "not imported by your program: unused.py" in said
-    assert "9 of 9 points" not in said and "7 of 7 points, 1 not graded yet in the public tests of “Words”" in said
+    assert "9 of 9 points" not in said and "7 of 7 points, 1 more pending in the public tests of “Words”" in said
     assert "Nothing written for: 2.2." in said and "written: out/hand-in.zip (2 files," in said
     again = viva("pack", mine, "-o", "out/again.zip")
     assert (tmp_path / "out/again.zip").read_bytes() == (tmp_path / "out/hand-in.zip").read_bytes()

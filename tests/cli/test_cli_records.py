@@ -39,6 +39,11 @@ def change(course: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new))
 
 
+def rows(history: str) -> list[str]:
+    """What happened, without what counts now."""
+    return history.partition("Now:\n")[0].splitlines()
+
+
 def results(folder: Path) -> dict[str, Any]:
     return {p.parent.name: json.loads(p.read_text()) for p in sorted(folder.rglob("results.json"))}
 
@@ -51,7 +56,7 @@ def test_a_class_is_graded_once(viva: Viva, some_class: Path) -> None:
     again = viva("grade", some_class, "-o", "out")
     assert "2 submissions were graded before and not again (--again grades again)" in again.out
     assert results(Path("out")) == before, "what was missing is there again, as it was"
-    assert len(viva("history", "bob").out.splitlines()) == 1
+    assert len(rows(viva("history", "bob").out)) == 1
 
 
 def test_what_changed_and_what_is_new_is_graded(viva: Viva, some_class: Path) -> None:
@@ -59,8 +64,8 @@ def test_what_changed_and_what_is_new_is_graded(viva: Viva, some_class: Path) ->
     hand_in(some_class / "bob", RIGHT)
     hand_in(some_class / "cem", RIGHT)
     assert "1 submission was graded before" in viva("grade", some_class).out
-    history = viva("history", "bob").out.splitlines()
-    assert len(history) == 2 and " 3 of 9 points, 1 not graded yet" in history[0] and " 9 of 9 points" in history[1]
+    history = rows(viva("history", "bob").out)
+    assert len(history) == 2 and " 3 of 9 points, 1 more pending" in history[0] and " 9 of 9 points" in history[1]
 
 
 def test_again_grades_anew_and_keeps_both(viva: Viva, some_class: Path) -> None:
@@ -112,7 +117,7 @@ def test_nobody_is_lowered_if_that_is_asked(viva: Viva, some_class: Path, keepin
     change(keeping, "key.total([1, 2, 3.5])", "key.total([1, 2, 3.5]) + 1")
     assert "2 lose, 2 points on average" in viva("regrade", "words").out
     assert viva("regrade", "words", "--apply", "--never-lower").out == "0 of 2 applied; 2 wait on\n"
-    assert " 9 of 9" in viva("history", "ada").out and len(viva("history", "ada").out.splitlines()) == 1
+    assert " 9 of 9" in viva("history", "ada").out and len(rows(viva("history", "ada").out)) == 1
 
 
 def test_only_tests_that_ask_otherwise_are_run_again(viva: Viva, some_class: Path, keeping: Path) -> None:
@@ -137,7 +142,7 @@ def test_a_submission_that_is_gone_or_changed_keeps_its_score(viva: Viva, some_c
     assert "bob keeps its score" in told.err and "is not what was graded" in told.err
     assert viva("regrade", "words", "--apply").out == "0 of 0 applied\n"
     for name, score in (("ada", " 9 of 9 "), ("bob", " 3 of 9 ")):
-        (line,) = viva("history", name).out.splitlines()
+        (line,) = rows(viva("history", name).out)
         assert score in line
 
 
@@ -145,10 +150,12 @@ def test_what_people_decide_stands(viva: Viva, some_class: Path, keeping: Path) 
     viva("grade", some_class, "-o", "out")
     set_by_hand = ("override", "words", "bob", "test_word_counts", "5/2")
     assert "--by NAME --why REASON" in viva(*set_by_hand).sentence()
-    assert viva(*set_by_hand, "--why", "argued well", "--by", "grace").out == "bob: 3 → 5.5 of 10 points\n"
+    assert (
+        viva(*set_by_hand, "--why", "argued well", "--by", "grace").out == "bob: 3 → 5.5 of 9 points, 1 more pending\n"
+    )
     viva("grade", some_class, "-o", "out")
     test = results(Path("out"))["bob"]["tests"][0]
-    assert (test["score"], test["output"]) == (2.5, "Set by hand to 5/2 of 4 points.")
+    assert (test["score"], test["output"]) == (2.5, "Set by hand to 2.5 of 4 points: argued well")
     change(keeping, '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)')
     assert "set by hand and kept: test_word_counts 2.5; with that 6.5" in viva("regrade", "words").out
     assert "test_word_counts set to 2.5 by hand by grace: argued well" in viva("history", "bob").out
@@ -173,7 +180,7 @@ def test_marks_of_prose_count(viva: Viva, some_class: Path, keeping: Path) -> No
     assert after["ada"] == before["ada"] and after["bob"]["score"] == 3.5
     (test,) = [test for test in after["bob"]["tests"] if test["number"] == "2.2"]
     assert (test["score"], test["output"], test["extra_data"]["status"]) == (0.5, "Half.", "partial")
-    assert [line.partition("words  ")[2] for line in viva("history", "bob").out.splitlines()[1:]] == [
+    assert [line.partition("words  ")[2] for line in rows(viva("history", "bob").out)[1:]] == [
         "2.2 graded 0.5 of 1 by grace", "2.2 graded 0.5 of 1 as second marker by alan",
     ]  # fmt: skip
     viva("grades", "words", "--to", "csv", "-o", "marks.csv")
@@ -190,7 +197,7 @@ def test_marks_of_prose_count(viva: Viva, some_class: Path, keeping: Path) -> No
         undo(records, "words", "u1", Reason("grace"), 1)
     viva("grade", some_class, "-o", "out")
     assert results(Path("out")) == before, "open again"
-    assert viva("history", "bob").out.splitlines()[-1].endswith("2.2 grade taken back by grace")
+    assert rows(viva("history", "bob").out)[-1].endswith("2.2 grade taken back by grace")
 
 
 @pytest.mark.parametrize(
@@ -229,13 +236,30 @@ def test_what_needs_a_library_that_is_not_installed_says_so(
     assert (ran.status, ran.out) == (1, "") and "`sqlalchemy`: pip install 'viva-grader[records]'" in ran.sentence()
 
 
-def test_grading_goes_on_where_nothing_can_be_kept(
+def test_grading_refuses_where_nothing_can_be_kept(
     viva: Viva, some_class: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_sqlalchemy(monkeypatch)
     ran = viva("grade", some_class, "-o", "out")
-    assert ran.status == 0 and "not kept" in ran.sentence() and "`sqlalchemy`" in ran.sentence()
-    assert {name: result["score"] for name, result in results(Path("out")).items()} == {"ada": 9, "bob": 3}
+    assert ran.status == 1 and "`sqlalchemy`" in ran.sentence() and not Path("out").exists()
+    assert viva("grade", some_class, "-o", "out", "--no-records").status == 0
+
+
+def test_another_secret_is_named(viva: Viva, some_class: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    viva("grade", some_class)
+    monkeypatch.setenv("VIVA_SECRET", "another secret of the course, as long as the first")
+    assert "2 submissions were graded with another course secret" in viva("grade", some_class).out
+    assert "2 regraded" in viva("regrade", "words", "--why", "new secret").out
+
+
+def test_history_is_sorted_and_says_what_counts(viva: Viva, some_class: Path) -> None:
+    viva("grade", some_class)
+    viva("override", "words", "bob", "test_word_counts", "2.5", "--by", "grace", "--why", "argued well")
+    viva("grade", some_class, "--again")
+    out = viva("history", "bob").out
+    assert len(rows(out)) == 3
+    assert "set to 2.5 by hand" in rows(out)[1]
+    assert out.splitlines()[-2] == "Now:" and " 5.5 of 9 points, 1 more pending" in out.splitlines()[-1]
 
 
 def test_doctor_reads_every_row_and_saves_what_it_can(viva: Viva, some_class: Path, keeping: Path) -> None:

@@ -203,7 +203,7 @@ def test_diff_of_two_results_says_what_changed(viva: Viva, tmp_path: Path) -> No
     assert (ran.status, ran.err) == (1, "")
     assert ran.out.splitlines() == [
         "after.json",
-        "  3 of 9 points, 1 not graded yet → 9 of 9 points, 1 not graded yet (+6)",
+        "  3 of 9 points, 1 more pending → 9 of 9 points, 1 more pending (+6)",
         "  test_words.py::test_word_counts: failed 0 / 4 → passed 4 / 4 (+4)",
         "  test_words.py::test_random_texts: failed 0 / 2 → passed 2 / 2 (+2)",
         "  the submission itself is not the same",
@@ -235,8 +235,8 @@ def test_diff_of_two_folders_pairs_results_by_their_paths(
         ("ada/results.json", "total", ""),
         ("eve/results.json", "total", ""),
     ]
-    assert "ada/results.json\n  only in A: 9 of 9 points, 1 not graded yet\n" in ran.out
-    assert "eve/results.json\n  only in B: 9 of 9 points, 1 not graded yet\n" in ran.out
+    assert "ada/results.json\n  only in A: 9 of 9 points, 1 more pending\n" in ran.out
+    assert "eve/results.json\n  only in B: 9 of 9 points, 1 more pending\n" in ran.out
     assert "bob/results.json\n  3 of 9 points" in ran.out and "made with another seed" in ran.out
     assert ran.out.endswith("3 of 3 results differ.\n")
 

@@ -62,10 +62,10 @@ def test_grade_trains_unless_told_not_to(viva: Viva, training_course: Path) -> N
 def test_check_leaves_training_out_and_says_how_to_have_it(viva: Viva, training_course: Path) -> None:
     mine = hand_in(training_course.parent / "mine", NEVER_LEARNS)
     ran = viva("check", mine)
-    assert "7 of 7 points, 4 not graded yet" in ran.out and LEFT_OUT in ran.out
+    assert "7 of 7 points, 4 more pending" in ran.out and LEFT_OUT in ran.out
     assert "3 points of tests that train (`viva check --training` runs them), " in ran.out
     ran = viva("check", mine, "--training")
-    assert "7 of 10 points, 1 not graded yet" in ran.out and "that train" not in ran.out
+    assert "7 of 10 points, 1 more pending" in ran.out and "that train" not in ran.out
 
 
 def test_verify_counts_what_it_left_out_and_the_points_still_add_up(viva: Viva, training_course: Path) -> None:

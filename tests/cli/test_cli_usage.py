@@ -254,7 +254,7 @@ def test_a_broken_course_is_one_sentence(viva: Viva, own_course: Path, case: str
 def test_points_that_do_not_add_up_are_said_and_the_marks_stand(viva: Viva, own_course: Path) -> None:
     replace(YAML, "points: 10", "points: 12")(own_course)
     ran = viva("grade", hand_in(own_course.parent / "right"))
-    assert ran.status == 0 and "9 of 9 points, 1 not graded yet" in ran.out
+    assert ran.status == 0 and "9 of 9 points, 1 more pending" in ran.out
     assert "words: the tests add up to 10 points" in ran.sentence() and "says 12" in ran.sentence()
 
 

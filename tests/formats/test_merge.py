@@ -64,7 +64,7 @@ def test_totals_are_made_anew_exactly() -> None:
     merged = merge(one, two).results
     assert (merged.extra_data.earned, merged.extra_data.still_open) == ("200/3", "100/3")
     assert sum(t.score or 0 for t in merged.tests) == pytest.approx(66.6667) and merged.score == 66.6667
-    assert "Not graded yet: 33.33 of 100 points." in merged.output
+    assert "Not graded yet: 33.33 more." in merged.output
     assert merged.output.count("Not graded yet:") == 1
 
 

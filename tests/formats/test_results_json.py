@@ -107,7 +107,7 @@ def test_what_is_open_is_never_lost(status: Status) -> None:
     assert "score" not in test and "status" not in test
     assert (test["max_score"], test["output"], test["extra_data"]["status"]) == (3.5, "Not graded yet.", status.value)
     assert results["score"] == 1.0
-    assert "Not graded yet: 3.5 of 4.5 points. They are not lost." in results["output"]
+    assert "Not graded yet: 3.5 more. They are not lost." in results["output"]
     assert results["extra_data"]["still_open"] == "7/2"
 
 

@@ -59,7 +59,7 @@ PLAIN = samples.made(training=False)
         (samples.score(), replace(PLAIN, isolation=isolation("T0")), PLAIN, Standing.WEAKER),
         (samples.score(), replace(PLAIN, tests="other"), PLAIN, Standing.OTHER_TESTS),
         (samples.score(), replace(PLAIN, engine="0"), PLAIN, Standing.OTHER_TESTS),
-        (samples.score(), replace(PLAIN, seed="other"), PLAIN, Standing.OTHER_TESTS),
+        (samples.score(), replace(PLAIN, seed="other"), PLAIN, Standing.OTHER_SECRET),
         (samples.score(), replace(PLAIN, tests="other", isolation=isolation("T0")), PLAIN, Standing.WEAKER),
         (samples.score(), PLAIN, replace(PLAIN, training=True, gpu=True), Standing.SAME),
         (samples.score(), replace(PLAIN, training=True, gpu=True), PLAIN, Standing.SAME),

@@ -45,8 +45,9 @@ def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Reco
     held = ByHand.of(records, "small").held("ada")
     by_hand = overridden(score, held).entries[1]
     assert (by_hand.status, by_hand.earned) == (Status.PARTIAL, Fraction(5, 2))
-    assert by_hand.message == "Set by hand to 5/2 of 4 points."
-    assert "by grace" in by_hand.staff_message and "a fairer tolerance (was partial, 1)" in by_hand.staff_message
+    assert by_hand.message == "Set by hand to 2.5 of 4 points: a fairer tolerance"
+    assert "by grace" in by_hand.staff_message and "(was partial, 1)" in by_hand.staff_message
+    assert (by_hand.word, by_hand.symbol) == ("graded", Status.NEEDS_REVIEW.symbol)
     assert overridden(score, held).earned == Fraction(13, 2)
     override(records, score, "ada", "test_2", None, BY)
     assert ByHand.of(records, "small").held("ada") == {} and len(all_overrides(records, "small")) == 2

@@ -74,7 +74,7 @@ def test_marks_take_the_place_of_what_was_open() -> None:
         FINDINGS,
         "+0.33  all\nIt names no example.",
     ]
-    assert marked.output == ("cell 3 raised.\nNot graded yet: 2 of 6.33 points. They are not lost.")
+    assert marked.output == ("cell 3 raised.\nNot graded yet: 2 more. They are not lost.")
     assert Results.model_validate_json(to_bytes(marked)) == marked
 
 

@@ -77,7 +77,7 @@ def notebook(live_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
 def test_a_cell_that_checks_shows_text_and_table(notebook: Notebook) -> None:
     data = notebook.checked("viva.check()")
     assert data.keys() == {"text/plain", "text/html"}
-    assert "12 of 12 points, 13 not graded yet" in data["text/plain"] and "<table" in data["text/html"]
+    assert "12 of 12 points, 13 more pending" in data["text/plain"] and "<table" in data["text/html"]
     assert "was not found" not in data["text/plain"] and "my work.ipynb" in data["text/plain"]
     assert "You have not written" not in data["text/plain"]  # the Markdown cell was read
 

@@ -22,8 +22,26 @@ def make_course(folder: Path) -> None:
     Raises:
         UsageError: the folder is not empty, or cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    existed = folder.exists()
+    if existed and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty. Give a new folder, so that none of your files are overwritten.")
+    try:
+        _write_course(folder)
+    except (OSError, UsageError) as error:  # such as a full disk
+        for path in folder.iterdir() if folder.is_dir() else ():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if not existed:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise UsageError(f"{folder}: no course was made, because it cannot be written: {_reason(error)}.") from None
+
+
+def _reason(error: OSError | UsageError) -> str:
+    if isinstance(error, shutil.Error):
+        return str(error.args[0][0][2])  # of the first file
+    return getattr(error, "strerror", None) or str(error).rstrip(".")
+
+
+def _write_course(folder: Path) -> None:
     with resources.as_file(resources.files("viva.authoring") / "templates" / "course") as template:
         shutil.copytree(template, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     grader = folder / GRADER_YAML

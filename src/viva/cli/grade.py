@@ -110,7 +110,7 @@ class Grading:
             progress = open_.enter_context(Progress(jobs))
             run = GradingRun(jobs, writer, progress, keep_messages=as_student or len(jobs) == 1)
             progress.watch(run.summary, writer)
-            records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off, warn=warn))
+            records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off))
             decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))
             options = replace(self.tests, notebook=writer.writes_notebooks, call_log=records is not None)
             run.use_store(decisions)

@@ -25,35 +25,51 @@ if TYPE_CHECKING:
 @course_option
 @records_option
 def command(student: str, course_dir: Path | None, records_url: str | None) -> int:
-    """Show every score of STUDENT (an id, a name, an email, or a submission), from the first to the last."""
+    """Show every score and decision about STUDENT (an id, a name, an email, or a submission) in the order of time, then
+    what counts now.
+    """  # noqa: D205  # click shows it as the help text, in one paragraph
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
         from viva.records.hand_grading import rows_about
-        from viva.records.overrides import all_overrides
+        from viva.records.overrides import all_overrides, decided
 
         found = records.history(student)
         if not found:
             raise UsageError(f"The records hold no score of {student!r}.")
-        for stored in found:
-            click.echo(_scored(stored))
+        events = [(f"{stored.at:%Y-%m-%dT%H:%M:%S.%f}", _scored(stored)) for stored in found]
+        counting: list[str] = []
         names = {(stored.scored.score.assignment, stored.scored.attempt.name) for stored in found}
         for assignment in sorted({assignment for assignment, _ in names}):
             for each in all_overrides(records, assignment):
                 if (assignment, each.name) in names:
-                    click.echo(_decided(assignment, each))
+                    events.append((each.at, _decided(assignment, each)))
             hashes = {
                 stored.scored.score.content_hash for stored in found if stored.scored.score.assignment == assignment
             }
-            for line in _reviewed(assignment, rows_about(records, assignment, hashes)):
-                click.echo(line)
+            events += _reviewed(assignment, rows_about(records, assignment, hashes))
+            attempts = [one for one in decided(records, assignment) if (assignment, one.scored.attempt.name) in names]
+            counting += [_counts(one, len(attempts)) for one in attempts]
+    for when, what in sorted(events, key=lambda event: event[0]):
+        click.echo(f"{when[:19].replace('T', ' ')}  {what}")
+    click.echo("Now:")
+    for line in counting:
+        click.echo(f"  {line}")
     return 0
+
+
+def _counts(stored: "StoredScore", attempts: int) -> str:
+    """Return the score that an attempt has now, with all decisions; the policy chooses among several attempts."""
+    score, attempt = stored.scored.score, stored.scored.attempt
+    which = f", attempt {attempt.number} of {attempts}" if attempts > 1 else ""
+    total = total_in_words(score.earned, score.points, score.still_open)
+    return f"{score.assignment}  {total}  {escaping.line(attempt.name, characters=60)}{which}"
 
 
 def _scored(stored: "StoredScore") -> str:
     score, attempt = stored.scored.score, stored.scored.attempt
     why = f": {stored.why}" if stored.why else ""
     return (
-        f"{stored.at:%Y-%m-%d %H:%M:%S}  {score.assignment}@{score.version}  "
+        f"{score.assignment}@{score.version}  "
         f"{total_in_words(score.earned, score.points, score.still_open)}  "
         f"{escaping.line(attempt.name, characters=60)}, "
         f"attempt {attempt.number}, content {score.content_hash[:12]}, {score.isolation.tier}, "
@@ -64,11 +80,11 @@ def _scored(stored: "StoredScore") -> str:
 def _decided(assignment: str, each: "Override") -> str:
     what = "taken back" if each.earned is None else f"set to {points(each.earned)} by hand"
     who = escaping.line(f"{each.by}: {each.why}")
-    return f"{each.at[:19].replace('T', ' ')}  {assignment}  {escaping.line(each.test_id)} {what} by {who}"
+    return f"{assignment}  {escaping.line(each.test_id)} {what} by {who}"
 
 
-def _reviewed(assignment: str, reviews: Iterable[Review]) -> Iterator[str]:
-    """Yield a line for each change to the points of a written answer; drafts and comments have none."""
+def _reviewed(assignment: str, reviews: Iterable[Review]) -> Iterator[tuple[str, str]]:
+    """Yield time and text of each change to the points of a written answer; drafts and comments have none."""
     before: dict[Place, tuple[object, ...]] = {}
     for row in reviews:
         now = (row.by, row.judgement.earned) if row.judgement.done else ()
@@ -76,8 +92,7 @@ def _reviewed(assignment: str, reviews: Iterable[Review]) -> Iterator[str]:
             continue
         before[row.place] = now
         who = escaping.line(f"{row.by}: {row.why}" if row.why else row.by)
-        when, question = row.at[:19].replace("T", " "), escaping.line(row.place.question)
-        yield f"{when}  {assignment}  {question} {_what(row)} by {who}"
+        yield row.at, f"{assignment}  {escaping.line(row.place.question)} {_what(row)} by {who}"
 
 
 def _what(row: Review) -> str:

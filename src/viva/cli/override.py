@@ -7,7 +7,7 @@ import click
 
 from viva.cli.shared.options import course_option, open_course
 from viva.cli.shared.record_options import WhoAndWhy, reason_options, records_option
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import show, total_in_words
 from viva.model.errors import UsageError
 from viva.pipeline.open_records import open_records
 
@@ -54,7 +54,7 @@ def command(
         before, name = ByHand.of(records, assignment).score(found[0]), found[0].scored.attempt.name
         override(records, before, name, test, earned, who.reason())
         now = ByHand.of(records, assignment).score(found[0])
-        click.echo(f"{name}: {show(before.earned)} → {show(now.earned)} of {show(now.points)} points")
+        click.echo(f"{name}: {show(before.earned)} → {total_in_words(now.earned, now.points, now.still_open)}")
     return 0
 
 

@@ -19,6 +19,7 @@ from viva.model import Score
 from viva.model.errors import UsageError
 from viva.model.grade_request import GradeOptions
 from viva.model.score import names_of
+from viva.model.seeds import Seeds
 from viva.pipeline.jobs import Observer
 from viva.pipeline.open_records import open_records
 
@@ -147,9 +148,10 @@ def propose_regrade(run: Run, records: "Records", reason: "Reason") -> None:
 
     name = run.assignment.name
     made_with = run.asked.tests(run.assignment)
-    known, outdated = records.count_current(name, made_with)
+    seed = Seeds(run.secret, name, run.assignment.version).id
+    known, outdated = records.count_current(name, made_with, seed)
     if not outdated:
-        what = f"all {known} scores were made by the tests as they are"
+        what = f"all {known} scores were made by the tests as they are, with this secret"
         what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
     place = run.place

@@ -85,7 +85,10 @@ def _from_file(path: Path) -> bytes:
     except FileNotFoundError:
         raise CourseError(f"The course's secret does not exist ({path}); {how}.") from None
     except OSError as error:
-        raise CourseError(f"The course's secret cannot be read ({path}: {error.strerror}); {how}.") from None
+        raise CourseError(
+            f"The course's secret cannot be read ({path}: {error.strerror}); let the user who grades read it, and do "
+            f"not replace it: {_KEEP.partition(': ')[2]}."
+        ) from None
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise CourseError(f"The course's secret can be read by other users; run: chmod 600 {path}")
     return _long_enough(value.strip(), str(path), how)

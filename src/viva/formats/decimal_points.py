@@ -77,7 +77,7 @@ def show(points: Fraction) -> str:
 
 
 def total_in_words(earned: Fraction, points: Fraction, not_graded: Fraction) -> str:
-    """Return a total for a person: `45 of 85 points, 15 not graded yet`.
+    """Return a total for a person: `38 of 45 points, 5 more pending`.
 
     Args:
         earned: the points earned so far.
@@ -85,7 +85,7 @@ def total_in_words(earned: Fraction, points: Fraction, not_graded: Fraction) -> 
         not_graded: the points that are not graded yet.
     """
     words = f"{show(earned)} of {show(points - not_graded)} points"
-    return words + (f", {show(not_graded)} not graded yet" if not_graded else "")
+    return words + (f", {show(not_graded)} more pending" if not_graded else "")
 
 
 def in_decimals(points: Fraction, *, least: int = 0) -> str:

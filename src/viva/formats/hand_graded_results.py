@@ -123,7 +123,7 @@ def _with_tests(results: Results, tests: Sequence[TestResult]) -> Results:
     return results.model_copy(
         update={
             "score": decimal(sum(score for score, _ in units)),
-            "output": _output(results, open_points(still_open, points)),
+            "output": _output(results, open_points(still_open)),
             "tests": [
                 test.model_copy(
                     update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}
@@ -139,7 +139,7 @@ def _output(results: Results, line: list[str]) -> str:
     """Return the text above the tests, with a new line about points that are not graded yet."""
     exact = results.extra_data
     lines = results.output.split("\n") if results.output else []
-    last = open_points(Fraction(exact.still_open), Fraction(exact.points))
+    last = open_points(Fraction(exact.still_open))
     if last and lines[-1:] == last:
         lines.pop()
     elif lines and lines[-1].endswith(_CUT):  # the text was too long for the line when it was graded

@@ -122,7 +122,7 @@ def _joined(
         update={
             "score": decimal(sum(score for score, _ in units)),
             "execution_time": max(first.execution_time, second.execution_time),
-            "output": "\n".join([*_lines(first.output, second.output), *open_points(still_open, points)]),
+            "output": "\n".join([*_lines(first.output, second.output), *open_points(still_open)]),
             "tests": [
                 test.model_copy(
                     update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}

@@ -311,16 +311,16 @@ def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
     return earned, points, still_open
 
 
-OPEN_LINE: Final = (f"{NOT_GRADED_YET}: ", " points. They are not lost.")
+OPEN_LINE: Final = (f"{NOT_GRADED_YET}: ", " more. They are not lost.")
 """What surrounds the numbers in the line that `open_points` makes."""
 
 
-def open_points(still_open: Fraction, points: Fraction) -> list[str]:
+def open_points(still_open: Fraction) -> list[str]:
     """Return the line above the tests that says how many points are not graded yet; empty where all are."""
     if not still_open:
         return []
     before, behind = OPEN_LINE
-    return [f"{before}{show(still_open)} of {show(points)}{behind}"]
+    return [f"{before}{show(still_open)}{behind}"]
 
 
 def load_results(path: Path) -> Results:
@@ -433,7 +433,7 @@ def _summary(score: Score, *, complete: bool) -> str:
     lines = short_notes(score.notes)
     if not complete:
         lines.append(NOT_FINISHED)
-    return escaping.terminal("\n".join([*lines, *open_points(score.still_open, score.points)]))
+    return escaping.terminal("\n".join([*lines, *open_points(score.still_open)]))
 
 
 def _notes_left_out(score: Score) -> list[str] | None:

@@ -137,7 +137,7 @@ class _ClassView:
         self._scores = scores
         self._names = _without_common_folder([s.submission for s in scores])
         self._earned = column([s.earned for s in scores])
-        self._points = column([s.points for s in scores])
+        self._points = column([s.graded_points for s in scores])
         shown = column([s.still_open for s in scores])
         self._open = [text if score.still_open else "" for text, score in zip(shown, scores, strict=True)]
 
@@ -160,7 +160,7 @@ class _ClassView:
     def _table(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         table.add_column("submission", overflow="fold", min_width=16)
-        columns = {"score": self._earned, "of": self._points} | ({"open": self._open} if any(self._open) else {})
+        columns = {"score": self._earned, "of": self._points} | ({"pending": self._open} if any(self._open) else {})
         for heading in columns:
             table.add_column(heading, justify="right", no_wrap=True)
         table.add_column("tests", overflow="fold")
@@ -231,11 +231,11 @@ class _ScoreView:
         row.add_column(width=min(max(len(e.number) for e in self._entries), 24), overflow="fold")
         row.add_column(overflow="fold")
         number = Text(escaping.line(entry.number, characters=40))
-        row.add_row(_status(entry.status), Text(self._points[entry]), number, Text(_name(entry)))
+        row.add_row(_status(entry), Text(self._points[entry]), number, Text(_name(entry)))
         return row
 
     def _narrow(self, entry: Entry) -> list[RenderableType]:
-        head = Text.assemble(_status(entry.status), f"  {self._points[entry].strip()}")
+        head = Text.assemble(_status(entry), f"  {self._points[entry].strip()}")
         return [
             head,
             Padding(Text(f"{escaping.line(entry.number, characters=40)} {_name(entry)}".strip()), (0, 0, 0, 2)),
@@ -293,8 +293,8 @@ def _readable(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(READABLE, _readable)
 
 
-def _status(status: Status) -> Text:
-    return Text(f"{status.symbol} {status.word}", style=status.style)
+def _status(entry: Entry) -> Text:
+    return Text(f"{entry.symbol} {entry.word}", style="" if entry.is_manual else entry.status.style)
 
 
 _STATUS_WIDTH: Final = max(len(f"{status.symbol} {status.word}") for status in Status)

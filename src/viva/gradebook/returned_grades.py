@@ -12,14 +12,15 @@ def returned_grades(grades: Iterable[Grade], rounding: Rounding, *, with_open: b
     """Return what is written for each grade.
 
     Args:
-        with_open: write grades that are not complete with the points so far; else nothing is written for them, because
-            a platform would show points as lost that are not graded yet.
+        with_open: write grades that are not complete with the points so far, unless nothing of them is graded; else
+            nothing is written for them, because a platform would show points as lost that are not graded yet.
     """
     return [_returned(grade, rounding, with_open=with_open) for grade in grades]
 
 
 def _returned(grade: Grade, rounding: Rounding, *, with_open: bool) -> ReturnedGrade:
-    is_written = grade.points is not None and (with_open or grade.state is not State.OPEN)
+    has_graded_points = grade.still_open < grade.maximum or grade.adjusted != 0
+    is_written = grade.points is not None and (grade.state is not State.OPEN or (with_open and has_graded_points))
     return ReturnedGrade(
         student=grade.student,
         state=grade.state.value,

@@ -15,6 +15,8 @@ APPEAL: Final = "appeal"
 """A student's regrade request; `why` holds its text."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
 NOT_GRADED_YET: Final = "Not graded yet"
+SET_BY_HAND: Final = "Set by hand to"
+"""How the message of a test begins whose points a person has set."""
 """The beginning of the first line of a test's message until it is graded."""
 NOTHING_WRITTEN: Final = "You have not written an answer."
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.model.gpu import GpuUse
+from viva.model.hand_grading import SET_BY_HAND
 from viva.model.isolation import Isolation
 from viva.model.status import Status
 
@@ -59,6 +60,21 @@ class Entry:
     def names(self) -> set[str]:
         """Return how a person may name this test; see `names_of`."""
         return names_of(self.test_id, self.number)
+
+    @property
+    def is_manual(self) -> bool:
+        """Return whether a person gave the points."""
+        return not self.status.is_open and (bool(self.rubric) or self.message.startswith(SET_BY_HAND))
+
+    @property
+    def word(self) -> str:
+        """Return the status for people; points that a person gave are neither passed nor failed."""
+        return "graded" if self.is_manual else self.status.word
+
+    @property
+    def symbol(self) -> str:
+        """Return the symbol of the status, which is always shown next to the word."""
+        return Status.NEEDS_REVIEW.symbol if self.is_manual else self.status.symbol
 
     @property
     def message(self) -> str:
@@ -134,6 +150,11 @@ class Score:
     def still_open(self) -> Fraction:
         """Return the points that are not graded yet (deferred, needs_review, grader_error)."""
         return sum((e.points for e in self.entries if e.status.is_open), Fraction(0))
+
+    @property
+    def graded_points(self) -> Fraction:
+        """Return the points of the entries that are graded: what `earned` is a part of, for people."""
+        return self.points - self.still_open
 
     @property
     def has_grader_error(self) -> bool:

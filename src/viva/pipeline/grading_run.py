@@ -61,8 +61,9 @@ class Summary:
     """Submissions whose score an earlier run has kept."""
     unchanged: int = 0
     """How many of them had been graded by the same tests and the same viva."""
-    earlier: Counter[str] = field(default_factory=Counter)
-    """How many of them had been graded by other tests or another viva, by assignment."""
+    earlier: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """How many of them had been graded by other tests or another viva; by assignment, and whether the secret differed.
+    """
     weaker: Counter[str] = field(default_factory=Counter)
     """How many submissions are graded again because their score was made with a weaker isolation, by its level."""
 

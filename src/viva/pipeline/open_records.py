@@ -1,7 +1,7 @@
 """Open the records of a course, or those in a folder of results; SQLAlchemy is imported when one of them is opened."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -76,27 +76,17 @@ def records_file(course: Course) -> Path | None:
 
 
 @contextlib.contextmanager
-def optional_records(
-    course: Course, url: str | None, *, off: bool, warn: Callable[[str], None]
-) -> "Iterator[Records | None]":
+def optional_records(course: Course, url: str | None, *, off: bool) -> "Iterator[Records | None]":
     """Open the records that grading adds to; None if no scores are kept.
 
-    If what grader.yaml asks for is not installed, `warn` says so and grading continues; what the command asks for is an
-    error.
+    Raises:
+        UsageError: what they need is not installed, or they cannot be opened.
     """
     place = url or course.records
     if off or place is None:
         yield None
         return
-    try:
-        records = records_at(place, course.root)
-    except MissingLibrary as error:
-        if url:
-            raise
-        warn(f"scores are not kept: {error}")
-        yield None
-        return
-    with records:
+    with records_at(place, course.root) as records:
         yield records
 
 

@@ -48,9 +48,9 @@ class Sorted:
     to_grade: list[Job] = field(default_factory=list)
     unchanged: int = 0
     """How many were graded before, by the same tests and the same engine."""
-    earlier: Counter[str] = field(default_factory=Counter)
-    """How many were graded before by other tests or another engine, by assignment: a regrade would show what that
-    changes."""
+    earlier: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    """How many were graded before by other tests or another engine, by assignment and whether the secret was another
+    one: a regrade would show what that changes."""
     weaker: Counter[str] = field(default_factory=Counter)
     """How many of `to_grade` were graded before with a weaker isolation, by its level."""
 
@@ -118,13 +118,13 @@ class ScoreCache:
             how = standing(last.scored.score, last.conditions, self._conditions(job))
             if how is Standing.WEAKER:
                 found.weaker[last.scored.score.isolation.tier] += 1
-            if how not in (Standing.SAME, Standing.OTHER_TESTS):
+            if how in (Standing.WEAKER, Standing.LESS):
                 found.to_grade.append(job)
                 continue
             if how is Standing.SAME:
                 found.unchanged += 1
             else:
-                found.earlier[job.assignment.name] += 1
+                found.earlier[job.assignment.name, how is Standing.OTHER_SECRET] += 1
             score = _decided(people.by_hand, job, last.attempt_id, last.scored.score, people.held)
             restore(job, score, changed=last.kind != GRADED or people.by_hand.touches(last))
 

@@ -27,6 +27,8 @@ class Standing(Enum):
     """It may: the run would grade by the same tests with the same engine."""
     OTHER_TESTS = auto()
     """It may, but other tests or another engine made it: a regrade shows what that changes."""
+    OTHER_SECRET = auto()
+    """It may, but with other hidden inputs, since the course's secret was another one."""
     WEAKER = auto()
     """It may not: the student's program ran with a weaker isolation."""
     LESS = auto()
@@ -135,7 +137,9 @@ def standing(score: Score, made: Conditions | None, asked: Conditions) -> Standi
     deferred = [set(entry.needs) for entry in score.entries if entry.status is Status.DEFERRED and entry.needs]
     if made.only != asked.only or made.visible_only > asked.visible_only or any(need <= offered for need in deferred):
         return Standing.LESS
-    same = (made.tests, made.engine, made.seed) == (asked.tests, asked.engine, asked.seed)
+    if made.seed != asked.seed:
+        return Standing.OTHER_SECRET
+    same = (made.tests, made.engine) == (asked.tests, asked.engine)
     return Standing.SAME if same else Standing.OTHER_TESTS
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import insert, select
 
+from viva.formats.decimal_points import show
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.model.hand_grading import CurrentDecision, Review
+from viva.model.hand_grading import SET_BY_HAND, CurrentDecision, Review
 from viva.records.database import parts, writing
 from viva.records.database_tables import overrides
 from viva.records.hand_grading import current_decisions, latest_rows, reviewed, rows_about
@@ -207,8 +208,8 @@ def _decided(entry: Entry, by_hand: Override | None) -> Entry:
         return entry
     earned = min(by_hand.earned, entry.points)  # the test may be worth less by now
     status = Status.of_points(earned, entry.points)
-    message = f"Set by hand to {earned} of {entry.points} points."
-    why = f"by {by_hand.by}, {by_hand.at}: {by_hand.why} (was {entry.status}, {entry.earned})"
+    message = f"{SET_BY_HAND} {show(earned)} of {show(entry.points)} points: {by_hand.why}"
+    why = f"by {by_hand.by}, {by_hand.at} (was {entry.status}, {show(entry.earned)})"
     return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, message, why),))
 
 

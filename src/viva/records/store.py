@@ -148,13 +148,14 @@ class Records:
             chosen = current_numbers(connection, assignment, name)
         return rows_of(self.engine, chosen)
 
-    def count_current(self, assignment: str, made_with: str) -> tuple[int, int]:
-        """Return how many scores `current` reads, and how many of them other tests made."""
+    def count_current(self, assignment: str, made_with: str, seed: str) -> tuple[int, int]:
+        """Return how many scores `current` reads, and how many of them other tests or another secret made."""
         with self.engine.connect() as connection:
             chosen = current_numbers(connection, assignment)
             others = 0
             for part in parts(chosen):
-                of_others = scores.c.id.in_(part) & (scores.c.made_with != made_with)
+                is_other = (scores.c.made_with != made_with) | ~scores.c.signature.contains(seed)
+                of_others = scores.c.id.in_(part) & is_other
                 others += connection.execute(select(func.count()).select_from(scores).where(of_others)).scalar_one()
         return len(chosen), others
 

@@ -50,7 +50,7 @@ class Report:
 
     @property
     def total(self) -> str:
-        """Return the total as text: `7 of 7 points, 1 not graded yet`."""
+        """Return the total as text: `7 of 7 points, 1 more pending`."""
         still = sum((entry.points for entry in self.entries if entry.status.is_open), Fraction(0))
         return total_in_words(self.earned, self.points, still)
 

@@ -1,10 +1,20 @@
 """Checks whether a score agrees with the expected verdict of its submission."""
 
+import re
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
 from viva.verify.expected_verdicts import ExampleSubmission
+
+_HEADING_POINTS: Final = re.compile(
+    r"^(?:#{1,6} *|\*\*)(?:Question +)?(?P<number>[0-9][0-9a-z.]*?)\.?(?:\*\*)? "
+    r".*?\((?P<points>[0-9]+(?:\.[0-9]+)?) points?\)",
+    re.MULTILINE,
+)
+"""A heading or bold beginning of a line with the number of a question and its points, in a handout."""
 
 
 def points_complaint(assignment: Assignment, total: Fraction) -> str:
@@ -13,6 +23,31 @@ def points_complaint(assignment: Assignment, total: Fraction) -> str:
         return ""
     stated = f"assignment.yaml says {_points(assignment.points)}"
     return f"the tests add up to {_in_points(total)}, but {stated}: change one of them"
+
+
+def heading_complaints(assignment: Assignment, entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return one sentence for each heading of the handout whose points its tests do not add up to.
+
+    A heading without any test is passed over: its answer may be a part of another question.
+    """
+    handout = assignment.folder / "handout.md"
+    text = handout.read_text("utf-8", "replace") if handout.is_file() else ""
+    found = []
+    for heading in _HEADING_POINTS.finditer(text):
+        number, stated = heading["number"], Fraction(heading["points"])
+        below = [entry.points for entry in entries if _is_below(entry.number, number)]
+        total = sum(below, Fraction(0))
+        if below and total != stated:
+            found.append(
+                f"the tests of {number} add up to {_in_points(total)}, but handout.md says {_in_points(stated)}"
+            )
+    return tuple(found)
+
+
+def _is_below(number: str, heading: str) -> bool:
+    """Return whether a test belongs to a heading: 1a.ii belongs to 1a and to 1, but 1.10 does not belong to 1.1."""
+    rest = number.removeprefix(heading)
+    return number.startswith(heading) and not (rest[:1].isdigit() and heading[-1].isdigit())
 
 
 def complaints(example: ExampleSubmission, score: Score) -> list[str]:
@@ -80,7 +115,7 @@ def _covers_training(failing: set[str], score: Score) -> bool:
 
 def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong according to the folder's name, whatever else is stated."""
-    decided = score.points - score.still_open
+    decided = score.graded_points
     statuses = {e.status for e in score.entries}
     match example.verdict:
         case "accepted" if score.earned != decided:

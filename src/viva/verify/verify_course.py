@@ -20,7 +20,7 @@ from viva.verify.mutants.mutant_report import survivor
 from viva.verify.mutants.mutant_trial import judge
 from viva.verify.mutants.quick_mutants import LIMIT_S, ten
 from viva.verify.rubric_checks import rubric_complaints
-from viva.verify.verdict_check import complaints, points_complaint, waits
+from viva.verify.verdict_check import complaints, heading_complaints, points_complaint, waits
 
 LOAD_S: Final = 1.5
 CALL_S: Final = 3.0
@@ -171,7 +171,8 @@ def _findings(
 ) -> list[Finding]:
     scores = [results[k.name].verified.score for k in examples]
     complaint = points_complaint(assignment, scores[0].points)
-    found = [Finding("points", (complaint,) if complaint else ())]
+    by_heading = heading_complaints(assignment, scores[0].entries)
+    found = [Finding("points", (*([complaint] if complaint else []), *by_heading))]
     if rubric.questions:
         found.append(Finding("rubric", rubric_complaints(rubric, scores)))
     return [*found, *(_finding(k, results[k.name]) for k in examples)]

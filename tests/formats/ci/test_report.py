@@ -16,7 +16,7 @@ def test_a_report_counts_what_it_shows() -> None:
     shown = report_of(one_of_each())
     assert (shown.earned, shown.points, shown.still_open) == (3, 18, 6)
     assert (shown.left_out, shown.left_out_points) == (1, 3)
-    assert shown.total == "3 of 12 points, 6 not graded yet"
+    assert shown.total == "3 of 12 points, 6 more pending"
     assert shown.hidden_line == "Not shown here: 1 test worth 3 points that are not visible yet."
     assert not any("hidden" in test.title for test in shown.tests)
 

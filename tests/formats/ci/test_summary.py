@@ -21,7 +21,7 @@ OURS = {"sub", "/sub", "details", "/details", "summary", "/summary"}
 
 def test_tables_come_first_and_say_everything() -> None:
     page = summary([report_of(one_of_each())]).decode()
-    assert page.startswith("## homework: 3 of 12 points, 6 not graded yet\n")
+    assert page.startswith("## homework: 3 of 12 points, 6 more pending\n")
     assert "Not shown here\\: 1 test worth 3 points" in page
     assert page.index("| ◐ partial | 1 / 2 | 1\\.20 |") < page.index("About the whole submission")
     assert "| ✎ needs review | open / 2 |" in page and "transformers 5\\.23\\.0" in page
@@ -31,7 +31,7 @@ def test_tables_come_first_and_say_everything() -> None:
 def test_several_submissions_begin_with_a_table_of_all() -> None:
     page = summary([report_of(one_of_each()), report(entry(1), submission="other")]).decode()
     assert page.startswith(
-        "| submission | score | of | open |\n|---|---:|---:|---:|\n| homework | 3 | 18 | 6 |\n| other | 2"
+        "| submission | score | of | pending |\n|---|---:|---:|---:|\n| homework | 3 | 12 | 6 |\n| other | 2"
     )
 
 

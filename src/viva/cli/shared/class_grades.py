@@ -11,11 +11,13 @@ from viva.cli.shared.class_choice import ClassChoice
 from viva.cli.shared.class_scores import assignment_meant, scores_below, scores_in_records, with_roster
 from viva.cli.shared.options import open_course
 from viva.config import Assignment, Course
+from viva.config.policy import Policy
 from viva.formats.escaping import line
 from viva.formats.lms.returned_grade import ReturnedGrade
-from viva.gradebook import final_grades, returned_grades
+from viva.gradebook import Grade, final_grades, returned_grades
 from viva.gradebook.final_grades import unknown_exceptions, without_submitter
 from viva.model import ScoredAttempt, Student
+from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.model.outlines import Outlines
 
@@ -40,7 +42,24 @@ def compute_grades(results: Path, choice: ClassChoice, *, with_open: bool) -> tu
         click.echo(f"viva: {line(name)}: viva does not know who submitted it, so no one gets a grade for it.", err=True)
     for id_ in unknown_exceptions(exceptions, grades):
         click.echo(f"viva: exceptions.yaml names `{line(id_)}`, but no student of the class has this id.", err=True)
+    if sentence := _describe_unknown_times(grades, policy):
+        click.echo(f"viva: {sentence}", err=True)
     return returned_grades(grades, policy.rounding, with_open=with_open), chosen
+
+
+def _describe_unknown_times(grades: Sequence[Grade], policy: Policy) -> str:
+    """Return a sentence about grades to which the late policy could not be applied; empty if there are none."""
+    if not (policy.late or policy.closes):
+        return ""
+    unknown = [grade.attempt for grade in grades if grade.attempt and grade.attempt.submitted_at is None]
+    if not unknown:
+        return ""
+    late = sorted(line(attempt.name) for attempt in unknown if attempt.late)
+    called_late = f"; their source calls {len(late)} of them late: {', '.join(late)}" if late else ""
+    return (
+        f"the late policy was not applied to {counted(len(unknown), 'submission')}, because nothing says when they "
+        f"were submitted{called_late}. Take points off in exceptions.yaml, or give an export with times (--class)."
+    )
 
 
 def _refuse_below(chosen: Assignment, attempts: Sequence[ScoredAttempt]) -> None:

@@ -181,9 +181,11 @@ def show_cached(summary: "Summary") -> None:
     if summary.unchanged:
         what = counted(summary.unchanged, "submission was", "submissions were")
         click.echo(f"{what} graded before and not again (--again grades again)")
-    for name, count in summary.earlier.items():
+    for (name, is_other_secret), count in summary.earlier.items():
         what = counted(count, "submission was", "submissions were")
+        how = f"by earlier tests of {name}, or an earlier viva,"
+        if is_other_secret:
+            how = f"with another course secret, so with other hidden inputs of {name} (set it as it was, if you can),"
         click.echo(
-            f"{what} graded by earlier tests of {name}, or an earlier viva, and keep their scores: "
-            f"`viva regrade {name}` shows what a regrade would change"
+            f"{what} graded {how} and keep their scores: `viva regrade {name}` shows what a regrade would change"
         )

@@ -115,7 +115,7 @@ class Report:
 
     @property
     def total(self) -> str:
-        """Return the total in words: `45 of 85 points, 15 not graded yet`."""
+        """Return the total in words: `38 of 45 points, 5 more pending`."""
         return total_in_words(self.earned, self.points, self.still_open)
 
     @property

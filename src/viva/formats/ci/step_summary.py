@@ -64,11 +64,11 @@ class _Page:
 
 def _class_table(reports: Sequence[Report]) -> str:
     rows = [
-        f"| {escaping.markdown(report.submission)} | {show(report.earned)} | {show(report.points)} "
+        f"| {escaping.markdown(report.submission)} | {show(report.earned)} | {show(report.points - report.still_open)} "
         f"| {show(report.still_open)} |"
         for report in reports
     ]
-    return "\n".join(["| submission | score | of | open |", "|---|---:|---:|---:|", *rows])
+    return "\n".join(["| submission | score | of | pending |", "|---|---:|---:|---:|", *rows])
 
 
 def _head(report: Report) -> str:

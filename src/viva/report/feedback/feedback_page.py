@@ -18,6 +18,7 @@ from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
+from viva.model.hand_grading import SET_BY_HAND
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render
 
@@ -57,11 +58,8 @@ class ShownResult:
     """`3.5 of 4 points`."""
     message: str
     hidden: bool
-
-    @property
-    def word(self) -> str:
-        """The status in words."""
-        return self.status.word
+    word: str
+    symbol: str
 
 
 def page(
@@ -115,15 +113,17 @@ def shown_result(entry: Entry) -> ShownResult:
     most = f"{show(entry.points)} point{'s' * (entry.points != 1)}"
     worth = f"{most}, not graded yet" if entry.status.is_open else f"{show(entry.earned)} of {most}"
     if not hidden:
-        return ShownResult(entry.number, entry.name, entry.status, worth, entry.message, hidden)
+        return ShownResult(
+            entry.number, entry.name, entry.status, worth, entry.message, hidden, entry.word, entry.symbol
+        )
     message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else _of_hidden(entry)
-    return ShownResult(entry.number, "A hidden test", entry.status, worth, message, hidden)
+    return ShownResult(entry.number, "A hidden test", entry.status, worth, message, hidden, entry.word, entry.symbol)
 
 
 def _of_hidden(entry: Entry) -> str:
     """Return what a student reads of a hidden test: one sentence, and the author's advice if there is any."""
     first = entry.message.partition("\n")[0]
-    return first if first.startswith(HIDDEN) else HIDDEN
+    return first if first.startswith((HIDDEN, SET_BY_HAND)) else HIDDEN
 
 
 def assign_to_cells(

@@ -3,7 +3,7 @@
 from toolkit import ANSWERS, NAMES
 
 LINES = [
-    "Not graded yet: 14 of 14 points. They are not lost.",
+    "Not graded yet: 14 more. They are not lost.",
     "Something went wrong on the grader's side; no points are lost, and this test will be run again.",
     "Grading is not finished: this result is not complete.",
     "viva: every test passed\nscore 14 / 14\n\nA number.\nPassed.",
