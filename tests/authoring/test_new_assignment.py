@@ -1,6 +1,7 @@
 """`viva init`, `viva new` and `viva new-test` write files that a course can use, or nothing."""
 
 import ast
+import errno
 import re
 from pathlib import Path
 
@@ -182,3 +183,19 @@ def test_a_name_that_is_not_imported_yet_is_imported(root: Path) -> None:
                 lines = path.read_text("utf-8").splitlines()
                 ast.parse("\n".join(lines))
                 assert "agree_table" in lines[line] and lines[line].startswith("from viva.grading import ")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_course_that_cannot_be_written_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool
+) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = tmp_path / "course"
+    if exists:
+        folder.mkdir()
+    monkeypatch.setattr("viva.authoring.empty_course.secrets.token_hex", fail)
+    with pytest.raises(UsageError, match="no course was made, because it cannot be written: No space left on device"):
+        make_course(folder)
+    assert folder.exists() is exists and not (exists and [*folder.iterdir()])

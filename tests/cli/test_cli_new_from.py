@@ -118,7 +118,7 @@ def test_bad_sources_are_sentences(tmp_path: Path) -> None:
         ("empty.ipynb", "cannot be read as a notebook"),
         ("prose.py", "found no question"),
         ("broken.py", "cell 1, line 2 is not valid Python"),
-        ("open.py", "cell 1, line 3: END SOLUTION has no BEGIN before it."),
+        ("open.py", "cell 1 of all cells, line 3: END SOLUTION has no BEGIN before it."),
     ):
         ran = typed(f"cd nlp\nviva new hw --from ../{name}", tmp_path)
         assert ran.returncode == 1 and said in ran.stderr and "Traceback" not in ran.stderr

@@ -93,8 +93,8 @@ STRANGE: dict[str, Make] = {
     "starter_beside": lambda folder: (hand_in_notebook(folder, RIGHT), hand_in(folder, STARTER)),
 }  # fmt: skip
 SAID = {
-    "no_cells_at_all_between": "unknown kind were not run: 2, 3, 4, 5 (counted from 1)",
-    "wrong_kinds": "unknown kind were not run: 2 (counted from 1)",
+    "no_cells_at_all_between": "unknown kind were not run: 2, 3, 4, 5 (counted over all cells)",
+    "wrong_kinds": "unknown kind were not run: 2 (counted over all cells)",
     "cell_raises_in_the_middle": "While loading, cell 2 of work.ipynb: Your code raised ZeroDivisionError",
     "cell_is_no_python": "While loading, cell 2 of work.ipynb: Your code raised SyntaxError",
     "cell_asks_for_input": "cell 2 of work.ipynb",

@@ -38,7 +38,7 @@ def test_from_a_file_beside_the_course(write: Write, tmp_path: Path) -> None:
         ("file:none", {}, ["does not exist", "umask 077"]),
         ("file:weak", {}, ["has 4 bytes, and 16 are the least", "umask 077"]),
         ("file:open", {}, ["can be read by other users; run: chmod 600"]),
-        ("file:folder", {}, ["cannot be read"]),
+        ("file:folder", {}, ["cannot be read", "do not replace it"]),
     ],
 )
 def test_no_usable_secret(write: Write, tmp_path: Path, source: str, environ: dict[str, str], parts: list[str]) -> None:

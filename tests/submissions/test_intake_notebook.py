@@ -112,7 +112,7 @@ def test_cells_of_an_unknown_kind_are_told() -> None:
     read = read_notebook(notebook(cell(), cell("widget"), cell("video")))
     assert len(read.code) == 1 and read.prose == ()
     (note,) = read.notes
-    assert "not run: 2, 3 (counted from 1)" in note
+    assert "not run: 2, 3 (counted over all cells)" in note
 
 
 TRUNCATED = notebook(*[cell(source=f"line {i}\n" * 3) for i in range(5)])

@@ -117,7 +117,7 @@ def read_here(data: bytes) -> Notebook:
         number += runs
         cells.append(Cell(number if runs else 0, position, kind, without_surrogates(source), metadata))
     notes = (
-        (f"Cells of an unknown kind were not run: {', '.join(map(str, unknown[:10]))} (counted from 1).",)
+        (f"Cells of an unknown kind were not run: {', '.join(map(str, unknown[:10]))} (counted over all cells).",)
         if unknown
         else ()
     )

@@ -106,7 +106,7 @@ def test_cells_of_a_notebook_share_their_names_and_are_changed_one_by_one() -> N
     handed = Submission("n", (File("work.ipynb", json.dumps({"cells": cells, "nbformat": 4}).encode()),), "")
     assert reached(handed, "f") == {"half", "f"}
     made = [m for m in mutants(handed, "f") if m.unit.name == "half" and m.becomes == "return x"]
-    assert made[0].where == "accepted/plain/work.ipynb, cell 3, line 2"
+    assert made[0].where == "accepted/plain/work.ipynb, cell 2, line 2"
     changed = json.loads(made[0].submission(handed).files[0].data)["cells"]
     assert changed[2]["source"].endswith("return x\n") and changed[:2] == cells[:2] and changed[3] == cells[3]
     assert "+    return x" in made[0].diff and "-    return x / 2" in made[0].diff

@@ -185,4 +185,4 @@ def _points(path: Path, cell: Cell, value: Any) -> Fraction:
 
 
 def _error(path: Path, cell: Cell, what: str) -> CourseError:
-    return CourseError(f"{path}: cell {cell.position} {what}.")
+    return CourseError(f"{path}: cell {cell.position} of all cells {what}.")

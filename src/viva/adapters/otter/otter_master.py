@@ -69,7 +69,7 @@ def read_master(data: bytes, shown: str, read_file: ReadFile = lambda path: None
         try:
             reader.read(cell)
         except (TestCellError, SolutionError, PointsError) as error:
-            raise UsageError(f"{shown}: cell {number} {error}.") from None
+            raise UsageError(f"{shown}: cell {number} of all cells {error}.") from None
     master = reader.finished()
     master.solution = written(data, lambda _: [dict(c) for c, _s in reader.cells], shown)
     master.student = written(data, partial(_given, reader), shown)

@@ -39,7 +39,7 @@ def without_solutions(cells: list[Cell]) -> list[Cell]:
             if what == "QUESTION":
                 question, prompted = begins, False
             elif not begins and section != what:
-                raise Unbalanced(f"cell {cell.number}: END {what} has no BEGIN before it")
+                raise Unbalanced(f"cell {cell.number} of all cells: END {what} has no BEGIN before it")
             else:
                 section = what if begins else ""
                 prompted |= what == "PROMPT"
@@ -59,7 +59,7 @@ def _stripped(cell: Cell) -> Cell:
     try:
         source, marked = stripped(cell.source)
     except Unbalanced as error:
-        raise Unbalanced(f"cell {cell.number}, {error}") from None
+        raise Unbalanced(f"cell {cell.number} of all cells, {error}") from None
     if cell.kind == "markdown":
         source = source.replace(f"{TODO}\n...", ANSWER_HERE)
     if not marked and cell.nbgrader is not None and cell.nbgrader.get("solution"):

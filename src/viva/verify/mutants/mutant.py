@@ -48,7 +48,7 @@ class Mutant:
         """Return file, cell and line of the change."""
         piece = self.unit.piece
         line = piece.text.count("\n", 0, self.change.start) + 1
-        return f"{self.file}{f', cell {piece.cell + 1}' if piece.cell is not None else ''}, line {line}"
+        return f"{self.file}{f', cell {piece.number}' if piece.cell is not None else ''}, line {line}"
 
     @property
     def diff(self) -> str:

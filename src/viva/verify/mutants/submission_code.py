@@ -21,11 +21,13 @@ class Piece:
     text: str
     cell: int | None = None
     """Place of the cell among all cells of the notebook, from 0."""
+    number: int = 0
+    """The number of the cell as students know it: code cells that are not empty, from 1."""
 
     @property
     def where(self) -> str:
-        """Return `solution.py`, or `answers.ipynb, cell 7`; cells are counted from 1."""
-        return self.path if self.cell is None else f"{self.path}, cell {self.cell + 1}"
+        """Return `solution.py`, or `answers.ipynb, cell 7`."""
+        return self.path if self.cell is None else f"{self.path}, cell {self.number}"
 
     @cached_property
     def tree(self) -> ast.Module | None:
@@ -45,12 +47,12 @@ def pieces_of(submission: Submission) -> list[Piece]:
         if file.path.endswith(".py"):
             found.append(Piece(file.path, file.data.decode("utf-8", "replace").replace("\r\n", "\n")))
         elif file.path.endswith(".ipynb"):
-            cells = _notebook(file).get("cells") or []
-            found += [
-                Piece(file.path, "".join(cell.get("source", "")), number)
-                for number, cell in enumerate(cells)
-                if cell.get("cell_type") == "code"
-            ]
+            number = 0
+            for place, cell in enumerate(_notebook(file).get("cells") or []):
+                text = "".join(cell.get("source", ""))
+                if cell.get("cell_type") == "code" and text.strip():
+                    number += 1
+                    found.append(Piece(file.path, text, place, number))
     return found
 
 
