@@ -160,7 +160,7 @@ def test_an_extension_that_would_make_a_worse_attempt_count_is_not_applied() -> 
 def test_open_points_leave_the_grade_open_and_are_not_lost() -> None:
     grade = grade_of([handed(70, still_open=15)])
     assert (grade.state, grade.points, grade.still_open) == (State.OPEN, 70, 15)
-    assert grade.reasons == ("15 more points are pending: nobody has graded them yet",)
+    assert grade.reasons == ("15 more points are pending: they are not graded yet",)
 
 
 def test_tests_that_were_not_asked_are_open() -> None:

@@ -51,5 +51,5 @@ def test_open_grades_are_handed_back_only_when_asked_for() -> None:
     assert [grade.points for grade in returned_grades(grades, Rounding())] == [None, Fraction(33, 100)]
     asked = returned_grades(grades, Rounding(), with_open=True)
     assert [grade.points for grade in asked] == [Fraction(6667, 100), Fraction(33, 100)]
-    assert asked[0].why == "5 more points are pending: nobody has graded them yet."
+    assert asked[0].why == "5 more points are pending: they are not graded yet."
     assert asked[0].earned == Fraction(200, 3)

@@ -88,7 +88,7 @@ class _Class:
         if late := counted.late.sentence(counted.loss):
             reasons.append(late)
         if counted.still_open and counted.late.counts:
-            reasons.append(f"{show(counted.still_open)} more points are pending: nobody has graded them yet")
+            reasons.append(f"{show(counted.still_open)} more points are pending: they are not graded yet")
         points, adjusted, sentences = self._adjust(student, counted.points, counted.maximum)
         is_open = choice.rival or (counted.still_open > 0 and counted.late.counts)
         return Grade(
