@@ -344,8 +344,8 @@ def test_a_module_that_is_not_installed_is_a_finding_about_the_environment(exami
     score = examined.score(f"import sacreblue_of_tomorrow\n{but('triple', 'import vanished; return 1')}")
     changed = {name: status for name, status in statuses(score).items() if status != ALL_RIGHT[name]}
     assert changed == {"test_triple": "error", "test_after_double": "error"}
-    assert any("`sacreblue_of_tomorrow` is not installed where this was graded" in note for note in score.notes)
-    assert "`vanished`, which is not installed" in by_name(score)["test_triple"].message
+    assert any("needs the module `sacreblue_of_tomorrow`" in note and "pip install" in note for note in score.notes)
+    assert "`vanished`, which is neither in your submission nor installed" in by_name(score)["test_triple"].message
 
 
 def test_what_an_installed_library_lacks_is_told_apart(examined: Examined) -> None:

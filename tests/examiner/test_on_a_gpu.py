@@ -181,10 +181,12 @@ def test_waiting_for_others_is_told_and_costs_no_time(tmp_path: Path, gpus: Gpus
 
 
 def test_a_load_that_ends_the_box_with_a_gpu_costs_no_other_test(examined: Examined, gpus: Gpus) -> None:
-    text = student(gpus) + "\nif sees():\n    os._exit(3)\n"
-    score = examined.score(text)
+    ends = "\nif sees():\n    os._exit(3)\n"
+    score = examined.score(student(gpus) + ends)
+    assert statuses(score) == ALL and any("was left out" in note for note in score.notes)
+    score = examined.score(student(gpus) + 4 * ends)
     assert statuses(score) == {**ALL, "test_on_it": "error", "test_large": "error", "test_hidden": "error"}
-    assert score.notes == ("In a box with a GPU your submission could not be loaded: exit status 3",)
+    assert score.notes[-1] == "In a box with a GPU your submission could not be loaded: exit status 3"
 
 
 @pytest.mark.parametrize("why", [LEFT_OUT, NONE_HERE])

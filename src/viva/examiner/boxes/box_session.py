@@ -166,6 +166,8 @@ class BoxSession:
             report.incomplete = False  # two loads like this one would take longer than loading may
         if self.report is None or (self.report.incomplete and not report.incomplete):
             self.report = report
+        known = self.report.problems
+        known += [problem for problem in report.problems if problem.is_left_out and problem not in known]
         if not self._load_again():
             self.open()  # without the file that ended this box
 

@@ -64,6 +64,8 @@ class LoadProblem:
     text: str
     missing_module: str | None = None
     raised: StudentRaised | None = None
+    is_left_out: bool = False
+    """Whether it is a part of a file that ended a box, and that later boxes do without."""
 
 
 @dataclass(slots=True)
@@ -410,7 +412,8 @@ class Loader:
             report.add(path, error)
 
     def _left_out(self, part: Part, where: str) -> LoadProblem:
-        return LoadProblem(where, f"was left out, because it {self._how_lost[part]}; the rest was run without it")
+        text = f"was left out, because it {self._how_lost[part]}; the rest was run without it"
+        return LoadProblem(where, text, is_left_out=True)
 
     def _load_notebook(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str, notebook: Notebook) -> None:
         cells: list[dict[str, Any]] = []
