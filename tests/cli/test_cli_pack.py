@@ -53,6 +53,20 @@ def test_what_is_missing_and_what_raises_is_said(viva: Viva, tmp_path: Path) -> 
     assert "Not defined: `word_counts`." in said and "No answer to: 2.1." in said
 
 
+def test_answers_that_are_blank_or_unreadable_are_named(viva: Viva, own_course: Path, tmp_path: Path) -> None:
+    starter = hand_in(own_course / "assignments/words/starter")
+    (starter / "answers.yaml").write_text('answers:\n  "2.1":\n  "2.3":\nwritten:\n  "2.2":\n  "2.4":\n')
+    mine = hand_in(tmp_path / "mine", RIGHT + "# mine\n")
+    (mine / "answers (1).yaml").write_text("Q2.1: perhaps\n2.2: Because.\n7: [x\n")
+    said = " ".join(viva("pack", mine, "-o", "a.zip").out.split())
+    assert "answers (1).yaml was read as answers.yaml." in said and "belong to no question: 7." in said
+    assert "No answer to: 2.3." in said and "Nothing written for: 2.4." in said
+    assert "2.1: " in said and "cannot be read as a choice" in said
+    assert "The file of answers: line " in said and "invalid YAML" in said
+    checked = " ".join(viva("check", mine).out.split())
+    assert "No answer to: 2.3." in checked and "Nothing written for: 2.4." in checked
+
+
 def test_what_cannot_be_packed_is_one_sentence(viva: Viva, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     hand_in(tmp_path / "blank", "")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from examined import Examined, by_name, write_course
+from rows import Rows
 
 TESTS = """
 from viva.grading import agree_choice, needs_review
@@ -67,6 +68,34 @@ def test_a_notebook_next_to_a_module_that_ends_the_box(examined: Examined) -> No
     found = by_name(examined.score({"solution.py": ENDS, "mine.ipynb": notebook("x = 1")}))
     assert found["test_prose"].written == "Because."
     assert "def plot" in found["test_code"].written and "os._exit" not in found["test_code"].written
+
+
+PROSE = [
+    ({"answers.yaml": "answers: {Q2.1: Because.}"}, "Because."),
+    ({"answers.yaml": "answers: {“2.1”: Because.}"}, "Because."),
+    ({"answers (1).yaml": "written: {'2,1': Because.}"}, "Because."),
+    ({"answers.yaml": "written: {2.1: One.}", "solution.py": "answers = {'2.1': 'Two.'}"}, "One."),
+    ({"solution.py": "answers = {'2.1': 'One.'}\nanswers = {'2.2': 'B'}"}, "One."),
+    ({"solution.py": "written = {'Q2.1': 'O' + 'ne.'}"}, "One."),
+    ({"solution.py": "answer_2_1 = 'One.'\nimport os\nos._exit(3)"}, ""),
+]
+
+
+def test_text_counts_wherever_it_is_declared(examined: Examined) -> None:
+    with Rows() as row:
+        for files, text in PROSE:
+            with row(str(files)):
+                score = examined.score({"solution.py": "x = 1", **files})
+                assert by_name(score)["test_prose"].written == text
+
+
+def test_what_belongs_to_no_question_is_listed(examined: Examined) -> None:
+    files = {"mine.ipynb": notebook("x = 1").replace("## 2.1 Why?", "## Why?"), "answers.yaml": "9.9: B\n2.2: B\n"}
+    notes = examined.score({**files, "answers-old.yaml": "2.1: A", "answers.txt": "2.1: A"}).notes
+    assert "These names in the file of answers belong to no question: 9.9." in notes
+    assert "This text belongs to no question that is answered in words: “## Why? Because.”." in notes
+    assert "Ignored: answers-old.yaml; answers are read from answers.yaml." in notes
+    assert "Ignored: answers.txt; answers are read from answers.yaml." in examined.score({"answers.txt": "x"}).notes
 
 
 def test_code_is_taken_from_every_file_that_defines_it(examined: Examined) -> None:

@@ -205,12 +205,17 @@ def test_a_huge_answer_is_only_a_wrong_one(shell: Any) -> None:
 
 
 def test_markdown_is_read_where_the_file_is_known(shell: Any, folder: Path) -> None:
-    assert any("was not found" in note for note in viva.check("2.2").notes)
+    unseen = viva.check("2.2")
+    assert any("was not found" in note for note in unseen.notes)
+    assert not any("Nothing written" in note for note in unseen.notes)
+    assert "were not looked at" in unseen.entries[0].message and "not written" not in unseen.entries[0].message
     text = '{"cells": [{"cell_type": "markdown", "metadata": {}, "source": "## 2.2\\nBecause."}], "metadata": {}}'
     (folder / "work.ipynb").write_text(text)
     shell.user_ns["__vsc_ipynb_file__"] = str(folder / "work.ipynb")
     report = viva.check("2.2")
     assert report.entries[0].written == "Because." and any("as it was last saved" in note for note in report.notes)
+    (folder / "work.ipynb").write_text(text.replace("Because.", ""))
+    assert "in work.ipynb as it was last saved" in viva.check("2.2").entries[0].message
 
 
 def test_the_answer_sheet_beside_the_notebook_counts_first(shell: Any, folder: Path) -> None:

@@ -5,13 +5,19 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rows import Rows
 
-from viva.submissions.answers_file import written_in
 from viva.submissions.notebook_cells import Cell, Notebook
+from viva.submissions.notebook_prose import Questions, number_of
 
 
 def markdown(*sources: str) -> Notebook:
     return Notebook(tuple(Cell(0, place, "markdown", source) for place, source in enumerate(sources, 1)))
+
+
+def written_in(notebook: Notebook, number: str, *others: str, starter: tuple[Notebook, ...] = ()) -> str:
+    """Return the text for a question of an assignment that has others, too."""
+    return Questions(others, [number], starter).texts(notebook).get(number_of(number), "")
 
 
 @pytest.mark.parametrize(
@@ -20,12 +26,13 @@ def markdown(*sources: str) -> Notebook:
         "## 2.1 Why attention?", "# 2.1", "### Question 2.1: Why?", "## Exercise 2.1.", "## Q2.1", "## Task 2.1 – Why",
         "**2.1 Why attention?**", "**Question 2.1:**", "__2.1__", "## **2.1** Why", "## 2-1 Why", "## 2_1",
         "   ## 2.1) Why", "## (2.1) Why", "## Answer to question 2.1",
+        "## Aufgabe 2.1: Warum? (3 Punkte)", "## 問題 2.1", "## Übung 2,1", "Why? (2.1)\n---", "2.1 Why\n====",
     ],
 )  # fmt: skip
 def test_headings(heading: str) -> None:
     assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2.1") == "Because."
-    assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2.2") == ""
-    assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2") == ""
+    assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2.2", "2.1") == ""
+    assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2", "2.1") == ""
 
 
 @pytest.mark.parametrize(
@@ -38,26 +45,55 @@ def test_headings(heading: str) -> None:
     ],
 )  # fmt: skip
 def test_numbers(number: str, text: str) -> None:
-    assert written_in(markdown(text), number) == "X"
+    assert written_in(markdown(text), number, "1.1", "2.1a") == "X"
 
 
 def test_prose_runs_over_cells_up_to_the_next_question() -> None:
     read = markdown(
         "# Part 2\n## 2.1\none", "two\n\n### My answer\nthree", "## Figure\nfour", "## 2.2\nfive", "# Part 3\nsix"
     )
-    assert written_in(read, "2.1") == "one\n\ntwo\n\n### My answer\n\nthree\n\n## Figure\n\nfour"
-    assert written_in(read, "2.2") == "five"
+    assert written_in(read, "2.1", "2.2") == "one\n\ntwo\n\n### My answer\nthree\n\n## Figure\nfour"
+    assert written_in(read, "2.2", "2.1") == "five\n\n# Part 3\nsix"
 
 
 def test_a_question_holds_its_parts() -> None:
     read = markdown("## 2.1\nall\n### (a)\nfirst\n### (b)\nsecond\n## 2.2\nno")
-    assert written_in(read, "2.1") == "all\n\n### (a)\n\nfirst\n\n### (b)\n\nsecond"
-    assert written_in(read, "2.1b") == "second"
+    assert written_in(read, "2.1", "2.2") == "all\n### (a)\nfirst\n### (b)\nsecond"
+    assert written_in(read, "2.1", "2.2", "2.1b") == "all\n### (a)\nfirst"
+    assert written_in(read, "2.1b", "2.1", "2.2") == "second"
+
+
+NOT_A_QUESTION = [
+    "### 1. Scale", "### 1.1 Rows", "**1. Scale**", "**1.1** is", "0.5 of the rows", "1.1 of the rows", "1. a\n2. b",
+    "## Scale", "## 3 reasons", "## 1.1 of the rows", "```\n## 2.2 How?\n```", "~~~~\n```\n## 2.2\n~~~~", "### 2.2",
+    "x\n\n    ## 2.2 How?", "> ## 2.2 How?", "| 2.2 | x |\n|---|---|", "## 2.1.1 Details",
+]  # fmt: skip
+
+
+def test_only_another_question_ends_an_answer() -> None:
+    starter = markdown("# Lab 1", "## 1.1 Rows", "## 2.1 Why?\n\n*Your answer*", "## 2.2 How?")
+    with Rows() as row:
+        for text in NOT_A_QUESTION:
+            with row(text):
+                read = markdown("# Lab 1", "## 1.1 Rows", "## 2.1 Why?", "one", f"{text}\n\ntwo", "## 2.2 How?\nno")
+                assert written_in(read, "2.1", "1.1", "2.2", starter=(starter,)) == f"one\n\n{text}\n\ntwo"
+
+
+def test_without_a_starter_deeper_numbers_end_no_answer() -> None:
+    read = markdown("# Homework 2", "## 1 Rows", "## 2 Why?\none\n### 1. Scale\n**3. Counts**\ntwo", "## 3\nno")
+    assert written_in(read, "2", "1", "3") == "one\n### 1. Scale\n**3. Counts**\ntwo"
+
+
+def test_answers_may_be_gathered_at_the_end() -> None:
+    starter = markdown("## 2.1 Why?\n\n*Your answer*", "## 2.2 How?")
+    read = markdown("## 2.1 Why?\n\n*Your answer*", "## 2.2 How?", "# My answers", "### 2.1\none", "### 2.2\ntwo")
+    assert written_in(read, "2.1", "2.2", starter=(starter,)) == "*Your answer*\n\none"
+    assert written_in(read, "2.2", "2.1", starter=(starter,)) == "# My answers\n\ntwo"
 
 
 def test_a_cell_that_begins_with_the_number_needs_no_heading() -> None:
-    assert written_in(markdown("2.1) Because it is so.", "2.2: Other."), "2.1") == "2.1) Because it is so."
-    assert written_in(markdown("**2.1** Because it is so."), "2.1") == "**2.1** Because it is so."
+    assert written_in(markdown("2.1) Because it is so.", "2.2: Other."), "2.1", "2.2") == "2.1) Because it is so."
+    assert written_in(markdown("**2.1** Because it is so."), "2.1") == "Because it is so."
     assert written_in(markdown("1. first of a list\n2. second"), "1") == ""
 
 

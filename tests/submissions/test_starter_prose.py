@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from viva.submissions.notebook_prose import number_of
 from viva.submissions.starter_prose import StarterProse
 
 QUESTION = "Explain it in two sentences.\n\nYou may draw a picture."
@@ -17,7 +18,7 @@ def starter(tmp_path: Path) -> StarterProse:
     (tmp_path / "work.ipynb").write_text(json.dumps(notebook))
     (tmp_path / "broken.ipynb").write_text("{")
     (tmp_path / "answers.yaml").write_text("written:\n  '3': Write here.\n  '4':\n")
-    return StarterProse(tmp_path)
+    return StarterProse(tmp_path, frozenset(), frozenset({"2.1", "2.2"}))
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,11 @@ def starter(tmp_path: Path) -> StarterProse:
     ],
 )
 def test_paragraphs_of_the_starter_are_left_out(starter: StarterProse, number: str, text: str, own: str) -> None:
-    assert starter.without(number, text) == own
+    assert starter.without(number_of(number), text) == own
 
 
 def test_without_a_starter_everything_is_the_students(tmp_path: Path) -> None:
-    assert StarterProse(tmp_path / "none").without("2.1", "*Your answer here.*") == "*Your answer here.*"
+    assert (
+        StarterProse(tmp_path / "none", frozenset(), frozenset()).without(("2", "1"), "*Your answer here.*")
+        == "*Your answer here.*"
+    )

@@ -18,10 +18,12 @@ from viva.compare.counterexamples.shrinking import shrinking
 from viva.compare.hint_recording import HintRecording, begin_case, using_hint_recording
 from viva.config import Assignment
 from viva.config.assignment_content import content_of
+from viva.examiner.answer_notes import notes_on_answers
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
 from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
+from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.missing_names import explained, nothing_asked_for
 from viva.examiner.other_parameters import other_parameters
@@ -72,6 +74,8 @@ class Context:
     session: BoxSession
     key: Key | ReplayedKey
     seeds: Seeds | RecordedSeeds
+    tested: frozenset[str] = frozenset()
+    """The numbers of all tests."""
     test_id: str = ""
     set_points: Fraction | None = None
     leader: Any = None
@@ -117,7 +121,7 @@ class Grader:
         if call_log is not None:
             call_log.place = lambda: session.place
         key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
-        context = Context(submission, session, key, seeds)
+        context = Context(submission, session, key, seeds, frozenset(function.number for function in self.functions))
         self.config.stash[CONTEXT] = context
         events = Events(sinks.on_progress, sinks.checkpoints, lambda: session.counted_s)
         events.whole_trainings = request.options.whole_trainings
@@ -134,8 +138,10 @@ class Grader:
                 sinks.key_recording.note_written_by_students(session.sought)
                 sinks.key_recording.answer_readers |= session.answer_readers
             wall_s = time.monotonic() - started
+            on_answers = self._notes_on_answers(request, context, run)
             session.close()  # how a GPU was used is known only after its box has ended
             score = self._score(request, session, run, wall_s)
+            score = replace(score, notes=(*score.notes, *on_answers))
             if session.report is not None:
                 sinks.on_loaded(session.report)
         finally:
@@ -168,6 +174,12 @@ class Grader:
         sought = {n: found for n, found in session.sought.items() if n in self.key and callable(self.key[n])}
         note = nothing_asked_for(self.assignment, submission, session.report, sought) if session.report else ""
         return [note] if note else []
+
+    def _notes_on_answers(self, request: GradeRequest, context: Context, run: "_Run") -> list[str]:
+        if context.session.report is None or request.part is Part.HELPER:
+            return []
+        view = SubmissionView(context.submission, context.session, context.tested)
+        return notes_on_answers(view, list(run.entries.values()), is_check=request.options.visible_only)
 
     def _notes_on_parameters(self, submission: Submission, session: BoxSession, run: "_Run") -> list[str]:
         """Say which functions do not fit the starter if the submission's own code raised in a test."""

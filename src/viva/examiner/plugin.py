@@ -84,7 +84,7 @@ def submission(request: pytest.FixtureRequest) -> SubmissionView:
     from viva.examiner.fixtures.submission_fixture import SubmissionView
 
     context = _context(request)
-    return SubmissionView(context.submission, context.session)
+    return SubmissionView(context.submission, context.session, context.tested)
 
 
 @pytest.fixture(scope="session")

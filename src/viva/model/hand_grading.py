@@ -19,6 +19,8 @@ SET_BY_HAND: Final = "Set by hand to"
 """How the message of a test begins whose points a person has set."""
 """The beginning of the first line of a test's message until it is graded."""
 NOTHING_WRITTEN: Final = "You have not written an answer."
+NOTHING_WRITTEN_FOR: Final = "Nothing written for: "
+"""The beginning of a note that names such questions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from viva.model import Entry, Score, Submission
 from viva.model.errors import UsageError
+from viva.model.hand_grading import NOTHING_WRITTEN, NOTHING_WRITTEN_FOR
 from viva.selfcheck.environment import restored_afterwards
 
 if TYPE_CHECKING:
@@ -165,8 +166,20 @@ def _ask(
         graded = examiner.grade(GradeRequest(submission, options), place)
     from dataclasses import replace
 
-    entries = tuple(placed.get(entry.test_id, entry) for entry in graded.score.entries)
-    return replace(graded.score, entries=entries), snapshot.too_large
+    entries = tuple(_as_looked_at(placed.get(entry.test_id, entry), live.file) for entry in graded.score.entries)
+    notes = [note for note in graded.score.notes if live.file is not None or not note.startswith(NOTHING_WRITTEN_FOR)]
+    return replace(graded.score, entries=entries, notes=tuple(notes)), snapshot.too_large
+
+
+def _as_looked_at(entry: Entry, file: Path | None) -> Entry:
+    """Return an entry that claims no more of the notebook's Markdown than its saved file shows."""
+    from dataclasses import replace
+
+    looked = "No answer was found; Markdown cells were not looked at here."
+    if file is not None:
+        looked = f"No answer was found in {file.name} as it was last saved."
+    cases = tuple(replace(case, message=case.message.replace(NOTHING_WRITTEN, looked)) for case in entry.cases)
+    return replace(entry, cases=cases)
 
 
 def _report(

@@ -40,6 +40,7 @@ class LiveLoader(Loader):
         report = LoadReport(loaded=[LIVE])
         self._prepare(ask)
         report.files = {**self._listed(ask, report), **{f.path: len(f.data) for f in self.submission.files}}
+        self._read_answers_file(ask, report, {f.path: f.data for f in self.submission.files})
         for file in self.submission.files:
             if file.path.endswith(".ipynb"):
                 try:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from viva.model import File, Submission
-from viva.submissions.file_names import ANSWERS
+from viva.submissions.file_names import is_answers_file
 from viva.submissions.notebook_cells import MAX_BYTES
 from viva.submissions.open_submission import digest
 
@@ -92,7 +92,7 @@ class LiveNotebook:
             paths = sorted(self.folder.iterdir())
         except OSError:
             return []
-        wanted = (path for path in paths if path.suffix in _READ_SUFFIXES or path.name in ANSWERS)
+        wanted = (path for path in paths if path.suffix in _READ_SUFFIXES or is_answers_file(path.name))
         return [path for path in wanted if not path.name.startswith(".") and not path.is_symlink() and path.is_file()]
 
 

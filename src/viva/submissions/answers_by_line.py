@@ -4,12 +4,12 @@ import re
 import textwrap
 from typing import Final
 
-from viva.config.strict_yaml import MAX_CHARACTERS, Document, YamlProblem, read_yaml
+from viva.config.strict_yaml import MAX_CHARACTERS, YamlProblem, read_yaml
 
 ANSWERS: Final = "answers"
 WRITTEN: Final = "written"
 _QUESTION: Final = re.compile(
-    rf"(?P<quote>[\"']?)(?P<name>(?=[^:)=\n]{{0,60}}\d)\w[\w. ]{{0,60}}?|{ANSWERS}|{WRITTEN})(?P=quote)"
+    rf"[\"'“”„‘’]?(?P<name>(?=[^:)=\n]{{0,60}}\d)\w[\w., ]{{0,60}}?|{ANSWERS}|{WRITTEN})[\"'“”„‘’]?"
     r"\s{0,9}[:)=](?P<rest>[^\n]*)"
 )
 _MOST: Final = 1000
@@ -19,16 +19,14 @@ _LONGEST: Final = 5000
 _ENDS: Final = "\"'`"
 
 
-def read_line_by_line(text: str) -> Document:
+def read_line_by_line(text: str) -> dict[str, object] | None:
     """Return the answers of a text, each read by itself; one that is not YAML counts as the text after its name.
 
     A name that occurs twice has no answer: which one is meant is not known.
     """
-    document = Document()
     if len(text) > MAX_CHARACTERS:
-        return document
-    document.value = _read(textwrap.dedent(text.expandtabs(2)), document, ()) or None
-    return document
+        return None
+    return _read(textwrap.dedent(text.expandtabs(2)), is_section=False) or None
 
 
 def merged_items(value: object) -> dict[str, object] | None:
@@ -39,7 +37,7 @@ def merged_items(value: object) -> dict[str, object] | None:
     return dict(pairs) if len(dict(pairs)) == len(pairs) else None
 
 
-def _read(text: str, document: Document, path: tuple[str, ...]) -> dict[str, object]:
+def _read(text: str, *, is_section: bool) -> dict[str, object]:
     values: dict[str, object] = {}
     twice: set[str] = set()
     for chunk in _chunks(text):
@@ -49,10 +47,10 @@ def _read(text: str, document: Document, path: tuple[str, ...]) -> dict[str, obj
         name, rest, below = match["name"].strip(), match["rest"].strip(), chunk[match.end() :]
         if name in values:
             twice.add(name)
-        elif name in (ANSWERS, WRITTEN) and not path and not rest:
-            values[name] = _read(textwrap.dedent(below), document, (name,))
+        elif name in (ANSWERS, WRITTEN) and not is_section and not rest:
+            values[name] = _read(textwrap.dedent(below), is_section=True)
         else:
-            values[name] = _value(rest, below, document, (*path, name))
+            values[name] = _value(rest, below)
     return {name: value for name, value in values.items() if name not in twice}
 
 
@@ -74,15 +72,12 @@ def _is_answered(line: str) -> bool:
     return match is not None and match["rest"].strip()[:1] not in ("", "|", ">", "[", "{")
 
 
-def _value(rest: str, below: str, document: Document, path: tuple[str, ...]) -> object:
-    as_text = f"{rest}\n{textwrap.dedent(below)}".strip()
+def _value(rest: str, below: str) -> object:
     try:
-        read = read_yaml(f"answer: {rest}{below}")
-        value: object = read.value["answer"]
+        value: object = read_yaml(f"answer: {rest}{below}").value["answer"]
     except (YamlProblem, TypeError, KeyError):
+        as_text = f"{rest}\n{textwrap.dedent(below)}".strip()
         if len(as_text) > _LONGEST:
             return None
-        value = as_text.strip(_ENDS) if "\n" not in as_text else as_text.removeprefix("|\n")
-        read = Document()
-    document.texts[path] = read.texts.get(("answer",), as_text)
+        return as_text.strip(_ENDS) if "\n" not in as_text else as_text.removeprefix("|\n")
     return value

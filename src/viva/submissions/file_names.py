@@ -1,6 +1,8 @@
 """File names of a submission: which are left out, and how unusual ones are made safe to use everywhere."""
 
+import re
 import unicodedata
+from pathlib import PurePosixPath
 from typing import Final
 
 from viva.config.find_course import RELEASED
@@ -8,6 +10,8 @@ from viva.model.submission import ARCHIVES
 
 CODE: Final = (".py", ".ipynb")
 ANSWERS: Final = ("answers.yaml", "answers.yml")
+_ANSWERS_LIKE: Final = re.compile(r"[^/]*answers?(?![a-z])[^/]*\.ya?ml(\.txt)?", re.IGNORECASE)
+"""`answers (1).yaml`, `Answers.YML`, `ada_answers.yaml.txt`."""
 
 _NOT_THE_WORK: Final = frozenset(
     {
@@ -38,7 +42,12 @@ def is_archive(name: str) -> bool:
 
 def is_code(name: str) -> bool:
     """Return whether the file can be run or read as answers."""
-    return name.lower().endswith(CODE) or name.lower() in ANSWERS
+    return name.lower().endswith(CODE) or is_answers_file(name)
+
+
+def is_answers_file(path: str) -> bool:
+    """Return whether a path is that of a file of answers, in any folder, as computers rename copies of it."""
+    return _ANSWERS_LIKE.fullmatch(PurePosixPath(path).name) is not None
 
 
 def safe(name: str) -> str:

@@ -1,104 +1,200 @@
-"""Prose in a notebook: the markdown under the heading that begins with a question's number."""
+"""The text of a notebook by question: the questions of the assignment delimit it, as its starter words them."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import Final
 
 from viva.submissions.notebook_cells import Notebook
 
 MAX_CHARACTERS: Final = 100_000
 _BOLD: Final = 7
-"""The rank of a line that is all bold, or of a cell that begins with a number: below every heading."""
+"""The rank of a line that begins in bold type: below every heading."""
+_FIRST_LINE: Final = 8
+"""The rank of a cell whose text begins with the number of a question."""
+_NO_HEADING: Final = 9
 
 # Every repetition is bounded: the text is a student's.
+_FENCE: Final = re.compile(r"[ \t]{0,99}(?P<mark>`{3,99}|~{3,99})")
 _HEADING: Final = re.compile(
-    r"^ {0,3}(?P<marks>#{1,6})[ \t]{1,9}(?P<text>.{0,300})$"
-    r"|^ {0,3}(?:\*\*|__)(?P<bold>[^*\n]{1,200})(?:\*\*|__):?[ \t]{0,9}$",
-    re.MULTILINE,
+    r" {0,3}(?P<rank>#{1,6})[ \t]{1,9}(?P<text>.{0,300})| {0,3}(?P<mark>\*\*|__)(?P<bold>[^*\n]{1,300}?)(?P=mark)"
 )
-_FIRST_LINE: Final = re.compile(r"\s{0,99}(?:\*\*|__)?(?P<text>[^\n]{1,80})")
-_WORDS: Final = re.compile(r"(?:(?:question|exercise|problem|task|part|answer|to|ex|q)\b\.?|[\s*_#§]){1,40}", re.I)
+_UNDERLINE: Final = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _NUMBER: Final = re.compile(
-    r"(?:\(?q?\d{1,3}|\(?[a-z]\))"  # 2, Q2, b), (b)
-    r"(?:[.\-_]\d{1,3}"  # .1
+    r"(?:^\W{0,9}(?:[^\W\d_]{2,30}\W{1,9})?(?=\(?[a-z]\))|(?<![^\W_])(?=q?\d))"
+    r"(?P<number>(?:q?\d{1,3}|\(?[a-z]\))"  # 2, Q2, b), (b)
+    r"(?:[.,\-_]\d{1,3}"  # .1
     r"|[.\-_]?[a-z](?![a-z0-9])"  # a, .a
     r"|\s?\(\s?[0-9a-z]{1,4}\s?\)"  # (a), (ii)
     r"|\s?[a-z]\)"  # a)
-    r"|[.\-_]?[ivx]{1,4}(?![a-z])){0,6}",  # ii
+    r"|[.\-_]?[ivx]{1,4}(?![a-z])){0,6})",  # ii
     re.I,
 )
 
 Number = tuple[str, ...]
-"""The parts of a question's number: `1(a)(ii)`, `1a.ii` and `1.a.ii` are all `("1", "a", "ii")`."""
+"""The parts of a question's number: `1(a)(ii)`, `1a.ii` and `Question 1.a.ii` are all `("1", "a", "ii")`."""
+
+
+def number_of(name: str) -> Number:
+    """Return the parts of a question's number, whatever separates them; a word before it says nothing."""
+    first, *others = re.findall(r"\d+|[^\W\d_]+", name.lower()) or [""]
+    is_label = first == "q" or (first.isalpha() and len(first) > 2)
+    return tuple(others) if is_label and others and others[0].isdigit() else (first, *others)
 
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
     rank: int
-    number: Number
     text: str
     start: int
     end: int
+    """Where the text below it begins."""
+    number: Number = ()
+    """The question that it names; empty if it names none."""
+    is_part: bool = False
+    """Whether its own number is longer: it names a part of the question."""
+    is_bare: bool = False
+    """Whether nothing follows the number."""
+    is_starters: bool = False
+    """Whether the starter has the same heading, at the same level."""
 
 
-def written_in(notebook: Notebook, number: str) -> str:
-    """Return the student's prose for a question; "" if there is none.
+class Questions:
+    """The questions of an assignment, with the headings that its starter gives them."""
 
-    It is the text below a heading that begins with the number (`## 2.1 Why attention?`, `**Question 2.1**`; `### (a)`
-    below `## 2.1` is 2.1a), up to the next numbered heading or one of a higher rank. It may span several markdown
-    cells.
+    def __init__(self, tested: Iterable[str], by_hand: Iterable[str] = (), starter: Iterable[Notebook] = ()) -> None:
+        """Read the headings of the starter.
+
+        Args:
+            tested: the numbers of all tests.
+            by_hand: the numbers of the questions that a person grades.
+            starter: its notebooks. If their headings name questions, only these and `by_hand` delimit answers.
+        """
+        written = set(map(number_of, by_hand))
+        self._numbers = {*map(number_of, tested), *written}
+        self._worded: set[tuple[int, str, Number]] = set()
+        sections = {number[:length] for number in self._numbers for length in range(1, len(number))}
+        for notebook in starter:
+            headings = [heading for cell in notebook.prose for heading in _headings(cell.source)]
+            for heading, numbers in _numbered(headings):
+                named = (number for number in numbers if number in self._numbers or number in sections)
+                self._worded |= {(heading.rank, _words(heading.text), number) for number in islice(named, 1)}
+        if self._worded:
+            self._numbers = {number for _, _, number in self._worded} | written
+
+    def texts(self, notebook: Notebook) -> Mapping[Number, str]:
+        """Return the text below the headings of each question; that above all of them belongs to `()`."""
+        cells = [(cell.source, list(_headings(cell.source))) for cell in notebook.prose]
+        named = self._named([heading for _, headings in cells for heading in headings])
+        worded = {heading.number for heading in named if heading.is_starters}
+        following = iter(named)
+        texts: dict[Number, list[str]] = defaultdict(list)
+        current: Number = ()
+        rank = _NO_HEADING
+        for source, headings in cells:
+            begin = 0
+            for heading in islice(following, len(headings)):
+                if _starts_answer(heading, current, rank, worded):
+                    texts[current].append(source[begin : heading.start])
+                    current, rank, begin = heading.number, heading.rank, heading.end
+                elif heading.rank <= rank and not heading.number:
+                    rank = _NO_HEADING  # what comes is below this heading, and no longer below the question's
+            texts[current].append(source[begin:])
+        return {
+            number: "\n\n".join(part.strip() for part in parts if part.strip())[:MAX_CHARACTERS]
+            for number, parts in texts.items()
+        }
+
+    def _named(self, headings: Sequence[_Heading]) -> list[_Heading]:
+        """Return the headings with the questions that they name."""
+        found = [self._question_of(heading, numbers) for heading, numbers in _numbered(headings)]
+        if found and found[0].rank == 1 and not found[0].is_starters:
+            others = found[1:]
+            is_title = all(other.rank > 1 for other in others)
+            if is_title and found[0].number in {other.number for other in others}:
+                found[0] = replace(found[0], number=())  # `# Homework 2` above `## 1` and `## 2`
+        return found
+
+    def _question_of(self, heading: _Heading, numbers: Sequence[Number]) -> _Heading:
+        words = _words(heading.text)
+        for number in numbers:
+            if (heading.rank, words, number) in self._worded:
+                return replace(heading, number=number, is_starters=True)
+        first = _NUMBER.search(heading.text)
+        if first is None:
+            return heading
+        own = number_of(first["number"])
+        is_bare = re.search(r"\w", heading.text[first.end() :]) is None
+        for number in numbers[: numbers.index(own) + 1]:
+            for length in range(len(number), 0, -1):
+                if number[:length] in self._numbers:
+                    is_part = length < len(number)
+                    return replace(heading, number=number[:length], is_part=is_part, is_bare=is_bare)
+        return heading
+
+
+def _starts_answer(heading: _Heading, current: Number, rank: int, worded: set[Number]) -> bool:
+    """Return whether the text below a heading belongs to another question than the text above it.
+
+    Args:
+        heading: the heading.
+        current: the question above it.
+        rank: the rank of that question's heading.
+        worded: questions for which the notebook has the starter's heading: another one is the number alone.
     """
-    wanted = _parts(number)
-    collected: list[str] = []
-    above: list[_Heading] = []
-    under: _Heading | None = None
-    for cell in notebook.prose:
-        start = 0
-        for heading in _headings(cell.source):
-            if under is not None:
-                collected.append(cell.source[start : heading.start])
-            start = heading.end
-            if not heading.number:
-                if under is not None and heading.rank >= under.rank:
-                    collected.append(heading.text)
-                else:
-                    under = None
-                continue
-            above = [h for h in above if h.rank < heading.rank]
-            full = (above[-1].number if above and not heading.number[0].isdigit() else ()) + heading.number
-            above.append(_Heading(heading.rank, full, heading.text, heading.start, heading.end))
-            if wanted in (full, heading.number):
-                under = heading
-            elif under is not None and heading.rank > under.rank and full[: len(wanted)] == wanted:
-                collected.append(heading.text)
-            else:
-                under = None
-        if under is not None:
-            collected.append(cell.source[start:])
-    return "\n\n".join(part.strip() for part in collected if part.strip())[:MAX_CHARACTERS]
+    if heading.is_starters:
+        return True
+    if not heading.number or (heading.number in worded and not heading.is_bare):
+        return False
+    if heading.rank == _FIRST_LINE and (heading.is_part or len(heading.number) == 1):
+        return False
+    if heading.number[: len(current)] == current:
+        return heading.number != current or not heading.is_part
+    return heading.rank <= rank
 
 
 def _headings(source: str) -> Iterator[_Heading]:
-    """Yield the headings of a cell; a first line that begins with a number of several parts is a heading and prose."""
-    first = _FIRST_LINE.match(source)
-    if first and not _HEADING.match(source.lstrip()):
-        number = _number(first["text"])
-        if len(number) > 1:
-            yield _Heading(_BOLD, number, "", 0, 0)
-    for match in _HEADING.finditer(source):
-        text = match["text"] if match["marks"] else match["bold"]
-        rank = len(match["marks"]) if match["marks"] else _BOLD
-        yield _Heading(rank, _number(text), match.group().strip(), match.start(), match.end())
+    """Yield the headings of a cell, outside of fenced code; its first line is one if it begins with a number."""
+    at, fence, is_first = 0, "", True
+    for line, below in pairwise([*source.splitlines(keepends=True), ""]):
+        start, at = at, at + len(line)
+        if mark := _FENCE.match(line):
+            if not fence:
+                fence = mark["mark"]
+            elif mark["mark"].startswith(fence):
+                fence = ""
+            continue
+        if fence or not line.strip():
+            continue
+        heading = _HEADING.match(line)
+        if heading is not None and heading["rank"]:
+            yield _Heading(len(heading["rank"]), heading["text"], start, at)
+        elif _UNDERLINE.match(below):
+            yield _Heading(1 if "=" in below else 2, line[:300], start, at + len(below))
+        elif heading is not None:
+            yield _Heading(_BOLD, heading["bold"], start, start + heading.end())
+        elif is_first and _NUMBER.match(line[:80].lstrip()):
+            yield _Heading(_FIRST_LINE, line[:80].strip(), start, start)
+        is_first = False
 
 
-def _number(text: str) -> Number:
-    """Return the number with which a heading begins; empty if it begins with none."""
-    words = _WORDS.match(text)
-    found = _NUMBER.match(text, words.end() if words else 0)
-    return _parts(found.group()) if found else ()
+def _numbered(headings: Iterable[_Heading]) -> Iterator[tuple[_Heading, list[Number]]]:
+    """Yield headings with the numbers in them; `(a)` below `2.1` is 2.1a, or else a."""
+    above: list[tuple[int, Number]] = []
+    for heading in headings:
+        numbers: list[Number] = []
+        above = [(rank, number) for rank, number in above if rank < heading.rank]
+        for match in _NUMBER.finditer(heading.text):
+            number = number_of(match["number"])
+            if above and not number[0].isdigit():
+                numbers.append(above[-1][1] + number)
+            numbers.append(number)
+        if numbers:
+            above.append((heading.rank, numbers[0]))
+        yield heading, numbers
 
 
-def _parts(number: str) -> Number:
-    parts = re.findall(r"\d+|[a-z]+", number.lower())
-    return tuple(parts[1:] if len(parts) > 1 and parts[0] == "q" else parts)
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

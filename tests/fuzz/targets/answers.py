@@ -9,7 +9,7 @@ import numpy as np
 from tests.fuzz.target import Broken, Target, expect, expect_sentence, fixtures
 from viva.config.strict_yaml import MAX_DEPTH, YamlProblem, read_yaml
 from viva.grading import Disagreement, agree_choice, agree_formula, agree_number, agree_table
-from viva.submissions.answers_file import read_answers
+from viva.submissions.answers_file import as_text, find, read_answers
 
 ASKED: tuple[Callable[[Any], None], ...] = (
     lambda value: agree_choice(value, {"A", "C"}, partial=True),
@@ -29,7 +29,10 @@ def check(data: bytes) -> None:
     if sheet.problem:
         expect_sentence(sheet.problem)
     expect(_is_plain(dict(sheet.answers), 0), "an answer that is not plain")
-    expect(all(type(text) is str for text in [*sheet.written.values(), *sheet.texts.values()]), "prose that is no text")
+    expect(_is_plain(dict(sheet.written), 0), "prose that is not plain")
+    expect(all(type(as_text(value)) is str for value in sheet.written.values()), "prose that is no text")
+    for name in sheet.names[:MOST_ASKED]:
+        find(sheet.answers, name)
     for value in list(sheet.answers.values())[:MOST_ASKED]:
         for ask in ASKED:
             try:

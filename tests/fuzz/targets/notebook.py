@@ -8,7 +8,7 @@ from viva.grading.audits.split_seeds import audit_seeds
 from viva.model import File
 from viva.submissions.content_checks import notes, problem
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
-from viva.submissions.notebook_prose import MAX_CHARACTERS, written_in
+from viva.submissions.notebook_prose import MAX_CHARACTERS, Questions
 
 NUMBERS = ("2.1", "1", "2(a)(ii)", "b)")
 
@@ -28,8 +28,8 @@ def check(data: bytes) -> None:
         cell.source.encode("utf-8")
     numbers = [cell.number for cell in read.code]
     expect(numbers == list(range(1, len(numbers) + 1)), "code cells are counted otherwise than Jupyter counts them")
-    for number in NUMBERS:
-        expect(len(written_in(read, number)) <= MAX_CHARACTERS, "more prose than anybody reads")
+    texts = Questions(NUMBERS, starter=[read]).texts(read)
+    expect(all(len(text) <= MAX_CHARACTERS for text in texts.values()), "more prose than anybody reads")
     expect(read_notebook(written(read)).cells == read.cells, "written out and read again, it is another notebook")
     audit_seeds({"a.ipynb": data.decode("utf-8", "replace"), "b.py": "\n".join(cell.source for cell in read.code)})
 

@@ -79,7 +79,9 @@ class BoxSession:
         self._gpu: GpuNeed | None = None
         """What the test needed for which the box was taken; None for a box without a GPU."""
         self._loader = loader
-        self.starter = loader.starter
+        self.questions = loader.questions
+        self.asked_answers: set[str] = set()
+        """The numbers of answers that tests looked for."""
         self._limits = limits
         self._box: AnyBox | None = None
         self._releases: list[int] = []

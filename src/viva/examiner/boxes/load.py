@@ -7,20 +7,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from pathlib import PurePosixPath
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from viva.config import Assignment
+from viva.config.rubric_file import load_rubric
 from viva.examiner.boxes.author_helpers import compiled
 from viva.examiner.boxes.choice import choice_of
 from viva.model import Submission, system, untrusted
 from viva.model.errors import BoxError, BoxTimeout, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
-from viva.submissions.answers_file import is_answers_file
-from viva.submissions.file_names import CODE
+from viva.submissions.file_names import ANSWERS, CODE, is_answers_file
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
 from viva.submissions.starter_code import Compared, starter_of
+from viva.submissions.starter_prose import StarterProse, starter_prose
 
 READ_CAP: Final = 16 << 20
 ARCHIVE_DEPTH: Final = 3
@@ -89,7 +91,7 @@ class LoadReport:
     files: dict[str, int] = field(default_factory=dict)
     """Every file in the box's work directory after unpacking, with its size in bytes."""
     answers_file: bytes | None = None
-    """The file of answers that came out of an archive."""
+    """The content of the file of answers; None if there is none."""
 
     def add(self, where: str, raised: StudentRaised) -> None:
         """Add what the student's code raised."""
@@ -224,6 +226,16 @@ class Loader:
         report.loaded.append(path)
         self._load_code(ask, left_s, report, path)
 
+    def questions(self, tested: frozenset[str], *written: str) -> StarterProse:
+        """Return the questions of the assignment as the starter words them.
+
+        Args:
+            tested: the numbers of all tests.
+            written: numbers of questions that a person grades, besides those of the rubric.
+        """
+        by_hand = _by_hand(self._assignment.folder / "rubric.yaml")
+        return starter_prose(self.starter, tested, by_hand.union(written))
+
     @property
     def _device(self) -> str:
         return "as_written" if self.on_gpu else self._assignment.device
@@ -331,11 +343,24 @@ class Loader:
         return {p: untrusted.number(size) for p, size in pairs}
 
     def _read_answers_file(self, ask: Ask, report: LoadReport, data: dict[str, bytes]) -> None:
-        """Read the first file of answers that came out of an archive; none of the student's code has run yet."""
-        path = next((p for p in sorted(report.files) if p not in data and is_answers_file(p)), None)
-        if path is not None:
+        """Read the file of answers, and note which ones are ignored; none of the student's code has run yet.
+
+        Of several, one that is still the starter comes last, and one with the name that students get comes first.
+        """
+        read: dict[str, bytes] = {}
+        for path in [path for path in report.files if is_answers_file(path)][:MOST_COMPARED]:
             with suppress(StudentRaised):  # it is taken as missing
-                report.answers_file = read_file(ask, self._assignment.limits.call_s, path)
+                read[path] = data[path] if path in data else read_file(ask, self._assignment.limits.call_s, path)
+        starter = starter_of(self._assignment.starter)
+        blank = {path for path, content in read.items() if starter.compare(path, content).is_unchanged}
+        first, *others = sorted(read, key=lambda p: (p in blank, not _has_given_name(p), _depth(p))) or [""]
+        report.answers_file = read.get(first)
+        if not first:
+            others = [path for path in report.files if _is_like_answers(path)]
+        if others:
+            report.notes.append(f"Ignored: {', '.join(others[:10])}; answers are read from {first or ANSWERS[0]}.")
+        elif first and not _has_given_name(first):
+            report.notes.append(f"{first} was read as {ANSWERS[0]}.")
 
     def _read_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
         """Read a notebook as data; none of the student's code has run yet."""
@@ -527,6 +552,20 @@ def _note_forbidden(report: LoadReport, path: str, reply: dict[str, object]) -> 
     """Note which denied names the code tried to use; how it handled the refusal does not matter."""
     for name in untrusted.rows(reply.get("forbidden"))[:MOST_PROBLEMS]:
         report.notes.append(f"{path}: tried to use `{untrusted.text(name, 100)}`, which the assignment forbids.")
+
+
+@lru_cache(maxsize=16)
+def _by_hand(rubric: Path) -> frozenset[str]:
+    """Return the numbers of the questions of a rubric, read once in this process."""
+    return frozenset(question.number for question in load_rubric(rubric).questions)
+
+
+def _is_like_answers(path: str) -> bool:
+    return PurePosixPath(path).name.lower().startswith("answer") and not path.lower().endswith((*CODE, *ARCHIVES))
+
+
+def _has_given_name(path: str) -> bool:
+    return PurePosixPath(path).name in ANSWERS
 
 
 def _depth(path: str) -> tuple[int, str]:

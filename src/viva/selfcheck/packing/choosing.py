@@ -11,7 +11,7 @@ from typing import Final
 from viva.config import Assignment, SubmissionFiles
 from viva.selfcheck.packing.pack_listing import ListedFile
 from viva.submissions.decode_text import decode
-from viva.submissions.file_names import ANSWERS, CODE, is_archive
+from viva.submissions.file_names import CODE, is_answers_file, is_archive
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 HANDED_IN: Final = (".npz", ".npy", ".csv", ".tsv", ".json", ".jsonl", ".safetensors")
@@ -96,7 +96,7 @@ def choose(
     needed = _with_imports(chosen.mains, set(open_files), read)
     texts = "\n".join(_code(path, read(path)) for path in needed)
     for path in open_files:
-        if path in needed or _is_answers(path) or _belongs(path, texts):
+        if path in needed or is_answers_file(path) or _belongs(path, texts):
             chosen.paths.append(path)
         else:
             chosen.left_out[path] = _why_not(path)
@@ -128,10 +128,6 @@ def _is_secret(name: str) -> bool:
     if name.endswith(CODE):
         return False
     return any(fnmatch(name.lower(), pattern) for pattern in _SECRETS)
-
-
-def _is_answers(path: str) -> bool:
-    return PurePosixPath(path).name in ANSWERS
 
 
 def _belongs(path: str, texts: str) -> bool:

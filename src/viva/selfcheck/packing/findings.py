@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from viva.config import Assignment
-from viva.model import Entry, File, Score, Status
-from viva.model.hand_grading import NOTHING_WRITTEN
+from viva.model import File, Score
 from viva.selfcheck.packing.choosing import holds_secret
 from viva.submissions.starter_code import starter_of
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
-_NO_ANSWER: Final = re.compile(r"No answer to question ([^\s]{1,60}) was found")
+_UNREADABLE: Final = "cannot be read as "
 _MOST: Final = 12
 
 
@@ -40,21 +39,12 @@ def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
 def after_running(score: Score) -> list[str]:
     """Return what the public tests found missing, and what failed while the submission was loaded."""
     visible = [entry for entry in score.entries if entry.visibility == "visible"]
-    undefined = _all(_UNDEFINED, visible)
-    answers = _all(_NO_ANSWER, visible)
-    prose = list(
-        dict.fromkeys(e.number for e in visible if e.status is Status.NEEDS_REVIEW and NOTHING_WRITTEN in e.message)
-    )
+    undefined = list(dict.fromkeys(name for entry in visible for name in _UNDEFINED.findall(entry.message)))
     return [
         *score.notes,
         *([f"Not defined: {_list([f'`{name}`' for name in undefined])}."] if undefined else []),
-        *([f"No answer to: {_list(answers)}."] if answers else []),
-        *([f"Nothing written for: {_list(prose)}."] if prose else []),
+        *(f"{entry.number}: {entry.message.splitlines()[0]}" for entry in visible if _UNREADABLE in entry.message),
     ]
-
-
-def _all(pattern: re.Pattern[str], entries: Sequence[Entry]) -> list[str]:
-    return list(dict.fromkeys(found for entry in entries for found in pattern.findall(entry.message)))
 
 
 def _list(names: Sequence[str]) -> str:
