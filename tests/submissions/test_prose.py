@@ -91,6 +91,11 @@ def test_answers_may_be_gathered_at_the_end() -> None:
     assert written_in(read, "2.2", "2.1", starter=(starter,)) == "# My answers\n\ntwo"
 
 
+def test_the_only_heading_of_a_question_counts_at_any_level() -> None:
+    read = markdown("## 1.1 Rows", "## 3(f)\ncode", "### Question 2(e)\none", "#### 1.1 Rows\ntwo")
+    assert written_in(read, "2e", "1.1", "3f") == "one\n\n#### 1.1 Rows\ntwo"
+
+
 def test_a_cell_that_begins_with_the_number_needs_no_heading() -> None:
     assert written_in(markdown("2.1) Because it is so.", "2.2: Other."), "2.1", "2.2") == "2.1) Because it is so."
     assert written_in(markdown("**2.1** Because it is so."), "2.1") == "Because it is so."

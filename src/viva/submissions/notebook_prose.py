@@ -1,7 +1,7 @@
 """The text of a notebook by question: the questions of the assignment delimit it, as its starter words them."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
@@ -72,23 +72,27 @@ class Questions:
             by_hand: the numbers of the questions that a person grades.
             starter: its notebooks. If their headings name questions, only these and `by_hand` delimit answers.
         """
-        written = set(map(number_of, by_hand))
+        self._written = written = set(map(number_of, by_hand))
         self._numbers = {*map(number_of, tested), *written}
         self._worded: set[tuple[int, str, Number]] = set()
         sections = {number[:length] for number in self._numbers for length in range(1, len(number))}
+        self._numbers |= {number for number in sections if len(number) > 1}  # 2.1, of which only parts are tested
         for notebook in starter:
             headings = [heading for cell in notebook.prose for heading in _headings(cell.source)]
             for heading, numbers in _numbered(headings):
                 named = (number for number in numbers if number in self._numbers or number in sections)
                 self._worded |= {(heading.rank, _words(heading.text), number) for number in islice(named, 1)}
         if self._worded:
-            self._numbers = {number for _, _, number in self._worded} | written
+            parts = {number[:length] for number in written for length in range(2, len(number) + 1)}
+            self._numbers = {number for _, _, number in self._worded} | written | parts
 
     def texts(self, notebook: Notebook) -> Mapping[Number, str]:
         """Return the text below the headings of each question; that above all of them belongs to `()`."""
         cells = [(cell.source, list(_headings(cell.source))) for cell in notebook.prose]
         named = self._named([heading for _, headings in cells for heading in headings])
+        counts = Counter(heading.number for heading in named)
         worded = {heading.number for heading in named if heading.is_starters}
+        alone = {number for number in self._written if counts[number] == 1 and len(number) > 1}
         following = iter(named)
         texts: dict[Number, list[str]] = defaultdict(list)
         current: Number = ()
@@ -96,7 +100,8 @@ class Questions:
         for source, headings in cells:
             begin = 0
             for heading in islice(following, len(headings)):
-                if _starts_answer(heading, current, rank, worded):
+                is_below = heading.rank > rank and heading.number not in alone
+                if _starts_answer(heading, current, worded, is_below=is_below):
                     texts[current].append(source[begin : heading.start])
                     current, rank, begin = heading.number, heading.rank, heading.end
                 elif heading.rank <= rank and not heading.number:
@@ -135,14 +140,15 @@ class Questions:
         return heading
 
 
-def _starts_answer(heading: _Heading, current: Number, rank: int, worded: set[Number]) -> bool:
+def _starts_answer(heading: _Heading, current: Number, worded: set[Number], *, is_below: bool) -> bool:
     """Return whether the text below a heading belongs to another question than the text above it.
 
     Args:
         heading: the heading.
         current: the question above it.
-        rank: the rank of that question's heading.
         worded: questions for which the notebook has the starter's heading: another one is the number alone.
+        is_below: whether it is deeper than that question's heading, and not the only one of a question that a person
+            grades.
     """
     if heading.is_starters:
         return True
@@ -152,7 +158,7 @@ def _starts_answer(heading: _Heading, current: Number, rank: int, worded: set[Nu
         return False
     if heading.number[: len(current)] == current:
         return heading.number != current or not heading.is_part
-    return heading.rank <= rank
+    return not is_below
 
 
 def _headings(source: str) -> Iterator[_Heading]:

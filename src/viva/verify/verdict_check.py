@@ -53,13 +53,25 @@ def _is_below(number: str, heading: str) -> bool:
 def complaints(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong with the score, one sentence each; empty if it is right as far as the tests ran."""
     found = [*_grader_errors(score), *_differences(example, score)]
-    return found or ([] if waits(example, score) else _by_folder(example, score))
+    found += [] if found or waits(example, score) else _by_folder(example, score)
+    return [*found, *_unwritten(example, score)]
 
 
 def waits(example: ExampleSubmission, score: Score) -> bool:
     """Return whether a test that must fail was left out of this run, so that the verdict is not decided yet."""
     left_out = {_test_name(e) for e in score.entries if _is_undecided(e)}
     return not left_out.isdisjoint(example.failing or ())
+
+
+def _unwritten(example: ExampleSubmission, score: Score) -> list[str]:
+    """Return which questions a right submission leaves blank; the key holds no answers in words."""
+    if example.verdict != "accepted" or example.name == "key":
+        return []
+    empty = [e.rubric for e in score.entries if e.status is Status.NEEDS_REVIEW and e.rubric and not e.written.strip()]
+    if not empty:
+        return []
+    what = f"no text was found for {', '.join(empty)}, which a person grades"
+    return [f"{what}: write one that the starter does not have, below the starter's heading or in answers.yaml"]
 
 
 def _is_undecided(entry: Entry) -> bool:
