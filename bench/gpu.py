@@ -18,6 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from bench.gpu_gap import measure
 from bench.thresholds import ROOT
 from viva.cli.shared.options import choose_gpus
 from viva.config import Assignment, Course, load_course
@@ -32,7 +33,6 @@ from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.gpu.check_all import check_all
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.submissions import open_submission
-from viva.verify.gpu_gap import measure
 
 TARGET: Final = ROOT / "bench" / "gpu"
 VERDICTS: Final = ("accepted", "wrong")

@@ -47,7 +47,7 @@ def test_the_answer_sheet_of_the_guide_is_read_as_it_means() -> None:
     (sheet,) = blocks(STUDENT, "yaml")
     assert yaml.safe_load(sheet).keys() == {"answers", "written"}
     read = read_answers(sheet.encode())
-    assert read.problem == "" and read.written["2.1"].startswith("A few sentences.")
+    assert read.problem == "" and str(read.written["2.1"]).startswith("A few sentences.")
     agree_choice(read.answers["1.1"], "B")
     agree_choice(read.answers["1.2"], {"A", "C"})
     agree_number(read.answers["1.3"], Fraction(11, 12))

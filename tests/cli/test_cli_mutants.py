@@ -97,7 +97,7 @@ def test_ten_are_tried_in_every_verify(viva: Viva, course: Path) -> None:
 def test_what_is_missing_is_said(viva: Viva, course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ask(course, COMPLETE)
     ran = viva("verify", "-o", "report")
-    of_what = "viva: -o is for the report of --mutants or of --gpu; say one of these as well, or neither."
+    of_what = "viva: -o is for the report of --mutants; pass --mutants as well, or leave out -o."
     assert ran.status == 1 and ran.sentence() == of_what
     monkeypatch.setattr(general_mistakes, "installed", lambda: False)
     ran = viva("verify", "--mutants")

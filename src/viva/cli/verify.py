@@ -22,7 +22,6 @@ from viva.model import Status, Tier
 from viva.model.counting import counted
 from viva.model.errors import CourseError, UsageError
 from viva.model.extras import install_command
-from viva.model.gpu import Gpus
 
 if TYPE_CHECKING:
     from viva.verify.verify_course import Finding
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "-o", "output", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="With --mutants: write DIR/<assignment>.json, with every survivor. With a GPU: DIR/<assignment>.gpu.json.",
+    help="With --mutants: write DIR/<assignment>.json, with every survivor.",
 )  # fmt: skip
 def command(
     names: tuple[str, ...],
@@ -66,13 +65,10 @@ def command(
 ) -> int:
     """Grade the key, the starter and every fixture, and compare with their known verdicts.
 
-    With --gpu auto or require, and a GPU: also run the tests that train on the CPU and on the GPU, for every accepted
-    submission, and write how far apart the results are to .verified/<assignment>.gpu.json, or where -o says.
-
     Exit status: 0 everything holds, 1 something does not (each is said in a line).
     """
-    if output is not None and not mutants and gpu_wish == "defer":
-        raise UsageError("-o is for the report of --mutants or of --gpu; say one of these as well, or neither.")
+    if output is not None and not mutants:
+        raise UsageError("-o is for the report of --mutants; pass --mutants as well, or leave out -o.")
     course = open_course(course_dir)
     if not course.assignments:
         raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
@@ -88,7 +84,6 @@ def command(
     all_hold = True
     kept = {a.name: LastVerification(course, a, tier, secret) for a in assignments if a.suite is None and not training}
     earlier = {name: last.replies() for name, last in kept.items() if not fresh}
-    gpus = choose_gpus(gpu_wish)
     show_progress = progress_line("verifying", "submissions")
     found = verify(
         course,
@@ -98,7 +93,7 @@ def command(
         workers or 0,
         with_mutants=mutants is not False,
         training=training,
-        gpus=gpus,
+        gpus=choose_gpus(gpu_wish),
         call_logs=not training,
         earlier=earlier,
         on_progress=show_progress,
@@ -109,31 +104,7 @@ def command(
         if assignment.name in kept:
             kept[assignment.name].remember(findings)
         all_hold = holds and all_hold
-    if gpus.devices:
-        for assignment in assignments:
-            all_hold = _compare_with_cpu(course, assignment, tier, secret, gpus, output) and all_hold
     return 0 if all_hold else 1
-
-
-def _compare_with_cpu(
-    course: Course, assignment: Assignment, tier: Tier, secret: bytes, gpus: Gpus, output: Path | None
-) -> bool:
-    """Measure, print and write how far GPU and CPU are apart; return whether verdicts and margins hold."""
-    from viva.verify.gpu_gap import measure
-    from viva.verify.last_verification import FOLDER
-
-    if assignment.suite is not None:
-        return True
-    show_progress = progress_line(f"{assignment.name}: comparing GPU and CPU", "submissions")
-    gap = measure(course, assignment, tier, secret, gpus, show_progress)
-    show_progress(0, 0)
-    if not gap.submissions:
-        return True
-    path = (output or course.root / FOLDER) / f"{assignment.name}.gpu.json"
-    gap.write(path)
-    for line in (*gap.lines(), f"written: {path}"):
-        click.echo(line)
-    return gap.holds
 
 
 def _print_findings(assignment: Assignment, findings: "Sequence[Finding]", tier: Tier, *, verbose: bool) -> bool:

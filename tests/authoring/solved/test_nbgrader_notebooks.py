@@ -11,7 +11,7 @@ from viva.authoring.solved.questions import questions_of
 from viva.authoring.source.source_cells import ANSWER_HERE, Cell
 from viva.config import load_course
 from viva.submissions.notebook_cells import read_notebook
-from viva.submissions.notebook_prose import written_in
+from viva.submissions.notebook_prose import Questions
 
 SECRET = "because of the tails"
 
@@ -68,7 +68,8 @@ def test_students_get_no_solution_and_answer_in_words_below_the_number(made: Mad
     assert "def spread(x)" in text and "Return the range." in text
     notebook = read_notebook(starter)
     assert "**5 Plot**" in text
-    assert [written_in(notebook, number).split("\n")[0] for number in ("3", "4")] == [ANSWER_HERE, ANSWER_HERE]
+    texts = Questions([], ["3", "4", "5"], [notebook]).texts(notebook)
+    assert [texts[number,].split("\n")[0] for number in ("3", "4")] == [ANSWER_HERE, ANSWER_HERE]
     assert SECRET in (made.folder / "rubric.yaml").read_text("utf-8")
 
 

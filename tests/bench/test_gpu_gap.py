@@ -13,12 +13,12 @@ import pytest
 from examined import NAME, SECRET, best_tier, write_course
 from gpu_samples import Machine
 
+from bench.gpu_gap import CurveGap, Gap, measure
 from viva.config import Course
 from viva.model import Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus
 from viva.sandbox.host.gpu.gpus import find_gpus
 from viva.verify.expected_verdicts import ExampleSubmission
-from viva.verify.gpu_gap import CurveGap, Gap, measure
 from viva.verify.verdict_check import complaints, waits
 
 TESTS = '''\
