@@ -299,7 +299,6 @@ def test_a_command_for_one_submission_has_helpers_where_cores_and_memory_are_fre
         ({"training": False}, {}, 0),
         ({"questions": True}, {}, 0),
         ({"key_recording": True}, {}, 0),
-        ({"key_lines": True}, {}, 0),
         ({"until_loss": True}, {}, 0),
         ({}, {"core": 0}, 0),
         ({}, {"gpus": Gpus((GPU,))}, 0),

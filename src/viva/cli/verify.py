@@ -124,11 +124,6 @@ def _print_findings(assignment: Assignment, findings: "Sequence[Finding]", tier:
     click.echo(f"{assignment.name}: {hold} known verdicts hold, {broken} do not ({run}).")
     if lost:
         click.echo(f"{assignment.name}: {sum(lost)} of {len(lost)} broken right answers lose points.")
-    unreached = [statement for finding in findings for statement in finding.unreached]
-    if unreached:
-        click.echo(f"{assignment.name}: no test reaches {counted(len(unreached), 'statement')} of the key:")
-        for statement in unreached:
-            click.echo(f"    {os.path.relpath(statement)}")
     return all(known) and all(lost)
 
 

@@ -28,9 +28,9 @@ def notes_on_answers(view: SubmissionView, entries: Sequence[Entry], *, is_check
     by_hand = [entry for entry in entries if entry.rubric]
     found = [f"The file of answers: {view.answers_file.problem}."] if view.answers_file.problem else []
     if names := _names_of_no_question(view):
-        found.append(f"These names in the file of answers belong to no question: {_list(names)}.")
+        found.append(f"These names in the file of answers belong to no question: {list_names(names)}.")
     if by_hand and (texts := _texts_of_no_question(view, by_hand)):
-        found.append(f"This text belongs to no question that is answered in words: {_list(texts)}.")
+        found.append(f"This text belongs to no question that is answered in words: {list_names(texts)}.")
     return [*found, *_missing(view, entries)] if is_check else found
 
 
@@ -67,12 +67,13 @@ def _missing(view: SubmissionView, entries: Sequence[Entry]) -> list[str]:
         named += [name for name in asked.answers if answers.get(name) is None]
         unwritten += [name for name in asked.written if not written[name]]
     return [
-        *([f"No answer to: {_list(named)}."] if named else []),
-        *([f"{NOTHING_WRITTEN_FOR}{_list(unwritten)}."] if unwritten else []),
+        *([f"No answer to: {list_names(named)}."] if named else []),
+        *([f"{NOTHING_WRITTEN_FOR}{list_names(unwritten)}."] if unwritten else []),
     ]
 
 
-def _list(names: Iterable[str]) -> str:
+def list_names(names: Iterable[str]) -> str:
+    """Return the first names, each once, and how many there are besides."""
     found = list(dict.fromkeys(names))
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     return ", ".join(found[:_MOST]) + more

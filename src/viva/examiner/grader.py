@@ -130,9 +130,8 @@ class Grader:
         run = _Run(self, context, options, events, on_gpu)
         chosen = self._selected(options)
         try:
-            tracing = sinks.key_lines.traced() if sinks.key_lines is not None else nullcontext()
             shrinks = options.explain and not options.until_loss
-            with using_hint_recording(hint_recording), tracing, shrinking(on=shrinks):
+            with using_hint_recording(hint_recording), shrinking(on=shrinks):
                 run.all(plan(chosen) if options.training else Plan(chosen), request.part, sinks)
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from viva.examiner.boxes.load import LoadReport
-from viva.examiner.key_lines import KeyLines
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry
 from viva.replay.call_log import BoxRecorder, BoxReplay
@@ -38,7 +37,5 @@ class Sinks:
     """Where trainings are kept for a later run."""
     key_recording: KeyRecording | None = None
     """Records what the key is asked and answers."""
-    key_lines: KeyLines | None = None
-    """Notes which statements of the key are reached."""
     call_log: BoxRecorder | BoxReplay | None = None
     """Records what the boxes are asked and reply, or replies in their place."""

@@ -38,8 +38,6 @@ class GradeOptions:
     """Bring back what each test asked, as texts (`Graded.questions`)."""
     key_recording: bool = False
     """Bring back what the key was asked and answered (`Graded.key_recording`)."""
-    key_lines: bool = False
-    """Bring back the statements of the key that no test reached (`Graded.unreached`)."""
     call_log: bool = False
     """Bring back what the boxes were asked and replied (`Graded.call_log`)."""
     notebook: bool = False
@@ -135,8 +133,6 @@ class Graded:
     notebook: bytes = b""
     """The executed notebook, if one was run: an .ipynb of nbformat 4.5. The outputs of its cells are untrusted; the
     student's program made them before any test had asked it anything."""
-    unreached: list[str] = field(default_factory=list)
-    """Statements of the key that no test reached, of functions that were called: file, line and source."""
     changed: list[str] = field(default_factory=list)
     """Tests that ask something else than in the call log that was to answer: their entries say nothing."""
     remarks: list[str] = field(default_factory=list)

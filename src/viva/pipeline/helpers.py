@@ -151,7 +151,7 @@ def grade_with_helpers(
 def _most_useful(main: ExaminerProcess, request: GradeRequest) -> int:
     """Return how many helpers would have something to do; none where something is asked for that is in one place."""
     options = request.options
-    in_one_place = options.questions or options.key_recording or options.key_lines or options.until_loss
+    in_one_place = options.questions or options.key_recording or options.until_loss
     runs = options.training and not (request.submission.problem or request.replayed)
     if in_one_place or not (runs and _can_join(main)):
         return 0

@@ -24,15 +24,13 @@ def _answers_in(texts: Sequence[str], table: str) -> dict[str, object]:
     found: dict[str, object] = {}
     trees = syntax_trees([NOT_PYTHON.sub("", text) for text in texts])
     for node in (node for tree in trees if isinstance(tree, ast.Module) for node in tree.body):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict) and _is_to(node, table):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
+            continue
+        if table in {target.id for target in node.targets if isinstance(target, ast.Name)}:
             for key, value in zip(node.value.keys, node.value.values, strict=True):
                 if isinstance(key, ast.Constant):
                     found |= {str(key.value): plain for plain in _plain(value)}
     return found
-
-
-def _is_to(node: ast.Assign, name: str) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
 
 
 def _plain(node: ast.expr) -> Iterator[object]:

@@ -129,6 +129,5 @@ def _joined(replayed: Graded, rerun: Graded, call_log: bytes) -> Graded:
     return replace(
         rerun,
         score=replace(replayed.score, entries=entries),
-        unreached=[statement for statement in replayed.unreached if statement in rerun.unreached],
         call_log=replies.updated(CallLog.from_bytes(rerun.call_log), replayed.changed).to_bytes(),
     )

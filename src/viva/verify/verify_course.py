@@ -38,8 +38,6 @@ class Finding:
     """The submission's score, and its call log if call logs are kept."""
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
-    unreached: tuple[str, ...] = ()
-    """Statements of the key that no test reached."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
     replayed: bool = False
@@ -61,7 +59,6 @@ class _Result:
     """The result of grading one example or mutant."""
 
     verified: Verified
-    unreached: tuple[str, ...]
     replayed: bool
 
 
@@ -122,7 +119,7 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         on_progress(count, len(jobs))
         replayed = (job.assignment.name, job.name) in grading.replayed
         verified = Verified.of(graded.score, graded.call_log, shared)
-        results[job.assignment.name][job.name] = _Result(verified, tuple(graded.unreached), replayed)
+        results[job.assignment.name][job.name] = _Result(verified, replayed)
         while left and len(results[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
             done = left.pop(0)
             found = _findings(done, rubrics[name], examples[name], results[name])
@@ -154,11 +151,11 @@ def _jobs(
 
 
 def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> GradeOptions:
-    """Return how to grade an example; the key's statements are counted once, with the key itself.
+    """Return how to grade an example.
 
     One that is known to run into a time limit meets a shorter one, and is not tried again, unless its trainings run.
     """
-    options = GradeOptions(training=training, key_lines=example.name == "key", call_log=call_log)
+    options = GradeOptions(training=training, call_log=call_log)
     hurry = example.verdict == "timeout" and not training
     return replace(options, load_s=LOAD_S, call_s=CALL_S) if hurry else options
 
@@ -190,7 +187,6 @@ def _finding(example: ExampleSubmission, result: _Result) -> Finding:
         example.name,
         tuple(complaints(example, score)),
         result.verified,
-        unreached=result.unreached,
         waits=waits(example, score),
         replayed=result.replayed,
     )

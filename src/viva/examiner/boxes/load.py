@@ -353,13 +353,14 @@ class Loader:
                 read[path] = data[path] if path in data else read_file(ask, self._assignment.limits.call_s, path)
         starter = starter_of(self._assignment.starter)
         blank = {path for path, content in read.items() if starter.compare(path, content).is_unchanged}
-        first, *others = sorted(read, key=lambda p: (p in blank, not _has_given_name(p), _depth(p))) or [""]
+        ordered = sorted(read, key=lambda p: (p in blank, PurePosixPath(p).name not in ANSWERS, _depth(p)))
+        first, others = "".join(ordered[:1]), ordered[1:]
         report.answers_file = read.get(first)
         if not first:
             others = [path for path in report.files if _is_like_answers(path)]
         if others:
             report.notes.append(f"Ignored: {', '.join(others[:10])}; answers are read from {first or ANSWERS[0]}.")
-        elif first and not _has_given_name(first):
+        elif first and PurePosixPath(first).name not in ANSWERS:
             report.notes.append(f"{first} was read as {ANSWERS[0]}.")
 
     def _read_notebook(self, ask: Ask, report: LoadReport, path: str, data: dict[str, bytes]) -> None:
@@ -562,10 +563,6 @@ def _by_hand(rubric: Path) -> frozenset[str]:
 
 def _is_like_answers(path: str) -> bool:
     return PurePosixPath(path).name.lower().startswith("answer") and not path.lower().endswith((*CODE, *ARCHIVES))
-
-
-def _has_given_name(path: str) -> bool:
-    return PurePosixPath(path).name in ANSWERS
 
 
 def _depth(path: str) -> tuple[int, str]:

@@ -10,7 +10,6 @@ from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
 from viva.examiner.changed_tests import changed_tests
 from viva.examiner.grader import Grader, Questions
-from viva.examiner.key_lines import KeyLines
 from viva.examiner.outcome import Outcome
 from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
@@ -92,8 +91,6 @@ class _Grading:
         graded = Graded(score, questions)
         if sinks.key_recording is not None:
             graded.key_recording = sinks.key_recording.to_plain()
-        if sinks.key_lines is not None:
-            graded.unreached = sinks.key_lines.unreached()
         if sinks.checkpoints is not None:
             graded.trained, graded.remarks = sinks.checkpoints.trained, sinks.checkpoints.notes
         if isinstance(sinks.call_log, BoxRecorder):
@@ -116,9 +113,6 @@ class _Grading:
             sinks.checkpoints = Checkpoints(request.checkpoints, own.seeds.key("checkpoints"))
         if request.options.key_recording:
             sinks.key_recording = KeyRecording()
-        if request.options.key_lines:
-            graders = own.assignment.graders
-            sinks.key_lines = KeyLines(graders / "key.py", graders.parents[1] / "reference")
         if request.replayed:
             sinks.call_log = BoxReplay(CallLog.from_bytes(request.replayed))
         elif request.options.call_log:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from viva.config import Assignment
+from viva.examiner.answer_notes import list_names
 from viva.model import File, Score
 from viva.selfcheck.packing.choosing import holds_secret
 from viva.submissions.starter_code import starter_of
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
 _UNREADABLE: Final = "cannot be read as "
-_MOST: Final = 12
 
 
 def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
@@ -42,11 +42,6 @@ def after_running(score: Score) -> list[str]:
     undefined = list(dict.fromkeys(name for entry in visible for name in _UNDEFINED.findall(entry.message)))
     return [
         *score.notes,
-        *([f"Not defined: {_list([f'`{name}`' for name in undefined])}."] if undefined else []),
+        *([f"Not defined: {list_names([f'`{name}`' for name in undefined])}."] if undefined else []),
         *(f"{entry.number}: {entry.message.splitlines()[0]}" for entry in visible if _UNREADABLE in entry.message),
     ]
-
-
-def _list(names: Sequence[str]) -> str:
-    more = len(names) - _MOST
-    return ", ".join(names[:_MOST]) + (f" and {more} more" if more > 0 else "")
