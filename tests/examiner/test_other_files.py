@@ -133,6 +133,33 @@ def test_a_large_notebook_in_an_archive_is_read(examined: Examined) -> None:
     }
 
 
+READS = "def double(n): return n * int(open('two.txt').read())\n"
+NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": READS}], "nbformat": 4, "metadata": {}})
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"src/solution.py": READS, "src/two.txt": "2"},
+        {"a/b/lab.ipynb": NOTEBOOK, "a/b/two.txt": "2"},
+        {"hw/lab.ipynb": NOTEBOOK, "two.txt": "2"},
+        {"src/solution.py": READS.replace("two.txt", "data/two.txt"), "data/two.txt": "2"},
+        {"src/solution.py": READS.replace("two.txt", "../data/two.txt"), "data/two.txt": "2"},
+        {"src/solution.py": "from own import double\n", "src/own.py": READS, "src/two.txt": "2"},
+    ],
+)
+def test_a_submission_works_in_the_folder_of_its_file(examined: Examined, files: dict[str, str]) -> None:
+    assert statuses(examined.score(files, "test_double")) == {"test_double": "passed"}
+    zipped = packed({path: text.encode() for path, text in files.items()})
+    assert statuses(examined.score({"all.zip": zipped}, "test_double")) == {"test_double": "passed"}
+
+
+def test_a_large_file_in_an_archive_costs_nothing(examined: Examined) -> None:
+    large = packed({"hw/model.pt": bytes(34 << 20), "hw/solution.py": MAIN.encode()})
+    score = examined.score({"all.zip": large}, "test_double")
+    assert statuses(score) == {"test_double": "passed"} and score.notes == ()
+
+
 def packed(files: dict[str, bytes]) -> bytes:
     """A zip archive of the files."""
     buffer = io.BytesIO()

@@ -236,6 +236,32 @@ def test_names_that_differ_only_in_case_are_both_read_and_noted(folder: Path) ->
     assert "Solution.py and solution.py differ only in upper and lower case" in submission.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "read_as"),
+    [
+        ("Lab.IPYNB", "Lab.ipynb"),
+        ("lab.ipynb.json", "lab.ipynb"),
+        ("lab (1).Ipynb.TXT", "lab (1).ipynb"),
+        ("own.Py", "own.py"),
+        ("own.py.txt", "own.py"),
+    ],
+)
+def test_code_is_read_whatever_its_ending_became(folder: Path, name: str, read_as: str) -> None:
+    (folder / name).write_bytes(b"{}")
+    alone = opened(folder / name)
+    assert paths(alone) == [read_as] and alone.notes == (f"{name} was read as {read_as}.",)
+    beside = opened(folder)
+    assert paths(beside) == sorted([read_as, "solution.py"]) and beside.notes == alone.notes
+
+
+def test_no_file_is_replaced_by_one_with_another_ending(folder: Path) -> None:
+    (folder / "solution.py.txt").write_bytes(b"old")
+    (folder / "data.json").write_bytes(b"{}")
+    submission = opened(folder)
+    assert paths(submission) == ["data.json", "solution.py", "solution.py.txt"]
+    assert submission.notes == ("solution.py.txt was not read, because solution.py is there as well.",)
+
+
 # --- the hash
 
 

@@ -31,12 +31,15 @@ def notes_for_student(
         return (_failure(report), *notes, *(_problem(problem) for problem in report.problems[:SHOWN]))
     if not report.loaded:
         found = ", ".join(sorted(report.files)[:5]) or "no file"
-        notes.insert(0, f"No Python file or notebook was found in your submission (found: {found}).")
+        wanted = "the name of your file must end in .py or .ipynb"
+        notes.insert(0, f"No Python file or notebook was found in your submission (found: {found}): {wanted}.")
     notes += [_problem(p) for p in report.problems[:SHOWN]]
     if len(report.problems) > SHOWN:
         notes.append(f"… and {len(report.problems) - SHOWN} more problems while loading.")
     notes += [report.choice] if report.choice else []
     notes += report.notes[:SHOWN]
+    if len(report.notes) > SHOWN:
+        notes.append(f"… and {len(report.notes) - SHOWN} more notes about your files.")
     if report.skipped and with_skipped:
         more = f" and {len(report.skipped) - SHOWN} more" if len(report.skipped) > SHOWN else ""
         notes.append(

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from viva.lms.platform import Account, RemoteSubmission
+from viva.sandbox.guest.loading.student_files import is_not_the_work
 from viva.submissions.classes.people import clean, same_id, squeezed
 from viva.submissions.classes.submission_names import MOST_BYTES, safe_component, same_anywhere
-from viva.submissions.file_names import is_not_the_work
 
 _KINDS: Final = ("sis", "idnumber", "login", "email", "canvas", "user")
 """Identifiers in the order in which they are preferred as the id of the course."""

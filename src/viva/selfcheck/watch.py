@@ -8,8 +8,8 @@ from typing import Final
 
 from viva.model import Entry, Score, Submission
 from viva.model.errors import UsageError
+from viva.sandbox.guest.loading.student_files import is_not_the_work
 from viva.submissions import open_submission
-from viva.submissions.file_names import is_not_the_work
 
 INTERVAL_S: Final = 0.3
 _MOST_FILES: Final = 8000

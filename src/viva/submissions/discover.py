@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from viva.model.errors import UsageError
-from viva.submissions.file_names import is_archive, is_code, is_not_the_work
+from viva.sandbox.guest.loading.student_files import is_not_the_work
+from viva.submissions.file_names import is_archive, is_code
 from viva.submissions.open_submission import no_such_path
 
 

@@ -1,4 +1,4 @@
-"""File names of a submission: which are left out, and how unusual ones are made safe to use everywhere."""
+"""File names of a submission: what kind of file they mean, and how unusual ones are made safe to use everywhere."""
 
 import re
 import unicodedata
@@ -7,27 +7,12 @@ from typing import Final
 
 from viva.config.find_course import RELEASED
 from viva.model.submission import ARCHIVES
+from viva.sandbox.guest.loading.student_files import name_as_code
 
 CODE: Final = (".py", ".ipynb")
 ANSWERS: Final = ("answers.yaml", "answers.yml")
 _ANSWERS_LIKE: Final = re.compile(r"[^/]*answers?(?![a-z])[^/]*\.ya?ml(\.txt)?", re.IGNORECASE)
 """`answers (1).yaml`, `Answers.YML`, `ada_answers.yaml.txt`."""
-
-_NOT_THE_WORK: Final = frozenset(
-    {
-        ".git", ".hg", ".svn", ".bzr",
-        "__pycache__", ".ipynb_checkpoints", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis",
-        ".tox", ".nox", "node_modules", "site-packages", ".venv", ".idea", ".vscode", ".cache", ".conda", ".eggs",
-        ".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini", ".Trash", ".Spotlight-V100",
-    }
-)  # fmt: skip
-# A folder with one of these in it is an environment or a repository's own storage, whatever it is called.
-ENVIRONMENT_MARKS: Final = frozenset({"pyvenv.cfg", "conda-meta"})
-
-
-def is_not_the_work(name: str) -> bool:
-    """Return whether tools leave such a file behind: version control, caches, environments, the desktop's own files."""
-    return name in _NOT_THE_WORK or name.startswith("._") or name == RELEASED
 
 
 def is_worth_a_note(name: str) -> bool:
@@ -42,7 +27,7 @@ def is_archive(name: str) -> bool:
 
 def is_code(name: str) -> bool:
     """Return whether the file can be run or read as answers."""
-    return name.lower().endswith(CODE) or is_answers_file(name)
+    return name_as_code(name).endswith(CODE) or is_answers_file(name)
 
 
 def is_answers_file(path: str) -> bool:

@@ -9,8 +9,9 @@ from typing import Final
 
 from viva.model import File, Submission
 from viva.model.errors import UsageError
+from viva.sandbox.guest.loading.student_files import ENVIRONMENT_MARKS, is_not_the_work, listed, rename_code
 from viva.submissions import content_checks
-from viva.submissions.file_names import ENVIRONMENT_MARKS, is_not_the_work, is_worth_a_note, safe
+from viva.submissions.file_names import is_worth_a_note, safe
 from viva.submissions.opening_by_descriptor import (
     Folder,
     LinkOnTheWay,
@@ -23,8 +24,6 @@ from viva.submissions.opening_by_descriptor import (
 )
 
 MAX_DEPTH: Final = 24
-NAMED: Final = 5
-"""How many names a sentence lists before it only counts the others."""
 
 
 class _Ungradable(Exception):
@@ -106,6 +105,8 @@ class _Reader:
     """From path to phrase: "is a link"."""
     twice: list[str] = field(default_factory=list)
     renamed: list[str] = field(default_factory=list)
+    endings: list[str] = field(default_factory=list)
+    """Sentences about files of code with another ending."""
 
     def folder(self, opened: Folder, prefix: str, depth: int) -> None:
         """Read everything in an open folder, in the order of the raw names."""
@@ -175,28 +176,28 @@ class _Reader:
         for path in sorted(folders & self.files.keys()):
             self.twice.append(path)
             del self.files[path]
+        renamed, self.endings = rename_code(self.files)
+        for path, new in renamed.items():
+            self.files[new] = self.files.pop(path)
         return tuple(File(path, self.files[path]) for path in sorted(self.files))
 
     def notes(self) -> list[str]:
         """List what a student should know about files that were not read."""
         found = []
         if self.not_the_work:
-            found.append(f"Left out, because it is not part of the work: {_list(self.not_the_work)}.")
+            found.append(f"Left out, because it is not part of the work: {listed(self.not_the_work)}.")
         for words in sorted(set(self.left_out.values())):
             paths = [p for p, why in self.left_out.items() if why == words]
             each = words if len(paths) == 1 else words.replace("is a ", "are ") + "s"
-            found.append(f"Left out: {_list(paths)} {each}; submit the file itself.")
+            found.append(f"Left out: {listed(paths)} {each}; submit the file itself.")
         if self.twice:
-            found.append(f"Left out: {_list(self.twice)}, because another file has the same name in another spelling.")
+            found.append(f"Left out: {listed(self.twice)}, because another file has the same name in another spelling.")
         if self.renamed:
-            found.append(f"Renamed, because the name holds characters that no program can show: {_list(self.renamed)}.")
+            found.append(
+                f"Renamed, because the name holds characters that no program can show: {listed(self.renamed)}."
+            )
+        found += self.endings
         return found
-
-
-def _list(names: Iterable[str]) -> str:
-    ordered = sorted(names)
-    rest = len(ordered) - NAMED
-    return ", ".join(ordered[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _size(size: int) -> str:

@@ -11,6 +11,8 @@ from viva.model.errors import CourseError
 
 FOLDER: Final = "tests"
 """The folder of the suite, below graders/<a>/ and in the box."""
+RUNNER: Final = "run_tests.py"
+"""The program that starts a suite, next to that folder."""
 PATTERN: Final = "test*.py"
 MOST_BYTES: Final = 32 << 20
 _MODULE: Final = re.compile(r"[_a-zA-Z]\w*")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from viva.adapters.unittests.suite_files import FOLDER
+from viva.adapters.unittests.suite_files import FOLDER, RUNNER
 from viva.config import Assignment
 from viva.examiner.boxes.load import Ask, Loader, LoadReport, TimeLeft, put_file
 from viva.model import Submission
@@ -39,7 +39,7 @@ class SuiteLoader(Loader):
             del report.files[path]
             report.notes.append(f"{path} was left out: the folder {FOLDER} belongs to the assignment.")
         report.loaded = [p for p in report.files if p.endswith(CODE)]
-        folders = [*self._deeper(report), ""]
+        main = self._main(report)
         try:
             ask("suite_clear", timeout_s=limits.call_s, folder=FOLDER, paths=sorted(ours))
             for path, data in ours.items():
@@ -49,27 +49,24 @@ class SuiteLoader(Loader):
                 timeout_s=limits.call_s,
                 seed=self._seed,
                 folder=FOLDER,
-                folders=folders[:-1],
-                modules=sorted(_modules_in(report, folders)),
+                path=main,
+                modules=sorted(_modules_in(report, {PurePosixPath(main).parent, PurePosixPath()})),
             )
         except StudentRaised as error:
             raise GraderError(f"The suite cannot be put into the box: {error}") from error
         return report
 
-    def _deeper(self, report: LoadReport) -> list[str]:
-        """Return the folder of the expected module if that is not at the top but in an archive's folder."""
-        wanted = self._suite_assignment.submission.module
-        if wanted is None or wanted in report.files:
-            return []
-        found = [PurePosixPath(p) for p in report.files if PurePosixPath(p).name == wanted]
-        return [str(min(found, key=lambda p: (len(p.parts), str(p))).parent)] if found else []
+    def _main(self, report: LoadReport) -> str:
+        """Return the path of the expected module, which an archive may hold in a folder."""
+        wanted = self._suite_assignment.submission.module or RUNNER
+        found = [p for p in report.files if PurePosixPath(p).name == wanted]
+        return min(found, key=lambda path: (path.count("/"), path), default=wanted)
 
 
-def _modules_in(report: LoadReport, folders: list[str]) -> set[str]:
+def _modules_in(report: LoadReport, folders: set[PurePosixPath]) -> set[str]:
     """Return the names that `import` finds in these folders of the submission."""
     names = set()
-    for folder in folders:
-        for path in map(PurePosixPath, report.files):
-            if path.suffix == ".py" and path.parts[: len(PurePosixPath(folder).parts)] == PurePosixPath(folder).parts:
-                names.add(path.parts[len(PurePosixPath(folder).parts)].removesuffix(".py"))
+    for path in map(PurePosixPath, report.files):
+        if path.suffix == ".py":
+            names |= {path.relative_to(folder).parts[0].removesuffix(".py") for folder in folders & {*path.parents}}
     return names

@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from viva.adapters.unittests.suite_files import FOLDER, file_of, is_mentioned, modules_among, suite_files, without
+from viva.adapters.unittests.suite_files import (
+    FOLDER,
+    RUNNER,
+    file_of,
+    is_mentioned,
+    modules_among,
+    suite_files,
+    without,
+)
 from viva.config import Assignment
 from viva.examiner.boxes.load import put_file
 from viva.examiner.catalog import TestFunction, exact
@@ -66,7 +74,7 @@ def read_suite(assignment: Assignment, ask: Ask) -> Suite:
             put_file(ask, limits.call_s, name, path.read_bytes())
         for name, data in files.items():
             put_file(ask, limits.call_s, f"{FOLDER}/{name}", data)
-        ask("suite_begin", timeout_s=limits.call_s, folder=FOLDER, modules=sorted(students))
+        ask("suite_begin", timeout_s=limits.call_s, folder=FOLDER, path=RUNNER, modules=sorted(students))
         rows = ask(
             "suite_describe",
             timeout_s=limits.load_s,

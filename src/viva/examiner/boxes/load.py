@@ -29,6 +29,8 @@ ARCHIVE_DEPTH: Final = 3
 CHUNK_BYTES: Final = 4 << 20
 """Bytes of a file in one message; the connection rejects messages of more than 8 MiB."""
 MOST_PROBLEMS: Final = 1000
+MOST_NOTE: Final = 1500
+"""Characters of a note that names files of an archive."""
 LOAD_GRACE_S: Final = 2.0
 """How long after its own limit the examiner ends a load."""
 _TOO_MUCH: Final = (errno.EFBIG, errno.ENAMETOOLONG, *(() if system.STORES_ANY_NAME else (errno.EINVAL,)))
@@ -310,25 +312,27 @@ class Loader:
         """Unpack archives, and those in them if they hold nothing else: course systems pack what students packed."""
         archives = [p for p in data if p.lower().endswith(ARCHIVES)]
         files = {p: len(d) for p, d in data.items()}
+        has_code = any(p.endswith(CODE) for p in files)
         for _ in range(ARCHIVE_DEPTH):
             if not archives:
                 break
             known = set(files)
             for path in archives:
-                self._unpack_one(ask, report, path)
+                self._unpack_one(ask, report, path, replace=not has_code)
             files = self._listed(ask, report)
             has_code = any(p.endswith(CODE) for p in files)
             archives = [p for p in files if p.lower().endswith(ARCHIVES) and p not in known and not has_code]
         report.files = {p: size for p, size in files.items() if not p.lower().endswith(ARCHIVES)}
 
-    def _unpack_one(self, ask: Ask, report: LoadReport, path: str) -> None:
+    def _unpack_one(self, ask: Ask, report: LoadReport, path: str, *, replace: bool) -> None:
+        """Unpack an archive; beside code, it may be data that the code opens, so that it stays as well."""
         try:
-            reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path)
+            reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path, replace=replace)
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
             return
-        if problem := untrusted.text(untrusted.table(reply).get("problem"), 300):
-            report.problems.append(LoadProblem(path, problem))
+        notes = untrusted.rows(untrusted.table(reply).get("notes"))
+        report.notes += [untrusted.text(note, MOST_NOTE) for note in notes[:MOST_PROBLEMS]]
 
     def _listed(self, ask: Ask, report: LoadReport) -> dict[str, int]:
         """Return every file in the box with its size in bytes; none of the student's code has run yet."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from viva.submissions.file_names import ENVIRONMENT_MARKS, is_not_the_work
+from viva.sandbox.guest.loading.student_files import ENVIRONMENT_MARKS, is_not_the_work
 
 GRADER_YAML: Final = "grader.yaml"
 COURSE: Final = ("graders", "assignments", "reference", "fixtures", GRADER_YAML)

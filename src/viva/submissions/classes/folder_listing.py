@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from viva.model.errors import UsageError
+from viva.sandbox.guest.loading.student_files import is_not_the_work
 from viva.submissions.decode_text import decode
-from viva.submissions.file_names import is_not_the_work, safe
+from viva.submissions.file_names import safe
 from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened, read_at_most
 
 MOST_ENTRIES: Final = 100_000

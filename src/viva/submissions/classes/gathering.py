@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from viva.model.errors import UsageError
+from viva.sandbox.guest.loading.student_files import is_not_the_work
 from viva.submissions.classes.class_export import Unmatched
 from viva.submissions.classes.submission_names import Names
-from viva.submissions.file_names import is_not_the_work, safe
+from viva.submissions.file_names import safe
 from viva.submissions.opening_by_descriptor import NotOpened, Opened, opened, opened_at
 
 MOST_FILES: Final = 200_000

@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from viva.model.errors import UsageError
+from viva.sandbox.guest.loading.student_files import is_not_the_work
 from viva.submissions.classes.class_export import Unmatched
-from viva.submissions.file_names import is_not_the_work, safe
+from viva.submissions.file_names import safe
 from viva.submissions.open_submission import no_such_path
 from viva.submissions.opening_by_descriptor import LinkOnTheWay, NotOpened, opened
 

@@ -1,35 +1,52 @@
 """Unpack archives where they can do no harm: in the box, next to the archive, plain files only.
 
-Nothing in an archive is trusted: names may lead elsewhere, sizes may lie, members may be links. If one member is
-refused, only that member is lost; an archive that exceeds the caps is not unpacked any further.
+Nothing in an archive is trusted: names may lead elsewhere, sizes may lie, members may be links. An archive is read by
+the rules for a folder. What is not unpacked costs only itself and is named; code and answers come first, so that
+no large file takes their room.
 """
 
 from __future__ import annotations
 
-import bz2
+import collections
 import functools
-import gzip
+import io
+import itertools
 import lzma
 import os
 import stat
 import tarfile
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Optional
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    BinaryIO,
+    Callable,
+    DefaultDict,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Tuple,
+)
 
 from . import sources, storable_names
+from .student_files import environments, is_not_the_work, listed, name_as_code, rename_code
 
 if TYPE_CHECKING:
     from ..transport.message_types import Request
 
 MOST_FILES = 2000
-MOST_BYTES = 48 << 20
-"""The size of all unpacked files together; less than the disk of the box."""
-MOST_MEMBERS = 20_000
+MOST_BYTES = 64 << 20
+"""The size of all unpacked files together, as for a folder."""
+MOST_MEMBERS = 200_000
+MOST_READ = 1 << 30
+"""How far a tar is read, in unpacked bytes."""
 _SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_FIRST = (".py", ".ipynb", ".yaml", ".yml")
 _COPY = 1 << 16
-_COMPRESSED: Dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_IGNORED = frozenset({".viva", "__MACOSX", "__pycache__", ".ipynb_checkpoints", ".git", ".DS_Store", "Thumbs.db"})
+_MOST_NAME = 200
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
             RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError, MemoryError)  # fmt: skip
 
@@ -38,36 +55,34 @@ class Refused(Exception):
     """A member is not unpacked; `str()` says why, and follows the member's name in a message."""
 
 
-class TooMuch(Exception):
-    """The archive is not unpacked any further; `str()` says why."""
-
-
 class _Member(NamedTuple):
     name: str
     kind: str
     """"file", or what it is instead."""
     mode: int
+    size: int
+    """As the archive claims."""
     source: Callable[[], Any]
     """Opens the bytes as a file."""
 
+    def parts(self) -> Tuple[str, ...]:
+        return tuple(part for part in self.name.replace("\\", "/").split("/") if part not in ("", "."))
+
 
 def unpack(request: Request) -> Dict[str, object]:
-    """Unpack the archive `path` into its own folder.
+    """Unpack the archive `path` into its own folder; with `replace`, its contents take its place.
 
     Returns:
-        `{"files": [[path, size]], "problem": str | None}`: what was unpacked, despite any problem, and one sentence
-        for the student about the first problem.
+        `{"files": [[path, size]], "notes": [str]}`: what was unpacked, and sentences for the student about the rest.
     """
     path: str = request["path"]
+    with open(sources.path_of(path), "rb") as file:
+        data = io.BytesIO(file.read())
+    if request.get("replace"):
+        os.unlink(sources.path_of(path))  # a box has no room for a large archive and its contents
     unpacking = _Unpacking(path)
-    try:
-        for member in _members(sources.path_of(path)):
-            unpacking.unpack(member)
-    except TooMuch as error:
-        unpacking.add_problem(f"{path} was not unpacked any further: {error}")
-    except _DAMAGED:
-        unpacking.add_problem(f"{path} is damaged, or no archive that is known here (zip, tar, gz, bz2, xz)")
-    return {"files": list(unpacking.files.items()), "problem": unpacking.problem_text()}
+    unpacking.unpack(_members(data))
+    return {"files": list(unpacking.files.items()), "notes": unpacking.all_notes()}
 
 
 class _Unpacking:
@@ -75,54 +90,103 @@ class _Unpacking:
 
     def __init__(self, path: str) -> None:
         self._archive, self._folder = path, os.path.dirname(path)
-        self._bytes_left, self._members = MOST_BYTES, 0
-        self._problems: List[str] = []
+        self._bytes_left = MOST_BYTES
+        self._left_out: DefaultDict[str, List[str]] = collections.defaultdict(list)
+        """Names of members, by the reason."""
+        self.notes: List[str] = []
         self.files: Dict[str, int] = {}
 
-    def add_problem(self, text: str) -> None:
-        self._problems.append(text)
+    def all_notes(self) -> List[str]:
+        left_out = [
+            f"{self._archive}: left out {listed(names)}, because {why}." for why, names in self._left_out.items()
+        ]
+        return left_out + self.notes
 
-    def problem_text(self) -> Optional[str]:
-        more = f" (and {len(self._problems) - 1} more)" if len(self._problems) > 1 else ""
-        return f"{self._problems[0]}{more}." if self._problems else None
+    def unpack(self, members: Iterator[_Member]) -> None:
+        """Unpack the files that are part of the work, those of code first."""
+        work = self._work(self._readable(members))
+        names = {"/".join(member.parts()) for member in work}
+        renamed, sentences = rename_code(names.union(self._names_there()))
+        self.notes += [f"{self._archive}: {sentence}" for sentence in sentences]
+        for member in sorted(work, key=lambda member: not name_as_code(member.name).lower().endswith(_FIRST)):
+            name = "/".join(member.parts())
+            try:
+                self._unpack_one(member, renamed.get(name, name))
+            except Refused as error:
+                self._left_out[str(error)].append(repr(member.name[:_MOST_NAME]))
 
-    def unpack(self, member: _Member) -> None:
-        self._members += 1
-        if self._members > MOST_MEMBERS or len(self.files) >= MOST_FILES:
-            raise TooMuch(f"it holds more than {MOST_FILES:,} files")
-        if member.kind == "folder" or _IGNORED.intersection(member.name.split("/")):
-            return
+    def _readable(self, members: Iterator[_Member]) -> Iterator[_Member]:
+        """Return the members up to the first damage; a note says what ended them."""
         try:
-            target = self._target(member)
-            path = target.replace(os.sep, "/")
-            size = self._write(member, target)
-            if path in self.files:  # programs that show an archive differ in which one they show
-                self.add_problem(f"{member.name[:200]!r} is in {self._archive} more than once; the last one counts")
-            self.files[path] = size
+            yield from itertools.islice(members, MOST_MEMBERS)
+            if next(members, None) is not None:
+                self.notes.append(f"{self._archive}: only its first {MOST_MEMBERS:,} entries were read.")
         except Refused as error:
-            self.add_problem(f"{member.name[:200]!r} in {self._archive} was left out: {error}")
+            self.notes.append(f"{self._archive}: only its beginning was read, because {error}.")
+        except _DAMAGED:
+            known = "zip, tar, tar.gz, tar.bz2, tar.xz"
+            self.notes.append(f"{self._archive} is damaged, or no archive that is known here ({known}).")
 
-    def _target(self, member: _Member) -> str:
+    def _names_there(self) -> List[str]:
+        """Return the names next to the archive, which no renamed file may take."""
+        return [name for name in os.listdir(sources.path_of(self._folder)) if name == name_as_code(name)]
+
+    def _work(self, members: Iterable[_Member]) -> List[_Member]:
+        """Return the members without what tools left behind."""
+        found = []
+        tools = set()
+        for member in members:
+            parts = member.parts()
+            litter = next((part for part in parts if is_not_the_work(part)), None)
+            if litter is not None:
+                tools.add(litter)
+            elif member.kind != "folder":
+                found.append(member)
+        folders = environments(member.parts() for member in found)
+        tools |= {"/".join(folder) for folder in folders}
+        if tools - {".viva"}:
+            self._left_out["it is not part of the work"] = sorted(tools - {".viva"})
+        depths = {len(folder) for folder in folders}
+        return [m for m in found if not any(m.parts()[:depth] in folders for depth in depths)]
+
+    def _unpack_one(self, member: _Member, name: str) -> None:
+        if len(self.files) >= MOST_FILES:
+            raise Refused(f"only {MOST_FILES:,} files are unpacked")
+        target = self._target(member, name)
+        path = target.replace(os.sep, "/")
+        known = self.files.pop(path, None)
+        size = self._write(member, target)
+        if known is not None:  # programs that show an archive differ in which one they show
+            self.notes.append(f"{path[:_MOST_NAME]} is in {self._archive} more than once; the last one counts.")
+        self.files[path] = size
+
+    def _target(self, member: _Member, path: str) -> str:
         name = member.name.replace("\\", "/")
-        parts = [part for part in name.split("/") if part not in ("", ".")]
-        if name.startswith("/") or ".." in parts or name[1:2] == ":" or "\0" in name or not parts:
+        parts = path.split("/")
+        if name.startswith("/") or ".." in parts or name[1:2] == ":" or "\0" in name or not path:
             raise Refused("it would be written outside the submission")
         if member.kind != "file":
             raise Refused(f"it is {member.kind}; only plain files are unpacked")
         if member.mode & (stat.S_ISUID | stat.S_ISGID):
             raise Refused("it is marked to run as another user")
-        why = storable_names.refusal_reason("/".join(parts))
+        why = storable_names.refusal_reason(path)
         if why:
             raise Refused(why)
         target = os.path.join(self._folder, *parts)
-        if target == os.path.normpath(self._archive):
+        if target == os.path.normpath(self._archive) and os.path.exists(sources.path_of(target)):
             raise Refused("it is named like the archive itself")
         return target
 
     def _write(self, member: _Member, target: str) -> int:
-        """Copy the member to `target`, and return the number of bytes that really came out."""
+        """Copy the member to `target`, and return the number of bytes that really came out.
+
+        Raises:
+            Refused: it cannot be written, it does not fit, or its bytes are damaged; nothing of it stays.
+        """
+        if member.size > self._bytes_left:
+            raise Refused(_TOO_LARGE)
+        target = sources.path_of(target)
         try:
-            target = sources.path_of(target)
             os.makedirs(os.path.dirname(target), exist_ok=True)
             if not hasattr(os, "O_NOFOLLOW") and os.path.islink(target):  # on other systems os.open refuses it
                 raise Refused("it cannot be written here (a link is in the way)")
@@ -130,36 +194,47 @@ class _Unpacking:
             descriptor = os.open(target, flags, 0o644)
         except OSError as error:
             raise Refused(f"it cannot be written here ({error.strerror})") from error
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                size = self._copy(member, file)
+        except OSError as error:
+            reason = Refused(f"it cannot be written here ({error.strerror})")
+        except Refused as error:
+            reason = error
+        else:
+            self._bytes_left -= size
+            return size
+        os.unlink(target)
+        raise reason
+
+    def _copy(self, member: _Member, file: BinaryIO) -> int:
         size = 0
-        with os.fdopen(descriptor, "wb") as file, member.source() as source:
-            while True:
-                part = source.read(_COPY)
-                if not part:
-                    return size
-                size += len(part)
-                self._bytes_left -= len(part)
-                if self._bytes_left < 0:
-                    file.truncate(0)
-                    raise TooMuch(f"unpacked it takes more than {MOST_BYTES >> 20} MiB")
-                file.write(part)
+        for part in _parts(member):
+            size += len(part)
+            if size > self._bytes_left:
+                raise Refused(_TOO_LARGE)
+            file.write(part)
+        return size
 
 
-def _members(path: str) -> Iterator[_Member]:
-    if os.path.getsize(path) == 0:
-        raise EOFError
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            yield from _of_zip(archive)
-        return
-    base, extension = os.path.splitext(os.path.basename(path))
-    opener = _COMPRESSED.get(extension.lower())
+_TOO_LARGE = f"all files together may have {MOST_BYTES >> 20} MiB"
+
+
+def _parts(member: _Member) -> Iterator[bytes]:
+    """Read the member in parts. Raises Refused if it is damaged."""
     try:
-        with tarfile.open(path) as tar:
-            yield from _of_tar(tar)
-    except tarfile.ReadError:
-        if opener is None or base.lower().endswith(".tar"):
-            raise
-        yield _Member(base, "file", 0, lambda: opener(path))
+        with member.source() as source:
+            yield from iter(lambda: source.read(_COPY), b"")
+    except _DAMAGED:
+        raise Refused("it is damaged") from None
+
+
+def _members(data: BinaryIO) -> Iterator[_Member]:
+    if zipfile.is_zipfile(data):
+        yield from _of_zip(zipfile.ZipFile(data))
+        return
+    data.seek(0)
+    yield from _of_tar(tarfile.open(fileobj=data))
 
 
 def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
@@ -168,14 +243,16 @@ def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
         kind = "folder" if member.filename.endswith("/") else _kind(stat.S_IFMT(mode) or stat.S_IFREG)
         if member.flag_bits & 1:
             kind = "encrypted"
-        yield _Member(member.filename, kind, mode, functools.partial(archive.open, member))
+        yield _Member(member.filename, kind, mode, member.file_size, functools.partial(archive.open, member))
 
 
 def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
     for member in archive:
         kind = "file" if member.isreg() else "folder" if member.isdir() else "a device"
         kind = "a link" if member.issym() or member.islnk() else kind
-        yield _Member(member.name, kind, member.mode, functools.partial(_bytes_of, archive, member))
+        yield _Member(member.name, kind, member.mode, member.size, functools.partial(_bytes_of, archive, member))
+        if archive.offset > MOST_READ:
+            raise Refused(f"it unpacks to more than {MOST_READ >> 20:,} MiB")
 
 
 def _bytes_of(archive: tarfile.TarFile, member: tarfile.TarInfo) -> BinaryIO:

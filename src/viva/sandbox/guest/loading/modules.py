@@ -114,15 +114,15 @@ class Loading:
         self._namespaces.add_inside(AuthorHelpers(request["sources"], request.get("compiled")).load())
 
     def prepare(self, request: Request, path: str) -> None:
-        """Make the process look as if the student had started `path` in the work directory."""
+        """Make the process look as if the student had started `path` in its folder."""
         import_denylist.forbid(list(request.get("forbid") or ()))
         self._namespaces.note_starter(path, request.get("starter") or ())
         devices.use(str(request.get("device") or ""))
         self._only_definitions, self._is_requested = request.get("mode") == "definitions", False
         if not any(finder is self for finder in sys.meta_path):
             sys.meta_path.insert(0, self)
-        folder = os.path.dirname(sources.path_of(path))
-        _chdir(sources.folder())
+        folder = sources.live_in(path)
+        _chdir(folder)
         for import_path in (folder, sources.folder().rstrip(os.sep)):
             if import_path not in sys.path:
                 sys.path.insert(0, import_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import linecache
 import os
@@ -15,9 +16,10 @@ _getline, _join, _normal, _text = linecache.getline, os.path.join, os.path.normp
 
 
 class _Work:
-    """The work directory, with a separator at its end."""
+    """The work directory, with a separator at its end, and the folder in it in which the student's code runs."""
 
     folder = os.path.join(os.getcwd(), "")
+    home = ""
 
 
 _CELLS: Dict[str, str] = {}
@@ -27,11 +29,36 @@ _NAMESPACES: Set[int] = set()
 def work_in(folder: str) -> None:
     """Set the folder of the student's files."""
     _Work.folder = os.path.join(os.path.abspath(folder), "")
+    _Work.home = ""
 
 
 def folder() -> str:
     """Return the work directory, with a separator at its end."""
     return _Work.folder
+
+
+def home() -> str:
+    """Return the folder in which the student's code runs: that of the first file that was loaded."""
+    return _Work.home or _Work.folder
+
+
+def live_in(path: str) -> str:
+    """Let the code of the file `path` run in its folder, as the student did; return that folder.
+
+    The files of the folders around it, such as the assignment's data, are linked there under names that are free.
+    Modules are not: `import` finds them where they are.
+    """
+    folder = os.path.dirname(path_of(path))
+    _Work.home = _Work.home or folder
+    around = folder
+    while around.startswith(_Work.folder):
+        inner, around = around, os.path.dirname(around)
+        for name in os.listdir(around):
+            link = _join(folder, name)
+            if _join(around, name) != inner and not name.endswith(".py") and not os.path.lexists(link):
+                with contextlib.suppress(OSError):  # Windows lets only some users make links
+                    os.symlink(_join(around, name), link)
+    return folder
 
 
 def name_of(kind: type) -> str:

@@ -53,15 +53,15 @@ class UnittestRunner:
             _remove(sources.path_of(path))
 
     def begin(self, request: SuiteRequest) -> None:
-        """Make the process look as if a test runner had been started in the work directory.
+        """Make the process look as if a test runner had been started in the folder of the file `path`.
 
         Args:
-            request: modules are searched in the suite's `folder` and further `folders` before all others; `modules`
-                are the names of the student's own modules.
+            request: modules are searched in the suite's `folder` and in the folder of `path` before all others;
+                `modules` are the names of the student's own modules.
         """
-        work = sources.folder().rstrip(os.sep)
+        work = sources.live_in(request["path"])
         os.chdir(work)
-        import_paths = [sources.path_of(request["folder"]), work, *map(sources.path_of, request.get("folders") or ())]
+        import_paths = [sources.path_of(request["folder"]), work, sources.folder().rstrip(os.sep)]
         sys.path[:] = [*import_paths, *(path for path in sys.path if path not in import_paths)]
         importlib.invalidate_caches()
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])

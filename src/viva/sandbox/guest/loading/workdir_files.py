@@ -12,6 +12,7 @@ import tempfile
 from typing import TYPE_CHECKING, Dict, List
 
 from . import sources, storable_names
+from .student_files import is_not_the_work
 
 if TYPE_CHECKING:
     from ..transport.message_types import Request
@@ -21,7 +22,6 @@ _MOST_LISTED = 5000
 _LONGEST_OUTPUT = 1 << 18
 _GROUPS = hasattr(os, "killpg")
 """Whether a command can be ended with all that it started; if not, files replace the pipes that survivors hold open."""
-_IGNORED = frozenset({".viva", "__pycache__", ".ipynb_checkpoints", ".git", "__MACOSX"})
 
 
 def put(request: Request) -> None:
@@ -44,7 +44,7 @@ def listed(request: Request) -> List[List[object]]:
     """Return `[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
     found: List[List[object]] = []
     for folder, folders, names in os.walk(sources.folder()):
-        folders[:] = sorted(name for name in folders if name not in _IGNORED)
+        folders[:] = sorted(name for name in folders if not is_not_the_work(name))
         for name in sorted(names):
             path = os.path.join(folder, name)
             if len(found) < _MOST_LISTED and os.path.isfile(path) and not os.path.islink(path):
@@ -60,7 +60,7 @@ def read(request: Request) -> bytes:
 
 
 def run(request: Request) -> Dict[str, object]:
-    """Run a command in the work directory for at most `limit_s` seconds; "python" is the interpreter of the box.
+    """Run a command where the code runs, for at most `limit_s` seconds; "python" is the interpreter of the box.
 
     Returns:
         `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None if the time limit passed and
@@ -79,7 +79,7 @@ def run(request: Request) -> Dict[str, object]:
             text=True,
             errors="backslashreplace",
             start_new_session=True,
-            cwd=sources.folder(),
+            cwd=sources.home(),
         )
         try:
             printed = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))

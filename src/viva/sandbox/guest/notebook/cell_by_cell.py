@@ -45,7 +45,7 @@ class CellByCell:
                 those of which a snapshot is taken whenever the notebook runs them.
         """
         path = str(request["path"])
-        folder = os.path.dirname(sources.path_of(path))
+        folder = sources.live_in(path)
         os.chdir(folder)
         sys.path[:] = [folder, *(path for path in sys.path if path != folder)]
         importlib.invalidate_caches()

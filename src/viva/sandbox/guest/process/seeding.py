@@ -52,7 +52,7 @@ def saved() -> Callable[[], None]:
 
 def reseed(seed: int) -> None:
     """Seed every generator, and reset what student code may have changed for the whole process."""
-    _chdir(sources.folder())
+    _chdir(sources.home())
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
     if np.geterr() != _Defaults.errstate:

@@ -61,6 +61,7 @@ class Request(TypedDict, total=False):
     data: bytes
     more: bool
     """A further part of a file; for a name, whether to list the functions too."""
+    replace: bool
     start: int
     limit: int
     argv: List[str]
@@ -103,7 +104,7 @@ class SuiteRequest(TypedDict, total=False):
     """A request about the author's unittest suite."""
 
     folder: str
-    folders: List[str]
+    path: str
     paths: List[str]
     modules: List[str]
     students: List[str]
