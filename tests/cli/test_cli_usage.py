@@ -1,6 +1,7 @@
 """Whatever is wrong with a command or a course is one sentence on standard error, and exit status 1."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +23,7 @@ COMMAND_LINES = [
     ("grade", ["rihgt"], ["rihgt: no such file", "did you mean right?"]),
     ("grade", ["right", "nowhere"], ["nowhere: no such file or folder"]),
     ("grade", ["right", "other", "-o", "all.json"], ["all.json is one file", "2 submissions", "give a folder"]),
+    ("grade", ["loose"], ["ada.py, bo.py answer the same questions", "pass --class"]),
     ("grade", ["right", "--assignment", "wrods"], ["no assignment `wrods`", "did you mean `words`?"]),
     ("grade", ["right", "--course", "nowhere"], ["--course says nowhere, which is not a folder"]),
     ("grade", ["right", "--course", "right"], ["--course says right, but there is no grader.yaml in it"]),
@@ -58,12 +60,15 @@ def test_a_wrong_command_line_is_one_sentence(
 ) -> None:
     hand_in(tmp_path / "right")
     hand_in(tmp_path / "other")
+    (tmp_path / "loose").mkdir()
+    for name in ("ada.py", "bo.py"):
+        shutil.copy(tmp_path / "right" / "solution.py", tmp_path / "loose" / name)
     (tmp_path / "note.json").write_text("{}", "utf-8")
     ran = viva(command, *arguments)
     assert (ran.status, ran.out) == (1, "")
     for words in said:
         assert words in ran.sentence()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["note.json", "other", "right"]  # nothing was made
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["loose", "note.json", "other", "right"]  # nothing was made
 
 
 def test_without_a_command_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

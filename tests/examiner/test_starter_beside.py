@@ -6,7 +6,9 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, statuses, write_course
+from examined import Examined, handed_in, statuses, write_course
+
+from viva.submissions.notebook_count import same_answers
 
 TESTS = '''
 from viva.grading import agree, weight
@@ -103,6 +105,12 @@ def test_the_students_own_definitions_count(examined: Examined, name: str, packe
             "solution.py counts, because the assignment asks for it",
         ),
         ({"solution.py": KEY}, ["test_double", "test_triple"], ""),
+        ({"work-Copy1.ipynb": notebook(WRONG), "work.ipynb": SOLVED}, ["test_double", "test_triple"], ""),
+        (
+            {"work-Copy1.ipynb": SOLVED, "work.ipynb": notebook(STARTER)},
+            ["test_double", "test_triple"],
+            "was read from work-Copy1.ipynb",
+        ),
     ],
 )
 def test_which_file_counts_is_said(examined: Examined, files: dict[str, str], passed: list[str], said: str) -> None:
@@ -115,3 +123,18 @@ def test_which_file_counts_is_said(examined: Examined, files: dict[str, str], pa
 def test_the_starter_alone_is_asked_as_it_is(examined: Examined) -> None:
     assert statuses(examined.score(STARTER)) == {"test_double": "error", "test_triple": "error"}
     assert statuses(examined.score({"work.zip": zipped({"solution.py": STARTER})})) == statuses(examined.score(STARTER))
+
+
+def test_each_file_that_is_not_run_is_named(examined: Examined) -> None:
+    score = examined.score({"work-Copy1.ipynb": SOLVED, "work.ipynb": notebook(STARTER)})
+    assert "work.ipynb was not run, because it is as the course handed it out." in score.notes
+    score = examined.score({"work-Copy1.ipynb": notebook(WRONG), "work.ipynb": SOLVED})
+    assert "work-Copy1.ipynb was not run, because work.ipynb counts." in score.notes
+
+
+def test_files_of_several_students_are_told_from_one_submission(examined: Examined) -> None:
+    assignment = examined.course.assignment(examined.course.assignments[0])
+    loose = {"ada.py": KEY, "bo.ipynb": SOLVED, "own.py": "def helps(): pass"}
+    assert same_answers(handed_in(loose), assignment) == ["ada.py", "bo.ipynb"]
+    for files in ({**loose, "solution.py": KEY}, {"ada.py": KEY, "own.py": "x = 1"}, {"a/b.py": KEY, "b/a.py": KEY}):
+        assert same_answers(handed_in(files), assignment) == []

@@ -23,6 +23,7 @@ from viva.submissions import open_submission
 from viva.submissions.notebook_count import with_notebooks_counted
 from viva.submissions.open_submission import digest
 
+ONE = frozenset({"hw.ipynb", "*.ipynb"})
 CODE = b"def f():\n    return 1\n"
 
 
@@ -438,19 +439,21 @@ def test_text_in_utf_16_is_text(tmp_path: Path) -> None:
 
 def test_a_few_notebooks_are_all_used_and_said(tmp_path: Path) -> None:
     two = opened(several(2)(tmp_path))
-    submission = with_notebooks_counted(two, 1)
+    submission = with_notebooks_counted(two, ONE)
     assert submission.problem == ""
     assert submission.notes[0].startswith("2 notebooks were found (n00.ipynb, n01.ipynb), and all of them are used")
-    assert with_notebooks_counted(two, 2).notes == ()
+    assert with_notebooks_counted(two, frozenset({"a.ipynb", "b.ipynb"})).notes == ()
+    assert with_notebooks_counted(two, frozenset({"n01.ipynb"})).notes == ()
 
 
 def test_a_folder_of_notebooks_is_no_submission_unless_the_assignment_has_as_many(tmp_path: Path) -> None:
     submission = opened(several(20)(tmp_path))
-    for expected in (0, 1, 19):
-        problem = with_notebooks_counted(submission, expected).problem
+    for names in (frozenset[str](), ONE, frozenset(f"m{n}.ipynb" for n in range(19))):
+        problem = with_notebooks_counted(submission, names).problem
         assert problem.startswith("20 notebooks were found (n00.ipynb, n01.ipynb, n02.ipynb and 17 more), and it ")
-    assert with_notebooks_counted(submission, 20) == submission
-    assert not with_notebooks_counted(opened(several(4)(tmp_path / "four")), 1).problem
+    assert with_notebooks_counted(submission, frozenset(f"m{n}.ipynb" for n in range(20))) == submission
+    assert with_notebooks_counted(submission, frozenset({"n07.ipynb"})) == submission
+    assert not with_notebooks_counted(opened(several(4)(tmp_path / "four")), ONE).problem
 
 
 def test_an_empty_file_among_others_is_noted(folder: Path) -> None:

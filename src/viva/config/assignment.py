@@ -126,10 +126,12 @@ class Assignment:
         return self.data[0].parents[len(Path(self.data_names[0]).parts) - 1] if self.data else None
 
     @property
-    def notebooks(self) -> int:
-        """Return how many notebooks students get, as far as that is known."""
+    def given_names(self) -> frozenset[str]:
+        """Return the names of the files that students get or are asked for, as far as they are known."""
         given = self.graders / "source" if self.suite else self.starter
-        return len(list(given.glob("*.ipynb")))
+        names = [path.name for path in given.iterdir()] if given.is_dir() else []
+        wanted = (self.submission.module, self.submission.notebook)
+        return frozenset([*names, *filter(None, wanted)])
 
     @property
     def hidden(self) -> list[Path]:

@@ -6,7 +6,7 @@ Two pieces of code are the same if their syntax trees are: line ends, comments a
 import ast
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ class Compared:
     """The result of comparing a file with the starter."""
 
     is_unchanged: bool = False
-    """Whether its definitions are exactly those of a starter file."""
+    """Whether its code and its prose are exactly those of a starter file."""
     starter_names: frozenset[str] = frozenset()
     """Functions and classes that are the same in the starter."""
     own_names: frozenset[str] = frozenset()
@@ -97,16 +97,20 @@ class _Code:
 
 def _read(path: str, data: bytes) -> _Code:
     """Read the code of a file: a module is one part, each cell of a notebook is one."""
+    prose = ""
     if path.endswith(".ipynb"):
         try:
-            texts = [NOT_PYTHON.sub("", cell.source) for cell in read_notebook(data).code]
+            notebook = read_notebook(data)
         except NotebookError:
             return _Code()
+        texts = [NOT_PYTHON.sub("", cell.source) for cell in notebook.code]
+        prose = "\n".join(" ".join(cell.source.split()) for cell in notebook.prose)
     elif path.endswith(".py"):
         texts = [decode(data)]
     else:
         return _Code()
-    return with_trees(_read_code, texts, returns=_Code, unreadable=_Code())
+    code = with_trees(_read_code, texts, returns=_Code, unreadable=_Code())
+    return replace(code, whole=_hash(code.whole + prose)) if prose else code
 
 
 def _read_code(texts: Sequence[str]) -> _Code:

@@ -18,6 +18,7 @@ from typing import Any
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
 from viva.sandbox.guest.loading import archives, sources
+from viva.sandbox.guest.loading.student_files import is_not_the_work
 
 NAMES = ("hw.zip", "hw.tar", "hw.tar.gz", "deep/er/hw.gz", "hw.bz2", "hw.xz")
 Members = Iterable[tuple[str, bytes]]
@@ -94,21 +95,21 @@ def _check_folder(room: Path, work: Path, archive: Path) -> None:
 
 
 def _check_reply(reply: dict[str, Any], data: bytes) -> None:
-    files, problem = reply["files"], reply["problem"]
+    files, notes = reply["files"], reply["notes"]
     expect(len(files) <= archives.MOST_FILES, "more files than are unpacked")
     for name, size in files:
         expect(type(name) is str and type(size) is int and size >= 0, "no file and its size")
         parts = name.split("/")
         expect(not name.startswith("/") and ".." not in parts and "\0" not in name, f"{name!r} leads elsewhere")
-    if problem is not None:
-        expect_sentence(problem)
-    elif not files and len(data) > 1:
+    for note in notes:
+        expect_sentence(note, most=2000)
+    if not notes and not files and len(data) > 1:
         try:
             with zipfile.ZipFile(io.BytesIO(data[1:])) as archive:
                 plain = [m for m in archive.infolist() if not {"/", "\\"} & {*m.filename}]
         except Exception:  # whatever zipfile does not like
             return
-        plain = [m for m in plain if m.filename not in archives._IGNORED]
+        plain = [m for m in plain if not is_not_the_work(m.filename)]
         left = [m for m in plain if m.file_size and not stat.S_ISDIR(m.external_attr >> 16)]
         expect(not left, f"{left[:1]} was left out in silence")
 

@@ -1,8 +1,5 @@
 """Loads a submission into a box whose notebook runs cell by cell: only bytes, nothing runs yet."""
 
-from fnmatch import fnmatch
-from pathlib import PurePosixPath
-
 from viva.config import Assignment
 from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, TimeLeft, put_file, read_file
 from viva.model import Submission
@@ -30,6 +27,7 @@ class CellLoader(Loader):
         report = LoadReport()
         given = self._put(ask, report)
         self._unpack(ask, report, given)
+        self._find_code(ask, report)
         self.notebooks = {}
         for path in self.order([p for p in report.files if p.endswith(CODE)]):
             self._read(ask, report, path, given)
@@ -42,13 +40,15 @@ class CellLoader(Loader):
         return report
 
     def order(self, paths: list[str]) -> list[str]:  # type: ignore[override]  # a list is all that is given
-        """Return notebooks first, matching ones before others, the least nested first; then modules."""
-        wanted = self._of.submission.notebook
-        notebooks = [p for p in paths if p.endswith(".ipynb")]
-        fitting = [p for p in notebooks if wanted and fnmatch(PurePosixPath(p).name, wanted)]
-        others = [p for p in notebooks if p not in fitting]
-        code = [p for p in paths if p.endswith(".py")]
-        return [*sorted(fitting, key=_depth), *sorted(others, key=_depth), *sorted(code, key=_depth)]
+        """Return notebooks before modules; those that are not still the starter first, then those with its names."""
+
+        def rank(path: str) -> tuple[bool, bool, bool, bool, int, str]:
+            wanted = self._of.submission.asks_for(path)
+            unchanged = self._compare(path).is_unchanged
+            name = not self._has_given_name(path)
+            return path.endswith(".py"), unchanged, name, not wanted, path.count("/"), path
+
+        return sorted(paths, key=rank)
 
     def _read(self, ask: Ask, report: LoadReport, path: str, given: dict[str, bytes]) -> None:
         limit_s = self._of.limits.call_s
@@ -64,7 +64,3 @@ class CellLoader(Loader):
             return
         report.notebooks[path] = self.notebooks[path]
         report.notes += [f"{path}: {note}" for note in self.notebooks[path].notes]
-
-
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path

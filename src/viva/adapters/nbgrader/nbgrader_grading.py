@@ -105,11 +105,11 @@ class NbgraderRun:
         return self.run.run_in_snapshots(path, {at: step for at, step in enumerate(steps) if step.snapshot}, is_certain)
 
     def _find_notebook(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
-        """Return the notebook of that name, or the only one if one is expected and one was submitted."""
+        """Return the notebook of that name, or the first in the loader's order if only one is expected."""
         there = {p: n for p, n in self.run.find().notebooks.items() if p.endswith(".ipynb")}
-        named = [path for path in there if PurePosixPath(path).name == source.file]
-        only = list(there) if len(self.suite.notebooks) == len(there) == 1 else []
-        path = next(iter([*named, *only]), "")
+        if len(self.suite.notebooks) > 1:
+            there = {p: n for p, n in there.items() if PurePosixPath(p).name == source.file}
+        path = next(iter(there), "")
         return path, there.get(path)
 
 

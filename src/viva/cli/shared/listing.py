@@ -13,9 +13,11 @@ from viva.formats import escaping
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.pipeline.jobs import Job
+from viva.sandbox.guest.loading.student_files import listed
 from viva.submissions import discover, open_submission
 from viva.submissions.classes import ClassExport, is_export, read_class
 from viva.submissions.classes.stable_folder import UNPACKED, place_in, read_into_stable_folder
+from viva.submissions.notebook_count import same_answers
 
 KEEP_BYTES_BELOW: Final = 50
 """Submissions of a class this small are read once; larger ones are read again when they are graded."""
@@ -80,18 +82,28 @@ def list_jobs(
     else:
         found = None
         handed_in = [(path, None) for path in discover(paths)]
+    is_one = found is None and len(paths) == len(handed_in) == 1
     keep_apart(course.root, [path for path, _ in handed_in if not path.is_relative_to(place / UNPACKED)])
     few = len(handed_in) < KEEP_BYTES_BELOW
-    return Listing([_job(course, assignment, path, attempt, keep=few) for path, attempt in handed_in], found)
+    jobs = [_job(course, assignment, path, attempt, keep=few, is_one=is_one) for path, attempt in handed_in]
+    return Listing(jobs, found)
 
 
-def _job(course: Course, assignment: str | None, path: Path, attempt: Attempt | None, *, keep: bool) -> Job:
+def _job(
+    course: Course, assignment: str | None, path: Path, attempt: Attempt | None, *, keep: bool, is_one: bool
+) -> Job:
     name = attempt.name if attempt is not None else str(path)
     submission = open_submission(path, name, withheld=course.withheld)
+    chosen = choose_assignment(course, assignment, submission)
+    if is_one and (rivals := same_answers(submission, chosen)):
+        raise UsageError(
+            f"{path}: {listed(rivals)} answer the same questions, so they may be several students' submissions; "
+            "pass --class to grade each by itself, or give the one file to grade."
+        )
     return Job(
         path,
         name,
-        choose_assignment(course, assignment, submission),
+        chosen,
         submission if keep else None,
         may_hold_notebook=submission.may_hold_notebook,
         content_hash=submission.content_hash,

@@ -11,12 +11,18 @@ MOST_NAMED: Final = 3
 """Names and files of which one sentence speaks."""
 
 
-def choice_of(chosen: Sequence[str], wanted: SubmissionFiles, compare: Callable[[str], Compared]) -> str:
+def choice_of(
+    chosen: Sequence[str],
+    wanted: SubmissionFiles,
+    has_given_name: Callable[[str], bool],
+    compare: Callable[[str], Compared],
+) -> str:
     """Return one sentence: which file counts, and why; empty if the names of files decide.
 
     Args:
         chosen: the files that are run, in order: of two that define a name, the first counts.
         wanted: the names that the assignment asks for.
+        has_given_name: whether a file has the very name of one that the course handed out or asks for.
         compare: compares a file with the starter.
     """
     if not chosen:
@@ -25,16 +31,24 @@ def choice_of(chosen: Sequence[str], wanted: SubmissionFiles, compare: Callable[
     rivals = [path for path in chosen[1:] if compare(path).answers & compare(first).answers]
     if rivals:
         names = sorted(compare(first).answers & compare(rivals[0]).answers)
-        why = _why(first, rivals, wanted, compare)
+        why = _why(first, rivals, wanted, has_given_name, compare)
         return f"{_several(names)} in {first} and in {_listed(rivals)}: {first} counts, because {why}."
     if len(chosen) == 1 and (wanted.module or wanted.notebook) and not wanted.asks_for(first):
         return f"Your answer was read from {first}: no other notebook or module of your submission holds one."
     return ""
 
 
-def _why(first: str, rivals: Sequence[str], wanted: SubmissionFiles, compare: Callable[[str], Compared]) -> str:
+def _why(
+    first: str,
+    rivals: Sequence[str],
+    wanted: SubmissionFiles,
+    has_given_name: Callable[[str], bool],
+    compare: Callable[[str], Compared],
+) -> str:
     if PurePosixPath(first).name == wanted.module not in [PurePosixPath(path).name for path in rivals]:
         return "the assignment asks for it"
+    if has_given_name(first) and not any(map(has_given_name, rivals)):
+        return "it has the name of the file that the course handed out"
     most = max(len(compare(path).answers) for path in rivals)
     if len(compare(first).answers) > most:
         return "it defines more names"

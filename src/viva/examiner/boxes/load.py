@@ -20,6 +20,7 @@ from viva.model.errors import BoxError, BoxTimeout, GraderError, LoadFailed, Stu
 from viva.model.submission import ARCHIVES
 from viva.submissions.file_names import ANSWERS, CODE, is_answers_file
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
+from viva.submissions.notebook_count import MOST_NOTEBOOKS
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
 from viva.submissions.starter_code import Compared, starter_of
 from viva.submissions.starter_prose import StarterProse, starter_prose
@@ -109,6 +110,7 @@ class Loader:
         self.starter = assignment.starter
         """The folder of the starter; it may not exist."""
         self._assignment = assignment
+        self._given_names = assignment.given_names
         self._inside = inside
         self._code = {file.path: file.data for file in submission.files}
         """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
@@ -170,12 +172,11 @@ class Loader:
         data = self._put(ask, report)
         self._unpack(ask, report, data)
         self._read_answers_file(ask, report, data)
-        self._several = sum(path.endswith(CODE) for path in report.files) > 1
-        if self._several:
-            self._code |= self._unpacked_code(ask, report)
+        self._find_code(ask, report)
         chosen = self.order(list(report.files))
-        report.choice = choice_of(chosen, self._assignment.submission, self._compare)
+        report.choice = choice_of(chosen, self._assignment.submission, self._has_given_name, self._compare)
         files = [*chosen, *self._completing(report, chosen)]
+        report.notes += self._left_out(report, files)
         for path in files:
             if path.endswith(".ipynb"):
                 self._read_notebook(ask, report, path, data)
@@ -184,17 +185,24 @@ class Loader:
         self._running = None
         return report
 
+    def _find_code(self, ask: Ask, report: LoadReport) -> None:
+        self._several = sum(path.endswith(CODE) for path in report.files) > 1
+        if self._several:
+            self._code |= self._unpacked_code(ask, report)
+
     def order(self, paths: Sequence[str]) -> list[str]:
         """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
 
-        Of several, the one that defines most of what is asked comes first. A file that is still the starter is run only
-        if there is nothing else.
+        Of several, one with a name that was handed out comes first, then the one that defines most of what is asked. A
+        file that is still the starter is run only if there is nothing else.
         """
         wanted = self._assignment.submission
         mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
         notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
         chosen = sorted(mains, key=self._rank) + sorted(notebooks, key=self._rank)
         changed = [p for p in chosen if not self._compare(p).is_unchanged]
+        if sum(p.endswith(".ipynb") for p in changed) > MOST_NOTEBOOKS:
+            changed = [p for p in changed if self._has_given_name(p)] or changed
         if changed:
             return changed
         others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._compare(p).is_unchanged]
@@ -202,8 +210,23 @@ class Loader:
         top = min((_depth(p)[0] for p in others), default=0)
         return sorted((p for p in others if _depth(p)[0] == top), key=self._rank) or chosen
 
-    def _rank(self, path: str) -> tuple[int, int, str]:
-        return -len(self._compare(path).answers), *_depth(path)
+    def _rank(self, path: str) -> tuple[bool, int, int, str]:
+        return not self._has_given_name(path), -len(self._compare(path).answers), *_depth(path)
+
+    def _has_given_name(self, path: str) -> bool:
+        return PurePosixPath(path).name in self._given_names
+
+    def _left_out(self, report: LoadReport, files: Sequence[str]) -> list[str]:
+        """Return a sentence for each file that could be the work and is not run."""
+        sentences = []
+        for path in sorted(report.files):
+            if path in files or not (path.endswith(".ipynb") or self._has_given_name(path)):
+                continue
+            if path.endswith(CODE):
+                unchanged = self._compare(path).is_unchanged
+                why = "it is as the course handed it out" if unchanged else f"{files[0]} counts"
+                sentences.append(f"{path} was not run, because {why}.")
+        return sentences
 
     def _completing(self, report: LoadReport, chosen: Sequence[str]) -> list[str]:
         """Return the other files that define what the starter asks for and the chosen files do not define."""

@@ -43,8 +43,8 @@ def gather(path: Path, assignment: Assignment | None) -> tuple[ChosenFiles, tupl
     if not chosen.mains:
         raise UsageError(f"{path}: there is no notebook and no Python file to submit.")
     files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
-    expected = assignment.notebooks if assignment is not None else 0
-    counted = with_notebooks_counted(Submission(str(path), files, ""), expected)
+    names = assignment.given_names if assignment is not None else frozenset()
+    counted = with_notebooks_counted(Submission(str(path), files, ""), names)
     if why := problem(files, is_folder=True, shown=str(path)) or counted.problem:
         raise UsageError(f"Not packed, because it could not be graded: {why}")
     return chosen, files
