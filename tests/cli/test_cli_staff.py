@@ -72,7 +72,7 @@ def test_explain_says_when_the_submission_has_changed_or_gone(viva: Viva, tmp_pa
     (tmp_path / "bob" / "solution.py").unlink()
     (tmp_path / "bob").rmdir()
     ran = viva("explain", "bob.json", "1.1")
-    assert ran.status == 1 and "bob: no such file or folder here, next to bob.json" in ran.sentence()
+    assert ran.status == 1 and "bob.json: the submission bob was not found here, next to its result" in ran.sentence()
 
 
 def test_explain_finds_the_submission_wherever_it_is_run_from(
@@ -86,6 +86,17 @@ def test_explain_finds_the_submission_wherever_it_is_run_from(
     monkeypatch.chdir(elsewhere)
     ran = viva("explain", str(graded), "test_word_counts")
     assert (ran.status, ran.err) == (0, "") and "test_word_counts: failed" in ran.out
+
+
+def test_explain_takes_no_folder_of_results_for_a_submission(viva: Viva, tmp_path: Path) -> None:
+    hand_in(tmp_path / "class" / "bob", RIGHT)
+    hand_in(tmp_path / "class" / "ada", RIGHT)
+    viva("grade", "class", "--class", "-o", "graded")
+    for result in ("graded/bob/results.json", "graded/bob"):
+        ran = viva("explain", result, "1.1")
+        assert ran.status == 1 and "the submission bob was not found here" in ran.sentence()
+    ran = viva("explain", "class/bob", "1.1")
+    assert ran.status == 0 and "test_word_counts: passed" in ran.out
 
 
 def test_explain_wraps_long_values_at_words(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,16 +96,20 @@ def _print(graded: "Graded") -> None:
 
 
 def _submission_of(result: Path, course: Course) -> tuple[Path, str]:
-    """Return the submission's path, and the hash that was graded if `result` is a results.json.
+    """Return the submission's path, and the hash that was graded if `result` is a results.json or the folder of one.
 
-    A result names its submission as it was given to `viva grade`. So the path is tried from here, from the folders that
-    hold the result, and from the course; the first place whose files are those that were graded counts.
+    A result names its submission as it was given to `viva grade`, or as the class names it. So the path is tried from
+    here, from the folders that hold the result, from the course and from the classes that were unpacked there; the
+    first place whose files are those that were graded counts. A folder of results is no submission.
 
     Raises:
         UsageError: the file is not a result, or the submission is in none of these places.
     """
     from viva.submissions import open_submission
+    from viva.submissions.classes.stable_folder import UNPACKED
 
+    if (result / "results.json").is_file():
+        result = result / "results.json"
     if result.suffix != ".json" or not result.is_file():
         return result, ""
     try:
@@ -115,15 +119,17 @@ def _submission_of(result: Path, course: Course) -> tuple[Path, str]:
         raise UsageError(
             f"{result}: this is not a results.json that viva wrote; give the submission's path instead."
         ) from None
-    places = dict.fromkeys([Path(), *result.absolute().parents, course.root])
-    there = [place / named for place in places if (place / named).exists()]
+    above = [Path(), *result.absolute().parents, course.root]
+    places = dict.fromkeys([*above, *(folder for place in above for folder in (place / UNPACKED).glob("*"))])
+    paths = [place / named for place in places]
+    there = [path for path in paths if path.exists() and not result.resolve().is_relative_to(path.resolve())]
     for path in there:
         with contextlib.suppress(UsageError):  # such as a folder of another kind
             if open_submission(path, str(path), withheld=course.withheld).content_hash == graded_hash:
                 return path, graded_hash
     if not there:
         raise UsageError(
-            f"{named}: no such file or folder here, next to {result} or in a folder above it, or in {course.root}; "
-            "give the submission's path instead."
+            f"{result}: the submission {named} was not found here, next to its result or in a folder above it, or in "
+            f"{course.root}; give the submission's path instead."
         )
     return there[0], graded_hash

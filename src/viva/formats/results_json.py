@@ -19,7 +19,7 @@ from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.model.score import Curve
+from viva.model.score import EXTRA_CREDIT, Curve
 from viva.model.status import StatusWord
 
 FORMAT: Final = 1
@@ -303,7 +303,8 @@ def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
     earned = points = still_open = Fraction(0)
     for test in tests:
         most = Fraction(test.extra_data.points)
-        points += most
+        if EXTRA_CREDIT not in test.tags:
+            points += most
         if test.score is None:
             still_open += most
         else:

@@ -23,6 +23,7 @@ from viva.formats.decimal_points import column, total_in_words
 from viva.formats.short_notes import short_notes
 from viva.model import Entry, Score, Status
 from viva.model.counting import counted
+from viva.model.score import EXTRA_CREDIT
 
 PLAIN_WIDTH: Final = 120
 """Columns where the output is not a terminal: a file or a pipe."""
@@ -318,7 +319,7 @@ def _points_column(entries: Sequence[Entry]) -> list[str]:
 
 def _total(entries: Sequence[Entry]) -> str:
     earned = sum((e.earned for e in entries if not e.status.is_open), Fraction(0))
-    points = sum((e.points for e in entries), Fraction(0))
+    points = sum((e.points for e in entries if EXTRA_CREDIT not in e.tags), Fraction(0))
     still_open = sum((e.points for e in entries if e.status.is_open), Fraction(0))
     return total_in_words(earned, points, still_open)
 

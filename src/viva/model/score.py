@@ -33,6 +33,10 @@ class Case:
     wall_s: float = 0.0
 
 
+EXTRA_CREDIT: Final = "extra_credit"
+"""The tag of a test whose points are not part of the maximum."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One collected test function."""
@@ -143,8 +147,8 @@ class Score:
 
     @property
     def points(self) -> Fraction:
-        """Return the points of all entries, including those that are not graded yet."""
-        return sum((e.points for e in self.entries), Fraction(0))
+        """Return the points of all entries but extra credit, including those that are not graded yet."""
+        return sum((e.points for e in self.entries if EXTRA_CREDIT not in e.tags), Fraction(0))
 
     @property
     def still_open(self) -> Fraction:

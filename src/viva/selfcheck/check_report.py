@@ -8,6 +8,7 @@ from typing import Final
 
 from viva.formats.decimal_points import total_in_words
 from viva.model import Entry, Score
+from viva.model.score import EXTRA_CREDIT
 from viva.selfcheck.not_included import LeftOut, sentence
 
 WIDTH: Final = 100
@@ -41,7 +42,7 @@ class Report:
     @property
     def points(self) -> Fraction:
         """Return the points of the listed tests, pending ones included."""
-        return sum((entry.points for entry in self.entries), Fraction(0))
+        return sum((entry.points for entry in self.entries if EXTRA_CREDIT not in entry.tags), Fraction(0))
 
     @property
     def notes(self) -> tuple[str, ...]:

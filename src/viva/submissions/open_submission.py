@@ -9,7 +9,7 @@ from typing import Final
 
 from viva.model import File, Submission
 from viva.model.errors import UsageError
-from viva.sandbox.guest.loading.student_files import ENVIRONMENT_MARKS, is_not_the_work, listed, rename_code
+from viva.sandbox.guest.loading.student_files import ENVIRONMENT_MARKS, is_not_the_work, rename_code, shorten_list
 from viva.submissions import content_checks
 from viva.submissions.file_names import is_worth_a_note, safe
 from viva.submissions.opening_by_descriptor import (
@@ -185,16 +185,18 @@ class _Reader:
         """List what a student should know about files that were not read."""
         found = []
         if self.not_the_work:
-            found.append(f"Left out, because it is not part of the work: {listed(self.not_the_work)}.")
+            found.append(f"Left out, because it is not part of the work: {shorten_list(self.not_the_work)}.")
         for words in sorted(set(self.left_out.values())):
             paths = [p for p, why in self.left_out.items() if why == words]
             each = words if len(paths) == 1 else words.replace("is a ", "are ") + "s"
-            found.append(f"Left out: {listed(paths)} {each}; submit the file itself.")
+            found.append(f"Left out: {shorten_list(paths)} {each}; submit the file itself.")
         if self.twice:
-            found.append(f"Left out: {listed(self.twice)}, because another file has the same name in another spelling.")
+            found.append(
+                f"Left out: {shorten_list(self.twice)}, because another file has the same name in another spelling."
+            )
         if self.renamed:
             found.append(
-                f"Renamed, because the name holds characters that no program can show: {listed(self.renamed)}."
+                f"Renamed, because the name holds characters that no program can show: {shorten_list(self.renamed)}."
             )
         found += self.endings
         return found

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from nbgrader_class import put
 
 from viva.adapters.importing.classroom_import import import_classroom
 from viva.adapters.importing.classroom_tests import AUTOGRADING, classroom_tests
+from viva.formats.results_json import results_of
 from viva.model.errors import UsageError
 
 pytestmark = pytest.mark.long
@@ -100,6 +102,22 @@ def test_steps_of_a_workflow_are_read_instead_of_the_older_file() -> None:
     assert found[0].stdin == "5" and found[0].comparison == "contains"
 
 
+def test_points_are_exact_and_extra_credit_is_extra(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"name": "a", "points": 1.25, "output": "1"},
+        {"name": "b", "points": 0.5, "output": "1", "extra": True},
+        {"name": "c", "points": None, "output": "1", "timeout": 20},
+    ]
+    (imported,) = import_classroom(repository(tmp_path, [{**row, "run": "python3 shout.py"} for row in rows]))
+    assert any("at most 10 minutes" in note for note in imported.notes)
+    course = ImportedCourse(tmp_path / "course", [imported])
+    with course.process:
+        score = course.score({"shout.py": "print(1)"})
+    assert [entry.points for entry in score.entries] == [Fraction(5, 4), Fraction(1, 2), 0]
+    assert (score.earned, score.points) == (Fraction(7, 4), Fraction(5, 4))
+    assert results_of(score).extra_data.points == "5/4"
+
+
 @pytest.mark.parametrize(
     ("tests", "said"),
     [
@@ -110,6 +128,7 @@ def test_steps_of_a_workflow_are_read_instead_of_the_older_file() -> None:
             "comparison is 'fuzzy'; expected one of contains, exact",
         ),
         ([{"run": "python3 shout.py", "points": "many"}], "points is 'many'; expected a number"),
+        ([{"run": "python3 shout.py", "points": -2}], "points is '-2'; expected a number, zero or more"),
         ([{"run": ["python3"]}], "run is a list; expected a text"),
         (["python3 shout.py"], 'expected a test with "name" and "run"'),
     ],

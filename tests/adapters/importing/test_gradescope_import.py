@@ -132,6 +132,10 @@ def test_several_modules_are_known_from_the_starter(tmp_path: Path) -> None:
         ({"tests/helper.py": ""}, "holds no tests/test"),
         ({"tests/test_a.py": "import unittest"}, "cannot tell which module"),
         ({"tests/test_a.py": "import ("}, "cannot tell which module"),
+        (
+            {"tests/test_a.py": "import hw\nclass T:\n    @weight(-1)\n    def test_a(self): pass\n"},
+            r"test_a.py, line 3: `weight\(-1\)` takes points off",
+        ),
     ],
 )
 def test_what_cannot_be_taken_over_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:

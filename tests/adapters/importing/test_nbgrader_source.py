@@ -147,9 +147,10 @@ def test_an_id_that_is_no_file_name_is_a_question_all_the_same(tmp_path: Path) -
     put(tmp_path / "hw/a.ipynb", notebook([essay("part 1/why?"), essay("free", points=0), graded_cell()]))
     course = ImportedCourse(tmp_path / "course", import_nbgrader(tmp_path / "hw"))
     assert [question.number for question in course.assignment.rubric().questions] == ["part_1_why_", "free"]
-    answered = essay("part 1/why?") | {"source": "Because."}
+    halves = [essay("part 1/why?") | {"source": text} for text in ("Because.", "And so.")]
     with course.process:
-        score = course.score({"a.ipynb": notebook([answered, essay("free", points=0), graded_cell()])})
+        score = course.score({"a.ipynb": notebook([*halves, essay("free", points=0), graded_cell()])})
+    assert [each.written for each in score.entries if each.written] == ["Because.\n\nAnd so."]
     statuses = {each.number: each.status for each in score.entries}
     assert statuses["part 1/why?"] is Status.NEEDS_REVIEW
     assert statuses["free"] is Status.FAILED, "what was not touched goes to no person, also if it is worth nothing"

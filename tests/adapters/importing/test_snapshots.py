@@ -66,6 +66,14 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
     runs.course.process.close()
 
 
+def test_a_copy_counts_where_the_original_is_untouched(nbgrader: Runs) -> None:
+    untouched = (nbgrader.course.assignment.starter / FILES[0]).read_text()
+    won, _ = nbgrader.graded({FILES[0]: untouched, "a-Copy1.ipynb": answers()})
+    assert (won["both"], won["alone"]) == (1, 1)
+    won, _ = nbgrader.graded({FILES[0]: answers(), "a-Copy1.ipynb": answers("f = 1")})
+    assert (won["both"], won["alone"]) == (1, 1)
+
+
 FILE_TAKEN_AWAY: Final = "import os\nopen('square', 'w').close()\ndef f(x):\n    os.stat('square')\n    return x * x"
 ENDS: Final = "import os\ndef f(x):\n    os._exit(0)"
 THREAD: Final = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,), daemon=True).start()"

@@ -34,6 +34,8 @@ SHOWN = {"output_type": "display_data", "data": {"text/plain": "0"}}
         ([value("0.0")], 0),
         ([value("4.0")], 1),
         ([value("1e-1")], Fraction(1, 40)),
+        ([value("np.float64(1.0)")], Fraction(1, 4)),
+        ([value("np.int64(0)")], 0),
         ([value("True")], 1),
         ([value("'all right'")], 1),
         ([value("-1")], 1),
@@ -48,6 +50,12 @@ def test_the_first_telling_output_decides(outputs: list[dict[str, Any]], share: 
     outcome = of_cell({"status": "ok", "outputs": outputs}, Fraction(4))
     earned = outcome.share if outcome.share is not None else int(outcome.status is Status.PASSED)
     assert earned == share
+
+
+@pytest.mark.parametrize("text", ["True", "'all right'", "-1", "nan", "9", "np.float64(9.0)", "array([1.])"])
+def test_a_value_that_earns_all_without_saying_so(text: str) -> None:
+    outcome = of_cell({"status": "ok", "outputs": [value(text)]}, Fraction(4))
+    assert outcome.status is Status.PASSED and f"The cell's value {text} is not a number" in outcome.staff_message
 
 
 @pytest.mark.parametrize(("frames", "whose"), [(1, "The test needs"), (2, "Your code needs")])

@@ -1,6 +1,7 @@
 """Turns what the box reports about a cell or a test into its outcome, by the rules of the tool it was written for."""
 
 import math
+import re
 from fractions import Fraction
 from typing import Final
 
@@ -10,6 +11,8 @@ from viva.model import Status, untrusted
 from viva.model.errors import BoxError, StudentRaised
 
 _LONGEST: Final = 400
+_NUMPY_NUMBER: Final = re.compile(r"np\.\w+\((.*)\)")
+"""How numpy 2 shows a number: `np.float64(0.5)`."""
 TEST_LACKS: Final = (
     "The test needs the module `{module}`, which is not installed where it was graded. Your code is not the cause: "
     "tell the course staff."
@@ -52,16 +55,17 @@ def of_case(reply: object, *, success: str, failure: str) -> Outcome:
 
 
 def _part(text: str, points: Fraction) -> Outcome:
+    if not points:
+        return Outcome(Status.PASSED)
+    numpy_number = _NUMPY_NUMBER.fullmatch(text)
     try:
-        value = float(text)
+        value = float(numpy_number[1] if numpy_number else text)
     except ValueError:
-        return Outcome(Status.PASSED)
-    if not value >= 0 or not points:
-        return Outcome(Status.PASSED)
-    if value > points:
-        note = f"The cell's value is {text[:40]}, more than the {float(points):g} points of the test: counted as all."
+        value = math.nan
+    if not 0 <= value <= points:
+        note = f"The cell's value {text[:40]} is not a number from 0 to {float(points):g} points: it counts as all."
         return Outcome(Status.PASSED, staff_message=note)
-    share = min(Fraction(str(value)) / points, Fraction(1)) if math.isfinite(value) else Fraction(1)
+    share = Fraction(str(value)) / points
     if share == 1:
         return Outcome(Status.PASSED)
     message = f"Your answer earns {value:g} of {float(points):g} points."

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.classroom_tests import AUTOGRADING, ClassroomTest, classroom_tests
-from viva.adapters.importing.new_course import ImportedAssignment, folder_name
+from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points
 from viva.model.errors import UsageError
+from viva.model.score import EXTRA_CREDIT
 from viva.submissions.code_imports import imported, is_installed
 
 _INSTALLS: Final = re.compile(r"(?:sudo\s+(?:-\w+\s+)*)?(?:python3?\s+-m\s+)?(?:pip3?|apt(?:-get)?|npm|conda)\s")
@@ -53,8 +55,10 @@ def import_classroom(path: Path) -> list[ImportedAssignment]:
     }
     made = ImportedAssignment(name, settings)
     scored = any(test.points for test in tests)
-    written = [_function(n, test, 1 if not scored else test.points) for n, test in enumerate(tests, 1)]
-    made.graders = {"test_classroom.py": (_HEADER + "\n\n".join(written)).encode()}
+    points = [test.points if scored else Fraction(1) for test in tests]
+    written = [_function(n, test, worth) for n, (test, worth) in enumerate(zip(tests, points, strict=True), 1)]
+    imports = "number, tags, weight" if any(test.is_extra for test in tests) else "number, weight"
+    made.graders = {"test_classroom.py": (_HEADER.replace("IMPORTS", imports) + "\n\n".join(written)).encode()}
     made.graders["key.py"] = b'"""The tests compare what programs print; they need no model answers."""\n'
     made.graders["conftest.py"] = (
         b'"""The files for the sandbox are not tests of viva."""\n\ncollect_ignore = ["files"]\n'
@@ -117,7 +121,7 @@ from typing import Any
 
 import pytest
 
-from viva.grading import number, weight
+from viva.grading import IMPORTS
 from viva.grading.programs import check_command
 
 FILES = Path(__file__).parent / "files"
@@ -134,7 +138,7 @@ def _own_files(submission: Any) -> None:
 '''
 
 
-def _function(n: int, test: ClassroomTest, points: int) -> str:
+def _function(n: int, test: ClassroomTest, points: Fraction) -> str:
     setup, _ = _without_installs(test.setup)
     given = {
         "setup": setup or None,
@@ -145,9 +149,11 @@ def _function(n: int, test: ClassroomTest, points: int) -> str:
     }
     arguments = "".join(f"        {name}={value!r},\n" for name, value in given.items() if value is not None)
     title = " ".join(test.name.split()) or f"Test {n}"
+    extra = f'@tags("{EXTRA_CREDIT}")\n' if test.is_extra else ""
     words = re.sub(r"\W+", "_", test.name.lower()).strip("_") or "command"
     return (
-        f'@number("{n}")\n@weight({points})\ndef test_{n}_{words[:60]}(submission: Any) -> None:\n'
+        f'@number("{n}")\n@weight({plain_points(points)!r})\n{extra}'
+        f"def test_{n}_{words[:60]}(submission: Any) -> None:\n"
         f"    {_docstring(title)}\n    check_command(\n        submission,\n        {test.command.strip()!r},\n"
         f"{arguments}    )\n"
     )
@@ -167,6 +173,8 @@ def _notes(tests: list[ClassroomTest], *, scored: bool) -> list[str]:
         )
     if not scored:
         notes.append("No test has points, so each is worth 1.")
+    if any(test.minutes * _MINUTE_S > _LONGEST_S for test in tests):
+        notes.append(f"A command gets at most {_LONGEST_S / _MINUTE_S:g} minutes, also where the file allows more.")
     if any(test.expected is None for test in tests):
         notes.append(
             "Tests that only look at the exit status can be passed by a program that ends with status 0; "

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 
 import yaml
@@ -35,7 +36,9 @@ class ClassroomTest:
     comparison: Comparison
     minutes: float
     """How long the command may take."""
-    points: int
+    points: Fraction
+    is_extra: bool = False
+    """Whether it is extra credit, which the maximum leaves out."""
 
 
 def classroom_tests(files: Mapping[str, bytes]) -> Iterator[ClassroomTest]:
@@ -72,7 +75,8 @@ def _tests_of_json(data: bytes) -> Iterator[ClassroomTest]:
             expected if expected.strip() or stdin.strip() else None,
             read.comparison("comparison", "included"),
             read.number("timeout") or 1,
-            int(read.number("points")),
+            read.points("points"),
+            test.get("extra") is True,
         )
 
 
@@ -101,7 +105,7 @@ def _test_of_step(kind: str, read: "_Reader", name: str) -> ClassroomTest:
         read.text("expected-output") if kind == "io" else None,
         read.comparison("comparison-method", "contains"),
         read.number("timeout") or 10,
-        int(read.number("max-score")),
+        read.points("max-score"),
     )
 
 
@@ -127,6 +131,16 @@ class _Reader:
             return max(0.0, float(self.text(name) or 0))
         except ValueError:
             raise UsageError(f"{self._where}: {name} is {self.text(name)!r}; expected a number.") from None
+
+    def points(self, name: str) -> Fraction:
+        """Return points exactly; a deduction cannot be kept."""
+        try:
+            points = Fraction(self.text(name) or 0)
+        except (ValueError, ZeroDivisionError):
+            points = Fraction(-1)
+        if points < 0:
+            raise UsageError(f"{self._where}: {name} is {self.text(name)!r}; expected a number, zero or more.")
+        return points
 
     def comparison(self, name: str, default: str) -> Comparison:
         stated = self.text(name) or default

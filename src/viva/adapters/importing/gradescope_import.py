@@ -44,6 +44,8 @@ def import_gradescope(path: Path, module: str | None = None, tests: str | None =
     rest = {p: d for p, d in files.items() if p not in suite} if not folder else _outside(files, folder)
     data = {p: d for p, d in rest.items() if _is_data(p)}
     texts = {p: _text(d) for p, d in suite.items() if p.endswith(".py")}
+    for test_file, text in texts.items():
+        _refuse_deductions(f"{path}: {test_file}", text)
     own = {PurePosixPath(p).stem for p in [*suite, *data] if p.endswith(".py")}
     modules = [module.removesuffix(".py")] if module else _students_modules(texts.values(), own)
     if not modules:
@@ -110,13 +112,33 @@ def _students_modules(texts: Iterable[str], beside: set[str]) -> list[str]:
     return sorted(counted, key=lambda module: (-counted[module], module))
 
 
+def _refuse_deductions(shown: str, text: str) -> None:
+    """Refuse a test that takes points off.
+
+    Raises:
+        UsageError: a decorator gives a test fewer than zero points.
+    """
+    for call in _calls(text):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        is_negative = any(isinstance(each, ast.UnaryOp) and isinstance(each.op, ast.USub) for each in given)
+        if name in ("weight", "partial_credit") and is_negative:
+            raise UsageError(
+                f"{shown}, line {call.lineno}: `{ast.unparse(call)}` takes points off, and a test of viva cannot; "
+                "give the points to a test that passes if the mistake is not there."
+            )
+
+
+def _calls(text: str) -> list[ast.Call]:
+    try:
+        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
 def _named_files(text: str) -> Iterator[str]:
     """Yield the modules whose files a test asks Gradescope for, or runs as programs."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for call in calls:
+    for call in _calls(text):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name not in _NAMES_FILES:
             continue

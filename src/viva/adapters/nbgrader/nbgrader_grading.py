@@ -179,12 +179,16 @@ def _hidden(function: TestFunction) -> TestFunction:
 
 
 def _pending_review(cell: SourceCell, notebook: Notebook) -> Outcome:
-    """Leave the answer for a person, unless it is what was handed out, which earns nothing in nbgrader."""
-    theirs = next((c.source for c in reversed(notebook.cells) if _grade_id(c) == cell.grade_id), None)
-    if theirs is None:
+    """Leave the answer for a person, unless it is what was handed out, which earns nothing in nbgrader.
+
+    A student who splits the cell makes several of the same id: they are one answer.
+    """
+    parts = [c.source for c in notebook.cells if _grade_id(c) == cell.grade_id]
+    own = [part for part in parts if part.strip() not in ("", cell.released.strip())]
+    if not parts:
         return Outcome(Status.NEEDS_REVIEW, NOT_FOUND, rubric=cell.number)
     if cell.task:
         return Outcome(Status.NEEDS_REVIEW, NOT_READ, rubric=cell.number)
-    if theirs.strip() == cell.released.strip():
+    if not own and cell.released.strip() in map(str.strip, parts):
         return Outcome(Status.FAILED, UNANSWERED)
-    return Outcome(Status.NEEDS_REVIEW, NOT_READ, written=theirs[:MOST_WRITTEN], rubric=cell.number)
+    return Outcome(Status.NEEDS_REVIEW, NOT_READ, written="\n\n".join(own)[:MOST_WRITTEN], rubric=cell.number)

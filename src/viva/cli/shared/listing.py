@@ -13,7 +13,7 @@ from viva.formats import escaping
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.pipeline.jobs import Job
-from viva.sandbox.guest.loading.student_files import listed
+from viva.sandbox.guest.loading.student_files import shorten_list
 from viva.submissions import discover, open_submission
 from viva.submissions.classes import ClassExport, is_export, read_class
 from viva.submissions.classes.stable_folder import UNPACKED, place_in, read_into_stable_folder
@@ -97,7 +97,7 @@ def _job(
     chosen = choose_assignment(course, assignment, submission)
     if is_one and (rivals := same_answers(submission, chosen)):
         raise UsageError(
-            f"{path}: {listed(rivals)} answer the same questions, so they may be several students' submissions; "
+            f"{path}: {shorten_list(rivals)} answer the same questions, so they may be several students' submissions; "
             "pass --class to grade each by itself, or give the one file to grade."
         )
     return Job(

@@ -17,6 +17,7 @@ from viva.formats.results_json import Results, TestResult
 from viva.model import Status
 from viva.model.counting import counted
 from viva.model.errors import UsageError
+from viva.model.score import EXTRA_CREDIT
 
 MESSAGE: Final = {"characters": escaping.MOST_CHARACTERS + 100, "lines": escaping.MOST_LINES + 1}
 """Limits above those of a message that was cut already, so that escaping it does not cut it again."""
@@ -95,8 +96,8 @@ class Report:
 
     @property
     def points(self) -> Fraction:
-        """Return the points of all tests of the report, including those that are not graded yet."""
-        return sum((test.points for test in self.tests), Fraction(0))
+        """Return the points of all tests but extra credit, including those that are not graded yet."""
+        return sum((test.points for test in self.tests if EXTRA_CREDIT not in test.tags), Fraction(0))
 
     @property
     def still_open(self) -> Fraction:

@@ -32,7 +32,7 @@ from typing import (
 )
 
 from . import sources, storable_names
-from .student_files import environments, is_not_the_work, listed, name_as_code, rename_code
+from .student_files import find_environments, is_not_the_work, name_as_code, rename_code, shorten_list
 
 if TYPE_CHECKING:
     from ..transport.message_types import Request
@@ -98,7 +98,7 @@ class _Unpacking:
 
     def all_notes(self) -> List[str]:
         left_out = [
-            f"{self._archive}: left out {listed(names)}, because {why}." for why, names in self._left_out.items()
+            f"{self._archive}: left out {shorten_list(names)}, because {why}." for why, names in self._left_out.items()
         ]
         return left_out + self.notes
 
@@ -142,7 +142,7 @@ class _Unpacking:
                 tools.add(litter)
             elif member.kind != "folder":
                 found.append(member)
-        folders = environments(member.parts() for member in found)
+        folders = find_environments(member.parts() for member in found)
         tools |= {"/".join(folder) for folder in folders}
         if tools - {".viva"}:
             self._left_out["it is not part of the work"] = sorted(tools - {".viva"})

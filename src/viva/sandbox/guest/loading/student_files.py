@@ -29,7 +29,7 @@ def is_not_the_work(name: str) -> bool:
     return name in _NOT_THE_WORK or name.startswith("._")
 
 
-def environments(paths: Iterable[Sequence[str]]) -> Set[Sequence[str]]:
+def find_environments(paths: Iterable[Sequence[str]]) -> Set[Sequence[str]]:
     """Return the folders among these that are environments; a path is a tuple of its parts."""
     found = set()
     for parts in paths:
@@ -68,7 +68,7 @@ def rename_code(paths: Iterable[str]) -> Tuple[Dict[str, str], List[str]]:
     return renamed, sentences
 
 
-def listed(names: Iterable[str]) -> str:
+def shorten_list(names: Iterable[str]) -> str:
     """Return the first names in order, and how many more there are."""
     ordered: List[str] = sorted(names)
     rest = len(ordered) - MOST_NAMED
