@@ -92,11 +92,6 @@ def setns(fd: int, kind: int) -> None:
     _check(_libc.setns(ctypes.c_int(fd), ctypes.c_int(kind)), "setns")
 
 
-def madvise(address: int, length: int, advice: int) -> None:
-    """Make the `madvise` call."""
-    _check(_libc.madvise(ctypes.c_void_p(address), ctypes.c_size_t(length), ctypes.c_int(advice)), "madvise")
-
-
 def sethostname(name: str) -> None:
     """Make the `sethostname` call."""
     _check(_libc.sethostname(name.encode(), ctypes.c_size_t(len(name))), "sethostname")

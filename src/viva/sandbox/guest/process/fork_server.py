@@ -31,7 +31,7 @@ from ..lockdown import (
 )
 from ..lockdown.root_directory import ENGINE, SCRATCH, WORK, RootDirectory
 from ..transport import control
-from . import descendants, huge_pages, init, preload, workdirs
+from . import descendants, init, preload, workdirs
 from .box_plan import IMPORT_BYTES, BoxPlan, allowed_calls
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ OPEN_SOCKET = (
     "every user may connect to the socket {0}, boxes as well; close it (chmod o-w {0}), or set fork: false in "
     "assignment.yaml"
 )
-_LARGE = 64 << 20
-"""Private memory from which huge pages help: torch's, not numpy's."""
 
 
 @dataclasses.dataclass
@@ -127,8 +125,6 @@ class ForkServer:
             clean_environment.set_variables(clean_environment.variables(WORK, SCRATCH))
         gc.collect()
         gc.freeze()
-        if self._memory[0] > _LARGE and not fresh:
-            huge_pages.gather(self_view)
         os.close(self_view)
         if self._tier != "T0":
             for fork in (True, False):
