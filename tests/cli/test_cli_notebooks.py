@@ -101,6 +101,7 @@ SAID = {
     "cell_never_ends": "cell 2 of work.ipynb: Your code did not finish in time",
     "cell_never_ends_quietly": "cell 2 of work.ipynb: Your code did not finish in time",
     "cell_exits": "cell 2 of work.ipynb",
+    "starter_beside": "solution.py was not run, because it is as the course handed it out.",
 }
 """What the student reads; where nothing stands here, nothing is said but that a person grades a point."""
 STARTER = (
@@ -229,7 +230,11 @@ def test_a_folder_or_archive_earns_what_its_code_is_worth(results: dict[str, Res
     result = results[name]
     assert result.score == ALL, (result.output, [t.output for t in result.tests])
     said = result.output.splitlines()[:-1]
-    notes = {"two_notebooks": "all of them are used", "no_identifier": "Your answer was read from 0-bleu.py"}
+    notes = {
+        "two_notebooks": "all of them are used",
+        "no_identifier": "Your answer was read from 0-bleu.py",
+        "zipped": "left out .DS_Store, __MACOSX, because it is not part of the work.",
+    }
     assert len(said) == (name in notes) and all(notes[name] in note for note in said)
 
 

@@ -41,7 +41,7 @@ def gather(path: Path, assignment: Assignment | None) -> tuple[ChosenFiles, tupl
         only,
     )
     if not chosen.mains:
-        raise UsageError(f"{path}: there is no notebook and no Python file to submit.")
+        raise UsageError(f"{path}: there is no notebook (.ipynb) and no Python file (.py) to submit.")
     files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
     names = assignment.given_names if assignment is not None else frozenset()
     counted = with_notebooks_counted(Submission(str(path), files, ""), names)
