@@ -449,7 +449,7 @@ class Loader:
             for index, line in enumerate(map(untrusted.number, untrusted.rows(begun.get("lines")))):
                 self._running = path, index
                 if self._running in self._lost:
-                    report.problems.append(self._left_out(self._running, f"{path} line {line}"))
+                    report.problems.append(self._describe_lost(self._running, f"{path} line {line}"))
                     continue
                 spent_s = began_s - left_s()
                 if spent_s >= whole_s:
@@ -464,7 +464,7 @@ class Loader:
         except StudentRaised as error:
             report.add(path, error)
 
-    def _left_out(self, part: Part, where: str) -> LoadProblem:
+    def _describe_lost(self, part: Part, where: str) -> LoadProblem:
         text = f"was left out, because it {self._how_lost[part]}; the rest was run without it"
         return LoadProblem(where, text, is_left_out=True)
 
@@ -494,7 +494,7 @@ class Loader:
             elif status == "skipped":
                 unrun.append(number)
             if (path, number) in self._lost:
-                report.problems.append(self._left_out((path, number), where))
+                report.problems.append(self._describe_lost((path, number), where))
         if unrun:
             report.incomplete = True
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
