@@ -77,7 +77,7 @@ PROSE = [
     ({"answers.yaml": "written: {2.1: One.}", "solution.py": "answers = {'2.1': 'Two.'}"}, "One."),
     ({"solution.py": "answers = {'2.1': 'One.'}\nanswers = {'2.2': 'B'}"}, "One."),
     ({"solution.py": "written = {'Q2.1': 'O' + 'ne.'}"}, "One."),
-    ({"solution.py": "answer_2_1 = 'One.'\nimport os\nos._exit(3)"}, ""),
+    ({"solution.py": "answer_2_1 = 'One.'\nimport os\nos._exit(3)"}, "One."),
 ]
 
 
