@@ -1,24 +1,14 @@
 """viva: an autograder for NLP and deep-learning coursework.
 
-`viva.check()` in a notebook asks it the public tests of its assignment. Authors try tests with `%%viva_test`, which
-`%load_ext viva` makes known.
+`viva.check()` in a notebook asks it the public tests of its assignment.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
     from viva.selfcheck.live_check import check as check
 
 __version__ = "0.1.0"
-
-
-def load_ipython_extension(shell: "InteractiveShell") -> None:
-    """Add viva's magics to a shell; IPython calls this for `%load_ext viva`."""
-    from viva.authoring.live.magic import register
-
-    register(shell)
 
 
 def __getattr__(name: str) -> object:

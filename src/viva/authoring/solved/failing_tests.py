@@ -22,14 +22,12 @@ _LEFT_OUT: Final = "Such arguments are not asked."
 def take_back_failing_tests(course: Course, made: Made, tier: Tier, secret: bytes) -> list[str]:
     """Grade the solution and the starter; remove proposed tests that the one fails or the other passes.
 
-    Tests that the author wrote stay.
-
     Returns:
         What does not hold then, a sentence each.
     """
     findings = _findings(course, made, tier, secret)
     for _ in range(2):  # a test that leaves arguments out may fail in another way
-        tests = {each.test: each for each in made.proposals.values() if each.body and not each.is_own}
+        tests = {each.test: each for each in made.proposals.values() if each.body}
         wrong = {name: why for finding in findings for name, why in _wrong(finding).items() if name in tests}
         if not wrong:
             break

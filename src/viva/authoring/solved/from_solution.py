@@ -11,12 +11,10 @@ from viva.authoring.new_assignment import adding, in_words
 from viva.authoring.solved.comment_headings import questions_in
 from viva.authoring.solved.course_markers import with_own_marks
 from viva.authoring.solved.new_files import Made, write_tests
-from viva.authoring.solved.own_tests import take_own_tests
 from viva.authoring.solved.proposal import Proposal
 from viva.authoring.solved.questions import Question, has_markers, parsed
 from viva.authoring.solved.solution_regions import with_headings, with_markers, with_nbgrader_regions
 from viva.authoring.solved.solved_assignment import make
-from viva.authoring.source.cells_with_tests import is_test, without_tests
 from viva.authoring.source.solution_markers import Unbalanced
 from viva.authoring.source.source_cells import Cell, without_solutions
 from viva.authoring.source.starter import notebook_of, read_source
@@ -44,8 +42,7 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
         UsageError: the source or a test in it cannot be used, or the name is taken.
         CourseError: the source cannot be read.
     """
-    read = _read(source)
-    cells = with_own_marks(without_tests(read) if source.suffix == ".ipynb" else read)
+    cells = with_own_marks(_read(source))
     try:
         without_solutions(cells)
     except Unbalanced as error:
@@ -63,7 +60,6 @@ def from_solution(course: Course, name: str, source: Path, title: str | None = N
     if source.suffix == ".ipynb":
         cells = with_headings(with_nbgrader_regions(cells), questions)
     found, failed, opened = _proposed(cells, questions, source.absolute().parent)
-    take_own_tests([cell for cell in read if cell.kind == "code" and is_test(cell.source)], cells, found)
     named = [name for name in _texts(cells) if Path(name).as_posix() not in opened["written"]]
     modules = [
         f"{name.partition('.')[0]}.py" for cell in cells if cell.kind == "code" for name in imported(cell.source)

@@ -36,8 +36,6 @@ class Proposal:
     """The name whose test tests this one as well."""
     warnings: list[str] = field(default_factory=list)
     """Possible mistakes in the solution."""
-    is_own: bool = False
-    """Whether the author wrote the test."""
     test: str = ""
     """The name of the test in tests.py, once that is written."""
 

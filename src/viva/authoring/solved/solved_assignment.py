@@ -15,7 +15,6 @@ import viva
 from viva.authoring.solved.comment_headings import questions_in
 from viva.authoring.solved.key_source import HEAD, key_source
 from viva.authoring.source import starter_from
-from viva.authoring.source.cells_with_tests import without_tests
 from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
 from viva.authoring.source.starter import notebook_of, read_source
@@ -61,7 +60,7 @@ def make(course: Course, assignment: Assignment) -> None:
     source = source_of(assignment.folder)
     assert source is not None  # `refresh` has looked
     digest = _digest(assignment.folder)
-    cells = without_tests(read_source(source))
+    cells = read_source(source)
     questions = questions_in(cells)
     names = [name for question in questions for name in question.names]
     classes = [name for question in questions for name in question.classes]

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from viva.authoring.source.cells_with_tests import without_tests
 from viva.authoring.source.solution_markers import Unbalanced
 from viva.authoring.source.source_cells import Cell, without_solutions
 from viva.config import Assignment
@@ -36,7 +35,7 @@ def starter_from(assignment: Assignment) -> dict[str, bytes] | None:
         return None
     source, *_ = found
     try:
-        cells = without_solutions(without_tests(read_source(source)))
+        cells = without_solutions(read_source(source))
     except Unbalanced as error:
         raise CourseError(f"{source}: {error}; each BEGIN needs its END.") from None
     wanted, files = assignment.submission, {}
