@@ -97,6 +97,8 @@ def total(numbers):
 
 answers = {"2.1": "B"}
 """
+ACCEPTED = f'{RIGHT}written = {{"2.2": "Because."}}\n'
+"""The same with an answer in words, as `viva verify` expects it of an accepted submission."""
 KEEPS_CASE = RIGHT.replace("text.lower().split()", "text.split()")
 SLOW = RIGHT.replace("    counts = {}\n", "    import time; time.sleep(0.25)\n    counts = {}\n", 1)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import RIGHT, TESTS, hand_in
+from cli_course import ACCEPTED, TESTS, hand_in
 from cli_run import Viva
 from gpu_samples import Machine
 
@@ -36,7 +36,7 @@ def gpu_course(own_course: Path) -> Path:
     tests.write_text("import pytest\n" + TESTS + ON_GPU, "utf-8")
     settings = own_course / "assignments/words/assignment.yaml"
     settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 13"), "utf-8")
-    hand_in(own_course / "fixtures/words/submissions/accepted/plain", RIGHT)
+    hand_in(own_course / "fixtures/words/submissions/accepted/plain", ACCEPTED)
     return own_course
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import RIGHT, TESTS, hand_in
+from cli_course import ACCEPTED, RIGHT, TESTS, hand_in
 from cli_run import Viva
 
 pytestmark = pytest.mark.long
@@ -31,7 +31,7 @@ def training_course(own_course: Path) -> Path:
     tests.write_text("import pytest\n" + TESTS + TRAINS, "utf-8")
     settings = own_course / "assignments/words/assignment.yaml"
     settings.write_text(settings.read_text("utf-8").replace("points: 10", "points: 13"), "utf-8")
-    hand_in(own_course / FIXTURES / "accepted/plain", RIGHT)
+    hand_in(own_course / FIXTURES / "accepted/plain", ACCEPTED)
     hand_in(own_course / FIXTURES / "wrong/never_learns", NEVER_LEARNS)
     expect(own_course, "{score: 9, training: 0, failing: [test_it_learns]}")
     return own_course

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in
+from cli_course import ACCEPTED, KEEPS_CASE, RIGHT, hand_in
 from cli_run import Viva
 
 FIXTURES = "fixtures/words/submissions"
@@ -18,7 +18,7 @@ def proved(own_course: Path) -> Path:
     asked = "    agree(student.total([1, 2, 3.5]), key.total([1, 2, 3.5]))\n"
     tests.write_text(tests.read_text("utf-8").replace(asked, asked + asked.replace("[1, 2, 3.5]", "[2]")), "utf-8")
     for name, source in {
-        "accepted/plain": RIGHT,
+        "accepted/plain": ACCEPTED,
         "partial/half": HALF,
         "wrong/keeps_case": KEEPS_CASE,
         "error/raises": RIGHT.replace("result = 0", "1 / 0"),
@@ -54,7 +54,7 @@ def test_assignments_are_told_apart_and_in_order(viva: Viva, own_course: Path) -
     hand_in(own_course / FIXTURES / "accepted/wrong", KEEPS_CASE)
     for folder in ("assignments", "graders"):
         shutil.copytree(own_course / folder / "words", own_course / folder / "again")
-    hand_in(own_course / "fixtures/again/submissions/accepted/plain", RIGHT)
+    hand_in(own_course / "fixtures/again/submissions/accepted/plain", ACCEPTED)
     settings = own_course / "grader.yaml"
     settings.write_text(settings.read_text("utf-8").replace("[words]", "[words, again]"), "utf-8")
     for names in ([], ["again", "words", "again"]):

@@ -89,6 +89,10 @@ def test_text_counts_wherever_it_is_declared(examined: Examined) -> None:
                 assert by_name(score)["test_prose"].written == text
 
 
+def test_an_answer_that_is_missing_in_an_archive_is_an_empty_text(examined: Examined) -> None:
+    assert examined.entry(packed({"solution.py": ENDS}), "test_prose").status == "needs_review"
+
+
 def test_what_belongs_to_no_question_is_listed(examined: Examined) -> None:
     files = {"mine.ipynb": notebook("x = 1").replace("## 2.1 Why?", "## Why?"), "answers.yaml": "9.9: B\n2.2: B\n"}
     notes = examined.score({**files, "answers-old.yaml": "2.1: A", "answers.txt": "2.1: A"}).notes

@@ -178,7 +178,8 @@ class Grader:
         if context.session.report is None or request.part is Part.HELPER:
             return []
         view = SubmissionView(context.submission, context.session, context.tested)
-        return notes_on_answers(view, list(run.entries.values()), is_check=request.options.visible_only)
+        is_check = request.options.visible_only and request.options.only is None
+        return notes_on_answers(view, list(run.entries.values()), is_check=is_check)
 
     def _notes_on_parameters(self, submission: Submission, session: BoxSession, run: "_Run") -> list[str]:
         """Say which functions do not fit the starter if the submission's own code raised in a test."""

@@ -9,13 +9,9 @@ from viva.submissions.syntax_trees import syntax_trees, with_trees
 
 
 def answers_in_code(texts: Sequence[str], table: str = ANSWERS) -> dict[str, object]:
-    """Return every answer that is written into a table, by its key as a text.
+    """Return every answer that is written into the table `answers` or `written`, by its key as a text.
 
     A second table replaces the first one where the code runs; here it only adds to it.
-
-    Args:
-        texts: the code, in parts.
-        table: the variable, `answers` or `written`.
     """
     return with_trees(_answers_in, texts, table, returns=dict[str, object], unreadable={})
 
