@@ -100,7 +100,7 @@ def _submission_of(result: Path, course: Course) -> tuple[Path, str]:
 
     A result names its submission as it was given to `viva grade`, or as the class names it. So the path is tried from
     here, from the folders that hold the result, from the course and from the classes that were unpacked there; the
-    first place whose files are those that were graded counts. A folder of results is no submission.
+    first place whose files are those that were graded counts. A folder of results is not a submission.
 
     Raises:
         UsageError: the file is not a result, or the submission is in none of these places.
