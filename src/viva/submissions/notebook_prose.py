@@ -33,13 +33,16 @@ _NUMBER: Final = re.compile(
     re.I,
 )
 
+_PARTS: Final = re.compile(r"\d+|[^\W\d_]+")
+_WORD: Final = re.compile(r"\w+")
+
 Number = tuple[str, ...]
 """The parts of a question's number: `1(a)(ii)`, `1a.ii` and `Question 1.a.ii` are all `("1", "a", "ii")`."""
 
 
 def number_of(name: str) -> Number:
     """Return the parts of a question's number, whatever separates them; a word before it says nothing."""
-    first, *others = re.findall(r"\d+|[^\W\d_]+", name.lower()) or [""]
+    first, *others = _PARTS.findall(name.lower()) or [""]
     is_label = first == "q" or (first.isalpha() and len(first) > 2)
     return tuple(others) if is_label and others and others[0].isdigit() else (first, *others)
 
@@ -203,4 +206,4 @@ def _numbered(headings: Iterable[_Heading]) -> Iterator[tuple[_Heading, list[Num
 
 
 def _words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(_WORD.findall(text.casefold()))

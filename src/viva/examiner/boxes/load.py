@@ -348,7 +348,7 @@ class Loader:
         report.files = {p: size for p, size in files.items() if not p.lower().endswith(ARCHIVES)}
 
     def _unpack_one(self, ask: Ask, report: LoadReport, path: str, *, replace: bool) -> None:
-        """Unpack an archive; beside code, it may be data that the code opens, so that it stays as well."""
+        """Unpack an archive; next to code, it may be data that the code opens, so that it stays as well."""
         try:
             reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path, replace=replace)
         except StudentRaised as error:
