@@ -85,7 +85,7 @@ class LoadReport:
     choice: str = ""
     """Which file counts, and why, where the assignment does not say so: one sentence."""
     failure: LoadFailed | None = None
-    """Set when loading ended the box, twice: no test can be asked."""
+    """Set when every load has ended its box: no test can be asked."""
     incomplete: bool = False
     """Whether a time limit stopped a part, so that names may be missing, and loading has not been tried again."""
     notebooks: dict[str, Notebook] = field(default_factory=dict)
@@ -182,7 +182,6 @@ class Loader:
                 self._read_notebook(ask, report, path, data)
         for path in files:
             self._load_file(ask, left_s, report, path)
-        self._running = None
         return report
 
     def _find_code(self, ask: Ask, report: LoadReport) -> None:
@@ -403,6 +402,7 @@ class Loader:
         report.notes += [f"{path}: {note}" for note in notebook.notes]
 
     def _load_file(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
+        self._running = None
         report.loaded.append(path)
         if not path.endswith(".ipynb"):
             self._load_code(ask, left_s, report, path)
