@@ -157,7 +157,7 @@ def _written_keys(trees: Collection[ast.Module], uses: Uses) -> frozenset[str]:
 
 def _keep_named(node: ast.stmt, uses: Uses, written: frozenset[str]) -> None:
     """Remove the entries of a statement's table that no code selects; those of a list become None."""
-    if isinstance(node, ast.ClassDef) and not (node.bases or node.keywords or node.decorator_list):
+    if isinstance(node, ast.ClassDef) and _is_namespace(node):
         members = [part for part in node.body if all(name in uses for name, _ in _assigned(part))]
         node.body = members or [ast.Pass()]
     for name, value in _assigned(node):
@@ -171,6 +171,12 @@ def _keep_named(node: ast.stmt, uses: Uses, written: frozenset[str]) -> None:
         elif isinstance(value, ast.List | ast.Tuple) and WRITTEN not in selected:
             wanted = _selected_places(len(value.elts), selected)
             value.elts = [e if place in wanted else ast.Constant(None) for place, e in enumerate(value.elts)]
+
+
+def _is_namespace(node: ast.ClassDef) -> bool:
+    """Return whether a class only holds values: it has no methods, which may use what no other code names."""
+    is_plain = not (node.bases or node.keywords or node.decorator_list)
+    return is_plain and all(isinstance(part, ast.Assign | ast.AnnAssign | ast.Expr) for part in node.body)
 
 
 def _is_selected(key: object, selected: Sequence[Any], written: frozenset[str]) -> bool:
