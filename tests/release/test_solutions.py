@@ -129,7 +129,7 @@ def test_a_notebook_and_a_module_are_made_of_one_source(tmp_path: Path) -> None:
     ("name", "text", "said"),
     [
         ("source.ipynb", "{", "cannot be read as a notebook: the notebook breaks off"),
-        ("source.py", "### BEGIN SOLUTION", r"source.py: cell 1, line 1: BEGIN"),
+        ("source.py", "### BEGIN SOLUTION", r"source.py: cell 1 of all cells, line 1: BEGIN"),
     ],
 )
 def test_a_source_that_cannot_be_taken_apart_is_said(tmp_path: Path, name: str, text: str, said: str) -> None:

@@ -155,9 +155,10 @@ def describe(error: StudentRaised) -> str:
     """Return the student's own exception with their own lines, as they would see it at home."""
     if error.missing_module and error.missing_attribute is None:
         return f"Your code needs the module `{error.missing_module}`, {not_found(error.missing_module)}"
-    more = error.message.partition("; ")[2]
+    detail = error.message.partition("; ")[2]
+    more = f" {detail[:1].upper()}{detail[1:]}." if detail else ""
     head = {
-        "time": "Your code did not finish in time and was stopped" + (f": {more}." if more else "."),
+        "time": "Your code did not finish in time and was stopped." + more,
         "memory": "Your code asked for more memory than it may use.",
         "recursion": "Your code called itself too often (RecursionError).",
     }.get(error.limit or "", f"Your code raised {str(error).rstrip('.')}.")

@@ -157,7 +157,7 @@ class _Unpacking:
         known = self.files.pop(path, None)
         size = self._write(member, target)
         if known is not None:  # programs that show an archive differ in which one they show
-            self.notes.append(f"{path[:_MOST_NAME]} is in {self._archive} more than once; the last one counts.")
+            self.notes.append(f"{path[:_MOST_NAME]!r} is in {self._archive} more than once; the last one counts.")
         self.files[path] = size
 
     def _target(self, member: _Member, path: str) -> str:
