@@ -157,6 +157,82 @@ ATTENTION = """\
     )"""
 BLOCK = '    agree_on(outputs(student.Block), key.outputs_Block, tuples(sizes("n")), tuples(tensors("m", "n")))'
 
+HOMEWORK = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__(self, d, k):
+        super().__init__()
+        self.a = nn.Linear(d, 4)
+        self.b = nn.Linear(4, k)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+
+x = torch.randn(6, 3)
+y = torch.tensor([0, 1, 0, 1, 0, 1])
+Net(3, 2)(x)
+"""
+TRAIN = """
+def train(model, x, y, epochs=5, lr=0.5):
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for epoch in range(epochs):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+train(Net(3, 2), x, y, epochs=5)
+"""
+HOMEWORK_NET = """\
+    agree_on(outputs(student.Net), key.outputs_Net, tuples(sizes("n"), integers(1, 4)), tuples(tensors("m", "n")))"""
+HOMEWORK_TRAIN = """\
+    agree_on(
+        trained(student.train), key.trained_train, networks(lambda: nn.Linear(3, 2)), tensors("n", 3),
+        tensors("n", elements=integers(0, 1)), """
+USES = """
+import torch
+from torch import nn
+
+class Images(nn.Module):
+    def __init__(self, k):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(1, 4, 3), nn.Linear(64, k)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)).flatten(1))
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Embedding(10, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return torch.sigmoid(self.b(self.a(x).mean(1))).squeeze(-1)
+
+def classes(model, x):
+    return model(x).argmax(1)
+
+def likely(model, x):
+    return model(x) > 0.5
+
+def kernel(model, x):
+    return len(model(x)) + model.a.kernel_size[0]
+
+images, words = torch.randn(5, 1, 6, 6), torch.arange(20).reshape(4, 5) % 10
+classes(Images(3), images), classes(nn.Sequential(Images(3)), images), likely(Words(), words), kernel(Images(3), images)
+"""
+OF_USES = {
+    "classes": "networks(lambda: nn.Sequential(nn.Flatten(), nn.Linear(36, 3))), ",
+    "likely": "networks(lambda: nn.Sequential(nn.EmbeddingBag(10, 1), nn.Flatten(start_dim=0), nn.Sigmoid())), ",
+    "kernel": "built(key.Images, ",
+}
+
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorded:
@@ -178,6 +254,30 @@ def test_what_is_proposed(recorded: Recorded) -> None:
                 assert proposal.warnings == ["`Attention.split` is not tested: only what the network computes is."] * (
                     name == "Attention"
                 )
+
+
+def test_network_and_its_training_are_both_homework() -> None:
+    for source, names in [(HOMEWORK, ["Net"]), (HOMEWORK + TRAIN, ["train", "Net"])]:
+        found = recorded_homework(source, *names)
+        proposals = [of_class(name, found) if name == "Net" else of_function(name, found) for name in names]
+        bodies = ["\n".join(line for line in each.body if "#" not in line) for each in proposals]
+        assert bodies == [HOMEWORK_TRAIN, HOMEWORK_NET][-len(names) :], [each.why_not for each in proposals]
+
+
+def test_layers_replace_networks_that_students_write() -> None:
+    found = recorded_homework(USES, "Images", "Words", *OF_USES)
+    with Rows() as row:
+        for name, part in OF_USES.items():
+            with row(name):
+                proposal = of_function(name, found)
+                assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
+
+
+def recorded_homework(source: str, *names: str) -> Recorded:
+    found = run([Cell("code", source, 1)], frozenset(names))
+    assert found.failed == []
+    found.written = frozenset(names)
+    return found
 
 
 def test_why_nothing_is_proposed(recorded: Recorded) -> None:

@@ -38,3 +38,10 @@ def test_a_cell_of_tests_runs_to_its_end_although_its_library_is_missing() -> No
     recorded = run([Cell("code", solution, 1), Cell("code", "\n".join(test), 2, about)], frozenset({"f"}))
     assert [call.args for call in recorded.calls["f"]] == [(1,), (-1,), (2,), (3,)]
     assert recorded.failed == [(2, "ModuleNotFoundError: No module named 'nose'")]
+
+
+def test_calls_after_the_run_are_not_recorded() -> None:
+    source = "class Point:\n    def __init__(self, x):\n        self.x = x\n\ndef f(x):\n    return x\n\nf(Point(3))"
+    recorded = run([Cell("code", source, 1)], frozenset({"f", "Point"}))
+    recorded.namespace["f"](recorded.namespace["Point"](4))
+    assert len(recorded.calls["f"]) == len(recorded.calls["Point.__init__"]) == 1

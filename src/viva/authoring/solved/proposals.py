@@ -18,7 +18,7 @@ from viva.authoring.solved.proposal import WIDTH, Proposal, used_in, written_cal
 from viva.authoring.solved.recorded_run import Recorded, seeded
 from viva.authoring.solved.scalar_forms import Undrawable
 from viva.authoring.solved.solution_code import constants_in, raised_in, summary_of, texts_in
-from viva.authoring.solved.trained_proposal import of_networks
+from viva.authoring.solved.trained_proposal import of_networks, replace_networks
 from viva.authoring.solved.trial import Answers, fitted, is_plain, plain_of, refuses_other_sizes
 from viva.compare.agree import difference
 from viva.compare.context import Context
@@ -47,6 +47,7 @@ def _of_known_function(proposal: Proposal, function: Callable[..., object], reco
     name = proposal.name
     proposal.warnings += unused_argument(name, function)
     calls, own = recorded.calls.get(name, []), raised_in(function)
+    replace_networks(function, calls, recorded.written)
     try:
         forms, answers, refusing = _fitted(name, function, recorded, own)
     except Undrawable as what:

@@ -58,6 +58,8 @@ class Recorded:
     """Functions that read a variable of the notebook which is also passed to them, and as which argument."""
     made: dict[int, tuple[object, inspect.BoundArguments]] = field(default_factory=dict)
     """By identity, the objects of the notebook's classes, and what each was made from."""
+    is_running: bool = True
+    """Whether the notebook still runs: what the trials call later is none of its calls."""
 
     def copied(self, call: inspect.BoundArguments) -> inspect.BoundArguments:
         """Return a copy of the arguments of a call; of the objects in it, too, it is known what they were made from."""
@@ -120,9 +122,10 @@ class Recorder:
 
         @functools.wraps(constructor)
         def noting(made: Any, *args: Any, **kwargs: Any) -> None:
-            with contextlib.suppress(Exception):  # what cannot be copied is not kept
-                call = inspect.signature(constructor).bind(None, *args, **kwargs)
-                recorded.note(made, recorded.copied(call))
+            if recorded.is_running:
+                with contextlib.suppress(Exception):  # what cannot be copied is not kept
+                    call = inspect.signature(constructor).bind(None, *args, **kwargs)
+                    recorded.note(made, recorded.copied(call))
             constructor(made, *args, **kwargs)
 
         type.__setattr__(cls, "__init__", noting)
@@ -135,7 +138,7 @@ class Recorder:
         @functools.wraps(function)
         def calling(*args: Any, **kwargs: Any) -> Any:
             call = None
-            if len(kept) < MOST_CALLS:
+            if self._recorded.is_running and len(kept) < MOST_CALLS:
                 with contextlib.suppress(Exception):  # what cannot be copied is not kept
                     call = inspect.signature(function).bind(*args, **kwargs)
                     if len(kept) < _MOST_COMPARED:
@@ -172,6 +175,7 @@ def run(cells: Sequence[Cell], names: frozenset[str]) -> Recorded:
             _run_cell(cell, names, recorded)
         except Exception as error:
             recorded.failed.append((cell.number, _last_line(error)))
+    recorded.is_running = False
     return recorded
 
 

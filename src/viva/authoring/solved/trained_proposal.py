@@ -2,15 +2,18 @@
 
 import copy
 import inspect
+import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
 from viva.authoring.solved.forms import Form, Forms
+from viva.authoring.solved.network_code import is_network
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded
-from viva.authoring.solved.trial import tried
+from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, tried, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.submissions.statement_names import used_names
@@ -28,6 +31,53 @@ _LITTLE: Final = 1e-6
 """How much weights are changed to see whether errors of rounding, a tenth of it, grow."""
 _MUCH: Final = 1e-2
 _SLIGHTLY: Final = 1e-5
+
+
+def replace_networks(function: Callable[..., Any], calls: Iterable[inspect.BoundArguments], written: Set[str]) -> None:
+    """Pass layers of torch in place of networks that students write, so that all students' functions get the same.
+
+    Args:
+        function: the solution's function.
+        calls: the notebook's calls of it, changed in place; one that it does not answer with such layers stays.
+        written: the names that students write.
+    """
+    for call in calls:
+        for name, network in list(call.arguments.items()):
+            if is_network(network) and not written.isdisjoint(type(part).__name__ for part in network.modules()):
+                try:
+                    call.arguments[name] = _layers_like(network, *_first_use(network, function, call))
+                    _first_use(call.arguments[name], function, call)
+                except Exception:  # it uses more of the network than what that computes
+                    call.arguments[name] = network
+
+
+def _first_use(network: Any, function: Callable[..., Any], call: inspect.BoundArguments) -> tuple[Any, Any]:
+    """Return what a function first gives to a network, and what that computes; raise what the function raises."""
+    seen: list[tuple[Any, Any]] = []
+    hook = network.register_forward_hook(lambda _, inputs, output: seen.append((*inputs, output)))
+    given = copy.deepcopy(call)
+    hook.remove()
+    with suppress(TooSlow), within(LONGEST_CALL_S):
+        function(*given.args, **given.kwargs)
+    return seen[0]
+
+
+def _layers_like(network: Any, given: Any, output: Any) -> Any:
+    """Return layers of torch that take what is given to a network, and compute something of the same size."""
+    from torch import nn
+
+    size = tuple(output.shape[1:])
+    if not given.is_floating_point():
+        words = next(part.num_embeddings for part in network.modules() if isinstance(part, nn.Embedding))
+        layers = [(nn.Embedding if output.ndim > given.ndim else nn.EmbeddingBag)(words, (1, *size)[-1])]
+    elif given.shape[:-1] == output.shape[:-1]:
+        layers = [nn.Linear(given.shape[-1], output.shape[-1])]
+    else:
+        layers = [nn.Flatten(), nn.Linear(math.prod(given.shape[1:]), math.prod(size))]
+        layers += [nn.Unflatten(1, size)] if size[1:] else []
+    layers += [] if size else [nn.Flatten(0)]
+    layers += [nn.Sigmoid()] if output.min() >= 0 and output.max() <= 1 else []
+    return nn.Sequential(*layers) if layers[1:] else layers[0]
 
 
 def of_networks(
