@@ -66,6 +66,7 @@ def _layers_like(network: Any, given: Any, output: Any) -> Any:
     """Return layers of torch that take what is given to a network, and compute something of the same size."""
     from torch import nn
 
+    layers: list[Any]
     size = tuple(output.shape[1:])
     layers: list[nn.Module]
     if not given.is_floating_point():
