@@ -66,6 +66,7 @@ def _contradicted_example(name: str, recorded: Recorded) -> str:
     """Return which example in the docstring a function contradicts; one that only looks otherwise is none."""
     function = recorded.originals[name]
     runner = _Examples()
+    recorded.is_running = True  # the examples are calls of the notebook, too
     try:
         tests = doctest.DocTestFinder(recurse=False).find(function, name, globs=dict(recorded.namespace), module=False)
         with redirect_stdout(io.StringIO()), within(_EXAMPLES_S):
@@ -73,6 +74,8 @@ def _contradicted_example(name: str, recorded: Recorded) -> str:
                 runner.run(test, out=lambda _: None)
     except (Exception, TooSlow):
         return ""
+    finally:
+        recorded.is_running = False
     if runner.failed is None:
         return ""
     example, found = runner.failed

@@ -59,7 +59,7 @@ class Recorded:
     made: dict[int, tuple[object, inspect.BoundArguments]] = field(default_factory=dict)
     """By identity, the objects of the notebook's classes, and what each was made from."""
     is_running: bool = True
-    """Whether the notebook still runs: what the trials call later is none of its calls."""
+    """Whether the notebook or an example in a docstring runs: what the trials call later is not recorded."""
 
     def copied(self, call: inspect.BoundArguments) -> inspect.BoundArguments:
         """Return a copy of the arguments of a call; of the objects in it, too, it is known what they were made from."""
