@@ -68,7 +68,6 @@ def _layers_like(network: Any, given: Any, output: Any) -> Any:
 
     layers: list[Any]
     size = tuple(output.shape[1:])
-    layers: list[nn.Module]
     if not given.is_floating_point():
         words = next(part.num_embeddings for part in network.modules() if isinstance(part, nn.Embedding))
         layers = [(nn.Embedding if output.ndim > given.ndim else nn.EmbeddingBag)(words, (1, *size)[-1])]
