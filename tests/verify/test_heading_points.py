@@ -36,6 +36,13 @@ def test_right_points(tmp_path: Path, handout: str) -> None:
     assert complaints(tmp_path, handout, **{"1_1": 3, "1_10": 2}) == ()
 
 
+def test_parts_with_a_common_beginning(tmp_path: Path) -> None:
+    assert (
+        complaints(tmp_path, "### 1c.i Same (4 points)\n### 1c.ii How many? (7 points)\n", **{"1c_i": 4, "1c_ii": 7})
+        == ()
+    )
+
+
 def test_other_points(tmp_path: Path) -> None:
     found = complaints(tmp_path, "## 2.1 Softmax (5 points)\n## 2.2 Prose (1 point)\n", **{"2_1": 3})
     assert found == ("the tests of 2.1 add up to 3 points, but handout.md says 5 points",)

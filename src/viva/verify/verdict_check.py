@@ -7,6 +7,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
+from viva.submissions.notebook_prose import number_of
 from viva.verify.expected_verdicts import ExampleSubmission
 
 _HEADING_POINTS: Final = re.compile(
@@ -46,8 +47,8 @@ def heading_complaints(assignment: Assignment, entries: Sequence[Entry]) -> tupl
 
 def _is_below(number: str, heading: str) -> bool:
     """Return whether a test belongs to a heading: 1a.ii belongs to 1a and to 1, but 1.10 does not belong to 1.1."""
-    rest = number.removeprefix(heading)
-    return number.startswith(heading) and not (rest[:1].isdigit() and heading[-1].isdigit())
+    parts = number_of(heading)
+    return number_of(number)[: len(parts)] == parts
 
 
 def complaints(example: ExampleSubmission, score: Score) -> list[str]:
