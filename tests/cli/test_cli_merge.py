@@ -79,7 +79,7 @@ def test_a_file_takes_what_another_pass_has_marked(viva: Viva, passes: Passes, t
     assert (early.read_bytes(), late.read_bytes()) == before
     result = read(tmp_path / "all.json")
     assert (result["score"], result["extra_data"]["still_open"]) == (12, "1")
-    assert "not graded yet" in viva("diff", early, tmp_path / "all.json").out
+    assert "more pending" in viva("diff", early, tmp_path / "all.json").out
 
 
 def test_without_a_place_the_first_is_completed_and_again_changes_nothing(viva: Viva, passes: Passes) -> None:

@@ -9,7 +9,7 @@ from viva.config.rubric import Item, Question, Rubric
 from viva.model import Entry, Score, Status, Submission
 from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.rubric_checks import rubric_complaints
-from viva.verify.verdict_check import complaints
+from viva.verify.verdict_check import blank_answers
 
 ONE = Question("1", "Why?", Fraction(2), (Item("all", Fraction(2), "everything"),), evidence=("test_sums", "1"))
 
@@ -69,8 +69,8 @@ def test_a_question_that_one_known_submission_reaches_is_asked() -> None:
 @pytest.mark.parametrize("verdict", ["accepted", "wrong"])
 def test_a_right_submission_has_a_text_for_every_question(verdict: str) -> None:
     example = ExampleSubmission(f"{verdict}/a", verdict, Submission("a", (), "0"))
-    blank = complaints(example, score(entry("test_why", "1", Status.NEEDS_REVIEW, "1"), SUMS))
+    blank = blank_answers(example, score(entry("test_why", "1", Status.NEEDS_REVIEW, "1"), SUMS))
     found = [text for text in blank if "no text was found for 1, which a person grades" in text]
     assert len(found) == (verdict == "accepted")
     answered = replace(entry("test_why", "1", Status.NEEDS_REVIEW, "1"), written="Because.")
-    assert not any("no text" in text for text in complaints(example, score(answered, SUMS)))
+    assert not any("no text" in text for text in blank_answers(example, score(answered, SUMS)))

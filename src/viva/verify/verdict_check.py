@@ -54,8 +54,7 @@ def _is_below(number: str, heading: str) -> bool:
 def complaints(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong with the score, one sentence each; empty if it is right as far as the tests ran."""
     found = [*_grader_errors(score), *_differences(example, score)]
-    found += [] if found or waits(example, score) else _by_folder(example, score)
-    return [*found, *_unwritten(example, score)]
+    return found or ([] if waits(example, score) else _by_folder(example, score))
 
 
 def waits(example: ExampleSubmission, score: Score) -> bool:
@@ -64,7 +63,7 @@ def waits(example: ExampleSubmission, score: Score) -> bool:
     return not left_out.isdisjoint(example.failing or ())
 
 
-def _unwritten(example: ExampleSubmission, score: Score) -> list[str]:
+def blank_answers(example: ExampleSubmission, score: Score) -> list[str]:
     """Return which questions a right submission leaves blank; the key holds no answers in words."""
     if example.verdict != "accepted" or example.name == "key":
         return []

@@ -20,7 +20,7 @@ from viva.verify.mutants.mutant_report import survivor
 from viva.verify.mutants.mutant_trial import judge
 from viva.verify.mutants.quick_mutants import LIMIT_S, ten
 from viva.verify.rubric_checks import rubric_complaints
-from viva.verify.verdict_check import complaints, heading_complaints, points_complaint, waits
+from viva.verify.verdict_check import blank_answers, complaints, heading_complaints, points_complaint, waits
 
 LOAD_S: Final = 1.5
 CALL_S: Final = 3.0
@@ -172,7 +172,7 @@ def _findings(
     found = [Finding("points", (*([complaint] if complaint else []), *by_heading))]
     if rubric.questions:
         found.append(Finding("rubric", rubric_complaints(rubric, scores)))
-    return [*found, *(_finding(k, results[k.name]) for k in examples)]
+    return [*found, *(_finding(assignment, k, results[k.name]) for k in examples)]
 
 
 def _mutant(assignment: Assignment, mutant: Mutant, result: _Result) -> Finding:
@@ -181,11 +181,12 @@ def _mutant(assignment: Assignment, mutant: Mutant, result: _Result) -> Finding:
     return Finding(mutant.name, (complaint,) if complaint else (), result.verified, is_mutant=True)
 
 
-def _finding(example: ExampleSubmission, result: _Result) -> Finding:
+def _finding(assignment: Assignment, example: ExampleSubmission, result: _Result) -> Finding:
     score = result.verified.score
+    blank = blank_answers(example, score) if assignment.suite is None else []  # a suite's own example is its author's
     return Finding(
         example.name,
-        tuple(complaints(example, score)),
+        (*complaints(example, score), *blank),
         result.verified,
         waits=waits(example, score),
         replayed=result.replayed,

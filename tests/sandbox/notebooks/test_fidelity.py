@@ -106,6 +106,9 @@ def normal(outputs: Outputs, *, by_chance: bool = False) -> Outputs:
             joined.append(output)
     if by_chance:
         joined.sort(key=lambda output: output["output_type"] != "stream")
+    for output in joined:
+        if output["output_type"] == "stream":  # what a progress bar overwrites is not kept
+            output["text"] = re.sub(r"[^\n]*\r(?=[^\r\n])", "", output["text"])
     return _sorted_streams(joined)
 
 
