@@ -170,13 +170,14 @@ def test_a_call_log_is_the_same_with_and_without_it_and_gives_it_again(course: _
 
 @pytest.mark.long
 def test_cells_that_were_not_run_say_so(course: _Course) -> None:
-    endless = ["while True: pass"] * 3
+    endless = ["while True: pass"] * 4  # two of them use up the time, of which the third may get a last moment
     graded = course.graded({"a.ipynb": notebook("print('kept')", *endless, "print('never')")})
     cells = valid(graded.notebook)["cells"][1:]
     said = [cell["metadata"].get("viva", {}).get("status") for cell in cells]
-    assert said == [None, "timeout", "timeout", "skipped", "skipped"]
-    assert [cell["execution_count"] for cell in cells] == [1, 2, 3, None, None]
-    assert outputs(graded.notebook)[0][0]["text"] == "kept\n" and outputs(graded.notebook)[4] == []
+    assert said[:3] == [None, "timeout", "timeout"] and said[4:] == ["skipped", "skipped"]
+    counts = [cell["execution_count"] for cell in cells]
+    assert counts[:3] == [1, 2, 3] and counts[4:] == [None, None]
+    assert outputs(graded.notebook)[0][0]["text"] == "kept\n" and outputs(graded.notebook)[5] == []
 
 
 def test_a_program_that_puts_out_too_much_gets_a_file_of_bounded_size(course: _Course) -> None:
