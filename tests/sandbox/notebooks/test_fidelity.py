@@ -84,7 +84,10 @@ def in_viva(sources: list[str], *, by_kernel: bool = False) -> list[Outputs]:
             return [cell["outputs"] for cell in reply["ok"]["cells"]]
         box.ask("begin_notebook", **how)
         replies: Any = [box.ask("next_cell", timeout_s=80.0, cell=cell, cell_s=60.0) for cell in cells]
-    return [reply["ok"]["outputs"] for reply in replies]
+    outputs = {reply["ok"]["number"]: reply["ok"]["outputs"] for reply in replies}
+    for reply in replies:
+        outputs |= dict(reply["ok"].get("earlier", []))
+    return [*outputs.values()]
 
 
 def normal(outputs: Outputs, *, by_chance: bool = False) -> Outputs:

@@ -535,6 +535,12 @@ class Loader:
             how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "cell_s": cell_s}
             ran = untrusted.table(ask("next_cell", cell=cell, only_definitions=times_lost > 0, **how))
             _note_forbidden(report, path, ran)
+            for number, outputs in (
+                row for row in map(untrusted.rows, untrusted.rows(ran.get("earlier"))) if len(row) == 2
+            ):
+                for known in report.cells[path]:
+                    if untrusted.number(known.get("number")) == untrusted.number(number):
+                        known["outputs"] = outputs
             report.cells[path].append({**ran, "status": "died"} if times_lost else ran)
 
 

@@ -45,12 +45,15 @@ class Outputs:
         self._end_size = 0
         self._displayed: Dict[str, List[Output]] = {}
         """The displays of all cells by their id."""
+        self.has_updated = False
+        """Whether the current cell has changed a display, perhaps of an earlier cell."""
         self.drain: Callable[[], None] = _nothing
         """Reads what was written to the descriptors (descriptor_capture.py), so that the order is kept."""
 
     def begin(self) -> None:
         """Start a new cell."""
         self._items, self._clear_before_next, self._bytes_used = [], False, 0
+        self.has_updated = False
         self._cell_bytes_left = min(_CELL_BYTES, self._notebook_bytes_left)
         self._end, self._end_size = collections.deque(), 0
 
@@ -106,6 +109,7 @@ class Outputs:
         for item in self._displayed.get(display_id, ()) if type(display_id) is str else ():
             if self._reserve(_size_of(new["data"])):
                 item.update(new)
+                self.has_updated = True
 
     def error(self, raised: Raised) -> None:
         """Add an exception, with the student's own lines."""

@@ -77,7 +77,7 @@ class Notebooks:
 
         Returns:
             `{"number", "status", "raised", "outputs", "wall_s", "skipped", "forbidden": [str]}` with status "ok",
-            "raised", "timeout" or "skipped".
+            "raised", "timeout" or "skipped"; and `earlier`, `[[number, outputs]]`, if the cell has updated displays.
         """
         run = self._definitions_of if request.get("only_definitions") else self._cell
         result = run(request["cell"], request.get("cell_s"))
@@ -95,6 +95,8 @@ class WholeCells:
         self._outputs, self._namespace = Outputs(), vars(module)
         self._lenient = lenient
         self._cells = _runner(module, self._outputs, cells)
+        self._displayed: Dict[int, List[Output]] = {}
+        """The outputs of earlier cells with displays, which later ones can update."""
 
     def cell(self, cell: Cell, limit_s: Optional[float]) -> CellResult:
         """Run one cell, and return its result as `Notebooks.next_cell` does."""
@@ -109,7 +111,13 @@ class WholeCells:
             self._show_error(error, raised)
             if self._lenient:
                 define_the_rest(self._namespace, number, str(cell["source"]), error)
-        return _result(number, status, raised, self._outputs.finished(), _perf_counter() - began)
+        outputs = self._outputs.finished()
+        result = _result(number, status, raised, outputs, _perf_counter() - began)
+        if self._outputs.has_updated:
+            result["earlier"] = [[earlier, shown] for earlier, shown in self._displayed.items()]
+        if any(output["output_type"] == "display_data" for output in outputs):
+            self._displayed[number] = outputs
+        return result
 
     def _show_error(self, error: BaseException, raised: Raised) -> None:
         """Add the exception to the outputs; use a simple form if printing it fails, hangs, or the time is up."""

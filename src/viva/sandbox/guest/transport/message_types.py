@@ -41,6 +41,7 @@ class CellResult(TypedDict, total=False):
     outputs: List[Output]
     wall_s: float
     skipped: str
+    earlier: List[List[Any]]
 
 
 Compiled = Tuple[bytes, Dict[str, bytes]]
