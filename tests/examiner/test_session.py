@@ -84,7 +84,7 @@ class Load:
     def others(self, report: LoadReport) -> list[str]:
         return ["a.py", "b.py", "c.py"]
 
-    def load_other(self, ask: Callable[..., Any], left_s: Callable[[], float], report: LoadReport, path: str) -> None:
+    def load_file(self, ask: Callable[..., Any], left_s: Callable[[], float], report: LoadReport, path: str) -> None:
         report.loaded.append(path)
 
 

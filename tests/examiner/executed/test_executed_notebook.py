@@ -180,6 +180,12 @@ def test_cells_that_were_not_run_say_so(course: _Course) -> None:
     assert outputs(graded.notebook)[0][0]["text"] == "kept\n" and outputs(graded.notebook)[5] == []
 
 
+def test_a_later_cell_updates_a_display(course: _Course) -> None:
+    graded = course.graded({"a.ipynb": notebook("h = display('first', display_id=True)", "1", "h.update('second')")})
+    shown = outputs(graded.notebook)
+    assert shown[0][0]["data"] == {"text/plain": "'second'"} and shown[2] == []
+
+
 def test_a_program_that_puts_out_too_much_gets_a_file_of_bounded_size(course: _Course) -> None:
     flood = "for i in range(40): print(('\\x1b' + str(i)) * 10_000)"
     graded = course.graded({"a.ipynb": notebook(*[flood] * 12, "print('last')")})

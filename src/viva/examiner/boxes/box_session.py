@@ -186,7 +186,7 @@ class BoxSession:
         """Ask the box while it is loaded; what runs the student's code gets the time that loading has left.
 
         Raises:
-            StudentRaised: there is none left.
+            StudentRaised: loading has used up its time.
         """
         for limit in ("soft_s", "whole_s"):
             if limit in fields:
@@ -247,7 +247,7 @@ class BoxSession:
         path = self._others.pop(0)
         self._loading += 1
         try:
-            self._loader.load_other(self._raw, lambda: self.submission_left_s, report, path)
+            self._loader.load_file(self._raw, lambda: self.submission_left_s, report, path)
             self._more.append(path)
         except (BoxTimeout, BoxDied, ProtocolViolation) as error:
             self._drop()
@@ -264,7 +264,7 @@ class BoxSession:
         """Run what was run on demand in an earlier box, without repeating notes; return False if that ended the box."""
         for path in list(self._more):
             try:
-                self._loader.load_other(self._raw, lambda: self.submission_left_s, LoadReport(), path)
+                self._loader.load_file(self._raw, lambda: self.submission_left_s, LoadReport(), path)
             except (BoxTimeout, BoxDied, ProtocolViolation):
                 self._more.remove(path)
                 self._drop()

@@ -94,7 +94,7 @@ class LoadReport:
     files: dict[str, int] = field(default_factory=dict)
     """Every file in the box's work directory after unpacking, with its size in bytes."""
     answers_file: bytes | None = None
-    """The content of the file of answers; None if there is none."""
+    """The content of the file of answers; None if the submission has no such file."""
 
     def add(self, where: str, raised: StudentRaised) -> None:
         """Add what the student's code raised."""
@@ -176,12 +176,12 @@ class Loader:
         chosen = self.order(list(report.files))
         report.choice = choice_of(chosen, self._assignment.submission, self._has_given_name, self._compare)
         files = [*chosen, *self._completing(report, chosen)]
-        report.notes += self._left_out(report, files)
+        report.notes += self._describe_unrun_files(report, files)
         for path in files:
             if path.endswith(".ipynb"):
                 self._read_notebook(ask, report, path, data)
         for path in files:
-            self._load_file(ask, left_s, report, path)
+            self.load_file(ask, left_s, report, path)
         return report
 
     def _find_code(self, ask: Ask, report: LoadReport) -> None:
@@ -215,7 +215,7 @@ class Loader:
     def _has_given_name(self, path: str) -> bool:
         return PurePosixPath(path).name in self._given_names
 
-    def _left_out(self, report: LoadReport, files: Sequence[str]) -> list[str]:
+    def _describe_unrun_files(self, report: LoadReport, files: Sequence[str]) -> list[str]:
         """Return a sentence for each file that could be the work and is not run."""
         sentences = []
         for path in sorted(report.files):
@@ -239,16 +239,6 @@ class Loader:
         """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""
         left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
         return sorted((p for p in left if not self._compare(p).is_unchanged), key=_depth)
-
-    def load_other(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
-        """Run one of the other files in the time that is left.
-
-        Raises:
-            BoxError: the box ended.
-        """
-        self._running = None
-        report.loaded.append(path)
-        self._load_code(ask, left_s, report, path)
 
     def questions(self, tested: frozenset[str], *written: str) -> StarterProse:
         """Return the questions of the assignment as the starter words them.
@@ -401,7 +391,12 @@ class Loader:
         report.notebooks[path] = notebook
         report.notes += [f"{path}: {note}" for note in notebook.notes]
 
-    def _load_file(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
+    def load_file(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
+        """Run one file in the time that is left.
+
+        Raises:
+            BoxError: the box ended.
+        """
         self._running = None
         report.loaded.append(path)
         if not path.endswith(".ipynb"):
@@ -449,7 +444,7 @@ class Loader:
             for index, line in enumerate(map(untrusted.number, untrusted.rows(begun.get("lines")))):
                 self._running = path, index
                 if self._running in self._lost:
-                    report.problems.append(self._describe_lost(self._running, f"{path} line {line}"))
+                    report.problems.append(self._describe_lost_part(self._running, f"{path} line {line}"))
                     continue
                 spent_s = began_s - left_s()
                 if spent_s >= whole_s:
@@ -464,7 +459,7 @@ class Loader:
         except StudentRaised as error:
             report.add(path, error)
 
-    def _describe_lost(self, part: Part, where: str) -> LoadProblem:
+    def _describe_lost_part(self, part: Part, where: str) -> LoadProblem:
         text = f"was left out, because it {self._how_lost[part]}; the rest was run without it"
         return LoadProblem(where, text, is_left_out=True)
 
@@ -494,7 +489,7 @@ class Loader:
             elif status == "skipped":
                 unrun.append(number)
             if (path, number) in self._lost:
-                report.problems.append(self._describe_lost((path, number), where))
+                report.problems.append(self._describe_lost_part((path, number), where))
         if unrun:
             report.incomplete = True
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
@@ -535,13 +530,12 @@ class Loader:
             how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "cell_s": cell_s}
             ran = untrusted.table(ask("next_cell", cell=cell, only_definitions=times_lost > 0, **how))
             _note_forbidden(report, path, ran)
-            for number, outputs in (
-                row for row in map(untrusted.rows, untrusted.rows(ran.get("earlier"))) if len(row) == 2
-            ):
-                for known in report.cells[path]:
-                    if untrusted.number(known.get("number")) == untrusted.number(number):
-                        known["outputs"] = outputs
-            report.cells[path].append({**ran, "status": "died"} if times_lost else ran)
+            for row in map(untrusted.rows, untrusted.rows(ran.get("earlier"))[: source.number]):
+                index = untrusted.number(row[0]) - 1 if len(row) == 2 else -1
+                if 0 <= index < len(report.cells[path]):  # cells are numbered from 1, without gaps
+                    report.cells[path][index]["outputs"] = row[1]
+            status = {"status": "died"} if times_lost else {}
+            report.cells[path].append({**ran, "number": source.number, **status})
 
 
 def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:

@@ -6,6 +6,7 @@ imports it: once, statement by statement after one raises, and definitions only 
 
 from __future__ import annotations
 
+import ast
 import builtins
 import codecs
 import getpass
@@ -52,7 +53,7 @@ class Loading:
         self._ran: Dict[str, Ran] = {}
         self._is_stepped = False
         """Whether the next file that runs only begins, so that its statements are requested one by one."""
-        self._begun: Optional[Tuple[Source, Namespace]] = None
+        self._begun: Optional[Tuple[Source, List[ast.stmt], Namespace]] = None
 
     def load_module(self, request: Request) -> Dict[str, object]:
         """Run the file `path` as a module of its name, for at most `file_s` seconds; after that, only its definitions.
@@ -86,28 +87,20 @@ class Loading:
         self._is_stepped = False
         if self._begun is None:
             return {"errors": errors, "lines": []}
-        source = self._begun[0]
-        return {"errors": errors + source.broken(), "lines": [node.lineno for node in source.statements()]}
+        source, statements, _ = self._begun
+        return {"errors": errors + source.broken(), "lines": [node.lineno for node in statements]}
 
     def next_statement(self, request: Request) -> Dict[str, object]:
-        """Run the statement `index` of the module that was begun; return what `load_module` returns."""
+        """Run the statement `index` of the module that was begun; return what `load_module` does, but no `printed`."""
         if self._begun is None:
             raise RuntimeError("no module was begun")
-        source, namespace = self._begun
-        self._only_definitions = request.get("mode") == "definitions"
-        with Printed() as printed:
+        source, statements, namespace = self._begun
+        node, self._only_definitions = statements[request["index"]], request.get("mode") == "definitions"
+        with Printed():
             ran = source.run_statement(
-                source.statements()[request["index"]],
-                namespace,
-                only_definitions=self._only_definitions,
-                limit_s=request.get("file_s"),
+                node, namespace, only_definitions=self._only_definitions, limit_s=request.get("file_s")
             )
-        return {
-            "errors": ran.problems,
-            "skipped": ran.skipped,
-            "printed": printed.text(),
-            "forbidden": import_denylist.tried(),
-        }
+        return {"errors": ran.problems, "skipped": ran.skipped, "forbidden": import_denylist.tried()}
 
     def load_inside(self, request: Request) -> None:
         """Run the author's helpers, `sources` by file name; an error in them is the author's and raises here."""
@@ -163,7 +156,8 @@ class Loading:
         """
         if self._is_stepped:
             self._is_stepped = False
-            self._begun = Source(_text(filename), filename), vars(module)
+            source = Source(_text(filename), filename)
+            self._begun = source, source.statements(), vars(module)
             self._namespaces.add(_relative(filename), vars(module))
             self._ran[filename] = Ran([], [])
             return

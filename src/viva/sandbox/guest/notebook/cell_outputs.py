@@ -6,7 +6,7 @@ import base64
 import collections
 import io
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, List, Set, Tuple
 
 from .descriptor_capture import DescriptorCapture
 
@@ -43,17 +43,20 @@ class Outputs:
         self._end: Deque[str] = collections.deque()
         """The last of the texts that had no room."""
         self._end_size = 0
-        self._displayed: Dict[str, List[Output]] = {}
-        """The displays of all cells by their id."""
-        self.has_updated = False
-        """Whether the current cell has changed a display, perhaps of an earlier cell."""
+        self._number = 0
+        self._finished: Dict[int, List[Output]] = {}
+        """The outputs of earlier cells by their number."""
+        self._displayed: Dict[str, List[Tuple[int, Output]]] = {}
+        """The displays of all cells by their id, with the numbers of their cells."""
+        self._updated: Set[int] = set()
+        """The earlier cells whose displays the current cell has updated."""
         self.drain: Callable[[], None] = _nothing
         """Reads what was written to the descriptors (descriptor_capture.py), so that the order is kept."""
 
-    def begin(self) -> None:
-        """Start a new cell."""
+    def begin(self, number: int = 0) -> None:
+        """Start a new cell; it needs a number only if `earlier` is asked for."""
+        self._number, self._updated = number, set()
         self._items, self._clear_before_next, self._bytes_used = [], False, 0
-        self.has_updated = False
         self._cell_bytes_left = min(_CELL_BYTES, self._notebook_bytes_left)
         self._end, self._end_size = collections.deque(), 0
 
@@ -66,7 +69,12 @@ class Outputs:
             if item["output_type"] == "stream":
                 # Joining each part as it comes would take quadratic time.
                 item["text"] = _without_overwritten("".join(item["text"]))
+        self._finished[self._number] = self._items
         return self._items
+
+    def earlier(self) -> List[List[Any]]:
+        """Return number and outputs of each earlier cell whose displays the current cell has updated."""
+        return [[number, self._finished[number]] for number in sorted(self._updated)]
 
     def stream(self, name: str, text: str) -> None:
         """Add text on "stdout" or "stderr" to the last output if that has the same stream."""
@@ -101,15 +109,15 @@ class Outputs:
         """Add a display; `display_id` names it for `update`."""
         item: Output = {"output_type": "display_data", **_bundle(data, metadata)}
         if self._add(item) and type(display_id) is str:
-            self._displayed.setdefault(display_id, []).append(item)
+            self._displayed.setdefault(display_id, []).append((self._number, item))
 
     def update(self, data: Dict[str, object], metadata: Dict[str, object], display_id: object) -> None:
         """Replace the displays named `display_id`, in this cell and in earlier ones."""
         new = _bundle(data, metadata)
-        for item in self._displayed.get(display_id, ()) if type(display_id) is str else ():
+        for number, item in self._displayed.get(display_id, ()) if type(display_id) is str else ():
             if self._reserve(_size_of(new["data"])):
                 item.update(new)
-                self.has_updated = True
+                self._updated |= {number} - {self._number}
 
     def error(self, raised: Raised) -> None:
         """Add an exception, with the student's own lines."""

@@ -77,7 +77,7 @@ class Notebooks:
 
         Returns:
             `{"number", "status", "raised", "outputs", "wall_s", "skipped", "forbidden": [str]}` with status "ok",
-            "raised", "timeout" or "skipped"; and `earlier`, `[[number, outputs]]`, if the cell has updated displays.
+            "raised", "timeout" or "skipped"; and `earlier`, `[[number, outputs]]` of cells whose displays it updated.
         """
         run = self._definitions_of if request.get("only_definitions") else self._cell
         result = run(request["cell"], request.get("cell_s"))
@@ -95,13 +95,11 @@ class WholeCells:
         self._outputs, self._namespace = Outputs(), vars(module)
         self._lenient = lenient
         self._cells = _runner(module, self._outputs, cells)
-        self._displayed: Dict[int, List[Output]] = {}
-        """The outputs of earlier cells with displays, which later ones can update."""
 
     def cell(self, cell: Cell, limit_s: Optional[float]) -> CellResult:
         """Run one cell, and return its result as `Notebooks.next_cell` does."""
         number, began = int(cell["number"]), _perf_counter()
-        self._outputs.begin()
+        self._outputs.begin(number)
         status, raised = "ok", None
         try:
             within(limit_s, lambda: self._cells.run(number, str(cell["source"])))
@@ -111,12 +109,8 @@ class WholeCells:
             self._show_error(error, raised)
             if self._lenient:
                 define_the_rest(self._namespace, number, str(cell["source"]), error)
-        outputs = self._outputs.finished()
-        result = _result(number, status, raised, outputs, _perf_counter() - began)
-        if self._outputs.has_updated:
-            result["earlier"] = [[earlier, shown] for earlier, shown in self._displayed.items()]
-        if any(output["output_type"] == "display_data" for output in outputs):
-            self._displayed[number] = outputs
+        result = _result(number, status, raised, self._outputs.finished(), _perf_counter() - began)
+        result["earlier"] = self._outputs.earlier()
         return result
 
     def _show_error(self, error: BaseException, raised: Raised) -> None:
