@@ -20,11 +20,12 @@ def prepare_process() -> None:
     if os.name == "posix" and sys.getfilesystemencoding().lower() != "utf-8" and not sys.flags.utf8_mode:
         # Names of students would come out as question marks, in results too; only a new interpreter reads them right.
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  # this same program
-    out = sys.stdout
+    out, err = sys.stdout, sys.stderr
     errors = "backslashreplace" if out.errors == "strict" else out.errors  # where ASCII was asked for
-    sys.stdout = _Text(out.buffer, out.encoding, errors, line_buffering=out.isatty())
-    raw = io.BufferedWriter(_ErrorOutput(2, "w", closefd=False))
-    sys.stderr = _Text(raw, sys.stderr.encoding, sys.stderr.errors, line_buffering=True)
+    out_bytes = io.BufferedWriter(io.FileIO(1, "w", closefd=False))
+    err_bytes = io.BufferedWriter(_ErrorOutput(2, "w", closefd=False))
+    sys.stdout = _Text(out_bytes, out.encoding, errors, line_buffering=out.isatty())
+    sys.stderr = _Text(err_bytes, err.encoding, err.errors, line_buffering=True)
 
 
 class _Text(io.TextIOWrapper):
