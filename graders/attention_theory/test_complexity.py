@@ -59,7 +59,7 @@ def test_complexity_by_hand(submission: Any, key: Any, part: str) -> None:
 @number("1f")
 @weight(3)
 def test_attention_flops(student: Any) -> None:
-    """The three counts grow as M²k, MNk and N²k; further terms (projections, softmax) may be counted or not."""
+    """The three counts grow with M, N and k as attention does; projections and softmax may be counted or not."""
     check_counts(student, list(itertools.product((2, 3, 5, 9), (2, 4, 7), (1, 3, 8))))
 
 
