@@ -126,7 +126,7 @@ class Assignment:
         return self.data[0].parents[len(Path(self.data_names[0]).parts) - 1] if self.data else None
 
     @property
-    def given_names(self) -> frozenset[str]:
+    def handed_out_names(self) -> frozenset[str]:
         """Return the names of the files that students get or are asked for, as far as they are known."""
         given = self.graders / "source" if self.suite else self.starter
         names = [path.name for path in given.iterdir()] if given.is_dir() else []

@@ -37,7 +37,7 @@ def notes_on_answers(view: SubmissionView, entries: Sequence[Entry], *, is_check
 def _names_of_no_question(view: SubmissionView) -> list[str]:
     """Return the names that are neither a question nor a part of one; all are right if nothing is known."""
     asked = view.questions()
-    known = [*asked.numbers, *map(number_of, (*asked.answers, *asked.written, *view.asked_answers))]
+    known = [*asked.numbers, *map(number_of, (*asked.answers, *asked.written, *view.looked_up_answers))]
     return [name for name in view.answers_file.names if known and not _is_known(number_of(name), known)]
 
 

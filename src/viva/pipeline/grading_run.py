@@ -61,9 +61,10 @@ class Summary:
     """Submissions whose score an earlier run has kept."""
     unchanged: int = 0
     """How many of them had been graded by the same tests and the same viva."""
-    earlier: Counter[tuple[str, bool]] = field(default_factory=Counter)
-    """How many of them had been graded by other tests or another viva; by assignment, and whether the secret differed.
-    """
+    by_other_tests: Counter[str] = field(default_factory=Counter)
+    """How many of them had been graded by other tests or another viva, by assignment."""
+    by_other_secret: Counter[str] = field(default_factory=Counter)
+    """How many of them had been graded with another secret, by assignment."""
     weaker: Counter[str] = field(default_factory=Counter)
     """How many submissions are graded again because their score was made with a weaker isolation, by its level."""
 
@@ -195,7 +196,8 @@ class GradingRun:
         assert self._cache is not None, "there are scores of earlier runs"
         found = self._cache.sort(jobs, self._restore)
         self.summary.unchanged += found.unchanged
-        self.summary.earlier.update(found.earlier)
+        self.summary.by_other_tests.update(found.by_other_tests)
+        self.summary.by_other_secret.update(found.by_other_secret)
         return found
 
     def _restore(self, job: Job, decided: "DecidedScore", *, changed: bool) -> None:

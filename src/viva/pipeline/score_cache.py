@@ -48,9 +48,10 @@ class Sorted:
     to_grade: list[Job] = field(default_factory=list)
     unchanged: int = 0
     """How many were graded before, by the same tests and the same engine."""
-    earlier: Counter[tuple[str, bool]] = field(default_factory=Counter)
-    """How many were graded before by other tests or another engine, by assignment and whether the secret was another
-    one: a regrade would show what that changes."""
+    by_other_tests: Counter[str] = field(default_factory=Counter)
+    """How many were graded before by other tests or another engine, by assignment; `viva regrade` compares."""
+    by_other_secret: Counter[str] = field(default_factory=Counter)
+    """How many were graded before with another secret, by assignment."""
     weaker: Counter[str] = field(default_factory=Counter)
     """How many of `to_grade` were graded before with a weaker isolation, by its level."""
 
@@ -123,8 +124,10 @@ class ScoreCache:
                 continue
             if how is Standing.SAME:
                 found.unchanged += 1
+            elif how is Standing.OTHER_SECRET:
+                found.by_other_secret[job.assignment.name] += 1
             else:
-                found.earlier[job.assignment.name, how is Standing.OTHER_SECRET] += 1
+                found.by_other_tests[job.assignment.name] += 1
             score = _decided(people.by_hand, job, last.attempt_id, last.scored.score, people.held)
             restore(job, score, changed=last.kind != GRADED or people.by_hand.touches(last))
 

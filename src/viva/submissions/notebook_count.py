@@ -14,19 +14,19 @@ MOST_NOTEBOOKS: Final = 4
 """A student may split the work over a few notebooks; more of them mean that a whole folder was submitted."""
 
 
-def with_notebooks_counted(submission: Submission, given_names: frozenset[str]) -> Submission:
+def with_notebooks_counted(submission: Submission, handed_out_names: frozenset[str]) -> Submission:
     """Return the submission with a note if it holds more notebooks than asked for, and a problem if far more.
 
     Args:
         submission: a submission as it was opened.
-        given_names: the names of the assignment's files; notebooks with these names are never too many.
+        handed_out_names: the names of the assignment's files; notebooks with these names are never too many.
     """
     paths = sorted(file.path for file in submission.files if file.path.endswith(".ipynb"))
     count = len(paths)
-    expected = sum(name.endswith(".ipynb") and "*" not in name for name in given_names)
+    expected = sum(name.endswith(".ipynb") and "*" not in name for name in handed_out_names)
     if submission.problem or count <= max(1, expected):
         return submission
-    if any(PurePosixPath(path).name in given_names for path in paths):
+    if any(PurePosixPath(path).name in handed_out_names for path in paths):
         return submission
     if count <= max(MOST_NOTEBOOKS, expected):
         note = (
@@ -48,7 +48,7 @@ def same_answers(submission: Submission, assignment: Assignment) -> list[str]:
     If one of them has a name that the course handed out, it is one submission, and there are none.
     """
     files = [file for file in submission.files if "/" not in file.path and file.path.endswith(CODE)]
-    if len(files) < 2 or not assignment.given_names.isdisjoint(file.path for file in files):
+    if len(files) < 2 or not assignment.handed_out_names.isdisjoint(file.path for file in files):
         return []
     starter = starter_of(assignment.starter)
     answers = {file.path: starter.compare(file.path, file.data).answers for file in files}

@@ -181,11 +181,13 @@ def show_cached(summary: "Summary") -> None:
     if summary.unchanged:
         what = counted(summary.unchanged, "submission was", "submissions were")
         click.echo(f"{what} graded before and not again (--again grades again)")
-    for (name, is_other_secret), count in summary.earlier.items():
-        what = counted(count, "submission was", "submissions were")
-        how = f"by earlier tests of {name}, or an earlier viva,"
-        if is_other_secret:
-            how = f"with another course secret, so with other hidden inputs of {name} (set it as it was, if you can),"
-        click.echo(
-            f"{what} graded {how} and keep their scores: `viva regrade {name}` shows what a regrade would change"
-        )
+    for name, count in summary.by_other_tests.items():
+        _show_kept(name, count, f"by earlier tests of {name}, or an earlier viva,")
+    for name, count in summary.by_other_secret.items():
+        how = f"with another course secret, so with other hidden inputs of {name} (set it as it was, if you can),"
+        _show_kept(name, count, how)
+
+
+def _show_kept(name: str, count: int, how: str) -> None:
+    what = counted(count, "submission was", "submissions were")
+    click.echo(f"{what} graded {how} and keep their scores: `viva regrade {name}` shows what a regrade would change")

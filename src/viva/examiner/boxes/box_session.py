@@ -80,7 +80,7 @@ class BoxSession:
         """What the test needed for which the box was taken; None for a box without a GPU."""
         self._loader = loader
         self.questions = loader.questions
-        self.asked_answers: set[str] = set()
+        self.looked_up_answers: set[str] = set()
         """The numbers of answers that tests looked for."""
         self._limits = limits
         self._box: AnyBox | None = None

@@ -110,7 +110,7 @@ class Loader:
         self.starter = assignment.starter
         """The folder of the starter; it may not exist."""
         self._assignment = assignment
-        self._given_names = assignment.given_names
+        self._handed_out_names = assignment.handed_out_names
         self._inside = inside
         self._code = {file.path: file.data for file in submission.files}
         """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
@@ -192,8 +192,8 @@ class Loader:
     def order(self, paths: Sequence[str]) -> list[str]:
         """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
 
-        Of several, one with a name that was handed out comes first, then the one that defines most of what is asked. A
-        file that is still the starter is run only if there is nothing else.
+        Where there are several of a kind, a file with the name of one that was handed out comes first, and then those
+        that define most of what is asked. A file that is still the starter is run only if there is nothing else.
         """
         wanted = self._assignment.submission
         mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
@@ -213,7 +213,7 @@ class Loader:
         return not self._has_given_name(path), -len(self._compare(path).answers), *_depth(path)
 
     def _has_given_name(self, path: str) -> bool:
-        return PurePosixPath(path).name in self._given_names
+        return PurePosixPath(path).name in self._handed_out_names
 
     def _describe_unrun_files(self, report: LoadReport, files: Sequence[str]) -> list[str]:
         """Return a sentence for each file that could be the work and is not run."""

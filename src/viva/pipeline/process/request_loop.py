@@ -79,7 +79,7 @@ class _Grading:
 
     def __init__(self, sock: socket.socket, grader: AnyGrader, request: GradeRequest, lost: Callable[[], bool]) -> None:
         self._sock, self._grader, self._lost = sock, grader, lost
-        submission = with_notebooks_counted(request.submission, grader.assignment.given_names)
+        submission = with_notebooks_counted(request.submission, grader.assignment.handed_out_names)
         self._request = replace(request, submission=submission)
         self._own = grader if isinstance(grader, Grader) else None
         self._load_reports: list[LoadReport] = []

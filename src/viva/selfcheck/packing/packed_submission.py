@@ -43,7 +43,7 @@ def gather(path: Path, assignment: Assignment | None) -> tuple[ChosenFiles, tupl
     if not chosen.mains:
         raise UsageError(f"{path}: there is no notebook (.ipynb) and no Python file (.py) to submit.")
     files = tuple(File(safe(name), reader.read(name)) for name in chosen.paths)
-    names = assignment.given_names if assignment is not None else frozenset()
+    names = assignment.handed_out_names if assignment is not None else frozenset()
     counted = with_notebooks_counted(Submission(str(path), files, ""), names)
     if why := problem(files, is_folder=True, shown=str(path)) or counted.problem:
         raise UsageError(f"Not packed, because it could not be graded: {why}")

@@ -82,7 +82,7 @@ def unpack(request: Request) -> Dict[str, object]:
         os.unlink(sources.path_of(path))  # a box has no room for a large archive and its contents
     unpacking = _Unpacking(path)
     unpacking.unpack(_members(data))
-    return {"files": list(unpacking.files.items()), "notes": unpacking.all_notes()}
+    return {"files": list(unpacking.files.items()), "notes": unpacking.notes()}
 
 
 class _Unpacking:
@@ -93,21 +93,21 @@ class _Unpacking:
         self._bytes_left = MOST_BYTES
         self._left_out: DefaultDict[str, List[str]] = collections.defaultdict(list)
         """Names of members, by the reason."""
-        self.notes: List[str] = []
+        self._sentences: List[str] = []
         self.files: Dict[str, int] = {}
 
-    def all_notes(self) -> List[str]:
+    def notes(self) -> List[str]:
         left_out = [
             f"{self._archive}: left out {shorten_list(names)}, because {why}." for why, names in self._left_out.items()
         ]
-        return left_out + self.notes
+        return left_out + self._sentences
 
     def unpack(self, members: Iterator[_Member]) -> None:
         """Unpack the files that are part of the work, those of code first."""
         work = self._work(self._readable(members))
         names = {"/".join(member.parts()) for member in work}
         renamed, sentences = rename_code(names.union(self._names_there()))
-        self.notes += [f"{self._archive}: {sentence}" for sentence in sentences]
+        self._sentences += [f"{self._archive}: {sentence}" for sentence in sentences]
         for member in sorted(work, key=lambda member: not name_as_code(member.name).lower().endswith(_FIRST)):
             name = "/".join(member.parts())
             try:
@@ -120,12 +120,12 @@ class _Unpacking:
         try:
             yield from itertools.islice(members, MOST_MEMBERS)
             if next(members, None) is not None:
-                self.notes.append(f"{self._archive}: only its first {MOST_MEMBERS:,} entries were read.")
+                self._sentences.append(f"{self._archive}: only its first {MOST_MEMBERS:,} entries were read.")
         except Refused as error:
-            self.notes.append(f"{self._archive}: only its beginning was read, because {error}.")
+            self._sentences.append(f"{self._archive}: only its beginning was read, because {error}.")
         except _DAMAGED:
             known = "zip, tar, tar.gz, tar.bz2, tar.xz"
-            self.notes.append(f"{self._archive} is damaged, or no archive that is known here ({known}).")
+            self._sentences.append(f"{self._archive} is damaged, or no archive that is known here ({known}).")
 
     def _names_there(self) -> List[str]:
         """Return the names next to the archive, which no renamed file may take."""
@@ -157,7 +157,7 @@ class _Unpacking:
         known = self.files.pop(path, None)
         size = self._write(member, target)
         if known is not None:  # programs that show an archive differ in which one they show
-            self.notes.append(f"{path[:_MOST_NAME]!r} is in {self._archive} more than once; the last one counts.")
+            self._sentences.append(f"{path[:_MOST_NAME]!r} is in {self._archive} more than once; the last one counts.")
         self.files[path] = size
 
     def _target(self, member: _Member, path: str) -> str:
