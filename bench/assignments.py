@@ -1,6 +1,5 @@
 """Measure this course's assignments: one more submission without training, and the tests that train."""
 
-import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from bench.measure import BIN, Cost, run
 from viva.config import load_course
+from viva.submissions.examples import lay_out
 
 COURSE = Path(__file__).parents[1]
 SECRET = {"VIVA_SECRET": "the measurements need no secret"}
@@ -23,7 +23,8 @@ def another_submission(rounds: int) -> None:
         fixtures = COURSE / "fixtures" / assignment / "submissions" / "accepted"
         with tempfile.TemporaryDirectory() as name:
             for turn in ("first", "second"):
-                shutil.copytree(fixtures, Path(name, turn))
+                for path in fixtures.iterdir():
+                    lay_out(path, Path(name, turn, path.name))
             once = sorted(Path(name, "first").iterdir())
             twice = [*once, *sorted(Path(name, "second").iterdir())]
             pairs = [[grade(assignment, paths, "--no-training") for paths in (once, twice)] for _ in range(rounds)]
@@ -41,7 +42,9 @@ def tests_that_train() -> None:
         for path in paths:
             without, alone = grade(assignment, [path], "--no-training"), grade(assignment, [path], "--training")
             with tempfile.TemporaryDirectory() as name:
-                copies = [Path(shutil.copytree(path, Path(name, turn, path.name))) for turn in ("first", "second")]
+                copies = [Path(name, turn, path.name) for turn in ("first", "second")]
+                for copy in copies:
+                    lay_out(path, copy)
                 paired = grade(assignment, copies, "--training", workers=2)
             print(
                 f"| {assignment} | {path.parent.name}/{path.name} | {alone.cpu_s - without.cpu_s:.1f} "

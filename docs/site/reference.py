@@ -24,9 +24,8 @@ _WHERE = {
     "assignment": "`assignments/<a>/assignment.yaml`",
     "rubric": "`assignments/<a>/rubric.yaml`",
     "exceptions": "`assignments/<a>/exceptions.yaml`",
-    "expected": "`fixtures/<a>/submissions/expected.yaml`",
+    "submission": "`fixtures/<a>/submissions/<kind>/<name>/submission.yaml`",
 }
-_EXPECTED = "What each example submission must get, by its path such as `wrong/keeps_case`."
 _RESULTS = """\
 # results.json
 
@@ -90,7 +89,7 @@ def course_files_page() -> str:
     for name in COURSE_FILES:
         schema = {**schema_of(name)}
         what = str(schema.get("description", "")).removeprefix(f"{name}.yaml: ").capitalize()
-        schema["description"] = f"{what or _EXPECTED} It is {_WHERE[name]}."
+        schema["description"] = f"{what} It is {_WHERE[name]}."
         parts += sections(schema, f"{name}.yaml")
     return "\n".join(parts)
 

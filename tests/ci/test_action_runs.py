@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +9,8 @@ import pytest
 from ci_action import ROOT, run_action
 from ci_log import outside, runner
 from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in, write_course
+
+from viva.submissions.examples import lay_out
 
 pytestmark = pytest.mark.long
 OURS = {"stop-commands", "error", "warning", "notice", "group", "endgroup"}
@@ -58,7 +59,7 @@ def temporary(tmp_path: Path) -> Path:
 def test_submissions_of_this_course(name: str, tmp_path: Path, temporary: Path) -> None:
     """The course is found in the action's own repository, the assignment in the submission."""
     workspace = tmp_path / "workspace"
-    shutil.copytree(SUBMISSIONS / name, workspace)
+    lay_out(SUBMISSIONS / name, workspace)
     job = run_action(workspace, temporary, assignment="translation_and_masks")
     assert (job.status, job.last) == (0, "Verdict"), job.log + job.errors
     result = json.loads(Path(job.outputs["results"]).read_bytes())

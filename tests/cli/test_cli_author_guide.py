@@ -18,7 +18,7 @@ from viva.config.rubric_file import load_rubric
 from viva.examiner import plugin
 from viva.model import Status
 from viva.model.score import VISIBILITIES
-from viva.verify.expected_verdicts import VERDICTS, ExpectedVerdict
+from viva.submissions.examples import EXAMPLE_NAME, KINDS, ExampleFile
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
 SUBMISSIONS = "fixtures/first_steps/submissions"
@@ -94,10 +94,10 @@ def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> 
     ran = verify(shell)
     assert ran.returncode == 1
     for name in ("accepted/counter", "wrong/keeps_case"):
-        assert f"✗ BROKEN  first_steps: {name}" in ran.stdout and f"`{name}/solution.py`" in text
-        example = course / SUBMISSIONS / name / "solution.py"
-        example.write_text(example.read_text("utf-8") + source.split('"""\n', 1)[1], "utf-8")
-    last = last_of_longest(course)
+        assert f"✗ BROKEN  first_steps: {name}" in ran.stdout and f"`{name}" in text
+    example = course / SUBMISSIONS / "accepted/counter/solution.py"
+    example.write_text(example.read_text("utf-8") + source.split('"""\n', 1)[1], "utf-8")
+    last = last_of_longest(course, shell, text)
     ran = verify(shell)
     assert ran.returncode == 0 and "7 known verdicts hold, 0 do not" in ran.stdout, ran.stdout
 
@@ -107,15 +107,15 @@ def test_a_question_from_nothing_to_full_marks(shell: Shell, tmp_path: Path) -> 
     assert "It equals a known mistake: the last of the longest words." in shell(f"viva check {last}").stdout
 
 
-def last_of_longest(course: Path) -> Path:
+def last_of_longest(course: Path, shell: Shell, text: str) -> Path:
     """A wrong example that makes the mistake which the guide's hint names."""
-    folder = course / SUBMISSIONS / "wrong" / "last_of_longest"
-    folder.mkdir()
-    right = (course / SUBMISSIONS / "accepted/counter/solution.py").read_text("utf-8")
-    wrong = right.replace("max(text.split()", "max(reversed(text.split())")
-    assert wrong != right
-    (folder / "solution.py").write_text(wrong, "utf-8")
-    return folder
+    lay_out, store = re.findall(r"^viva example .*$", text, re.M)
+    assert shell(lay_out).returncode == 0
+    edited = course.parent / "edited/solution.py"
+    right = edited.read_text("utf-8")
+    edited.write_text(right.replace("max(text.split()", "max(reversed(text.split())"), "utf-8")
+    assert "a copy of accepted/counter with 2 changed lines" in shell(store).stdout
+    return course / SUBMISSIONS / "wrong" / "last_of_longest"
 
 
 def test_every_fixture_that_the_guide_names_exists_and_the_other_way_round() -> None:
@@ -144,12 +144,11 @@ def test_every_comparison_that_the_guide_names_exists() -> None:
 
 def test_what_is_written_about_known_verdicts_is_what_is_read() -> None:
     text = section("5. Known verdicts")
-    for verdict in VERDICTS:
-        assert verdict in text
+    for kind in KINDS:
+        assert kind in text
     written = yaml.safe_load(blocks("yaml")[0])
-    assert len(written) == 2
-    for name, stated in written.items():
-        assert name.split("/")[0] in VERDICTS and set(stated) <= {field.name for field in fields(ExpectedVerdict)}
+    assert set(written) == {field.name for field in fields(ExampleFile)}
+    assert re.fullmatch(EXAMPLE_NAME, written["base"])
 
 
 def test_the_rubric_of_the_guide_is_read_and_marks(tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def training_course(own_course: Path) -> Path:
 
 
 def expect(course: Path, text: str, accepted: str = "{score: 9, training: 3}") -> None:
-    stated = f"wrong/never_learns: {text}\naccepted/plain: {accepted}\n"
-    (course / FIXTURES / "expected.yaml").write_text(stated, "utf-8")
+    for name, stated in {"wrong/never_learns": text, "accepted/plain": accepted}.items():
+        (course / FIXTURES / name / "submission.yaml").write_text(stated, "utf-8")
 
 
 def graded(viva: Viva, course: Path, source: str, *options: str) -> tuple[dict[str, Any], Any]:
@@ -95,7 +95,7 @@ def test_mutants_are_never_trained(viva: Viva, training_course: Path) -> None:
     ("options", "stated", "complaint"),
     [
         ([], "{score: 8}", "got 9 points, expected 8"),
-        ([], "{}", "got full marks; if it fails a test that was left out here, name it in expected.yaml"),
+        ([], "{}", "got full marks; if it fails a test that was left out here, name it in submission.yaml"),
         (["--training"], "{training: 2}", "training got 0 points, expected 2"),
         (["--training"], "{failing: []}", "should pass but did not: test_it_learns"),
     ],

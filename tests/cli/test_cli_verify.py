@@ -1,4 +1,4 @@
-"""`viva verify`: known verdicts hold or are said to be broken; expected.yaml is read strictly."""
+"""`viva verify`: known verdicts hold or are said to be broken; submission.yaml is read strictly."""
 
 import shutil
 from pathlib import Path
@@ -27,12 +27,12 @@ def proved(own_course: Path) -> Path:
     }.items():
         hand_in(own_course / FIXTURES / name, source)
     hand_in(own_course / "assignments/words/starter", "def word_counts(text): ...\n\n\ndef total(numbers): ...\n")
-    expect(own_course, "wrong/keeps_case: {score: 3, failing: [test_word_counts, test_random_texts], message: hat}")
+    expect(own_course, "wrong/keeps_case", "{score: 3, failing: [test_word_counts, test_random_texts], message: hat}")
     return own_course
 
 
-def expect(course: Path, text: str) -> None:
-    (course / FIXTURES / "expected.yaml").write_text(text, "utf-8")
+def expect(course: Path, name: str, text: str) -> None:
+    (course / FIXTURES / name / "submission.yaml").write_text(text, "utf-8")
 
 
 @pytest.mark.long
@@ -67,7 +67,7 @@ def test_assignments_are_told_apart_and_in_order(viva: Viva, own_course: Path) -
 @pytest.mark.long
 def test_each_promise_of_a_folder_is_checked(viva: Viva, proved: Path) -> None:
     """Submissions that lie in a wrong folder, a starter that is solved, and a key that contradicts itself."""
-    expect(proved, "")
+    (proved / FIXTURES / "wrong/keeps_case/submission.yaml").unlink()
     fixtures = proved / FIXTURES
     for now, before in {
         "accepted": "wrong/keeps_case",
@@ -89,14 +89,14 @@ def test_each_promise_of_a_folder_is_checked(viva: Viva, proved: Path) -> None:
         "wrong/misplaced": "got full marks",
         "error/misplaced": "no test ended in an error",
         "timeout/misplaced": "no test ended in a timeout",
-        "starter": "state its score in expected.yaml if that is meant",
+        "starter": "state it in starter/submission.yaml if it is meant",
     }.items():
         assert complaint in broken.pop(name), ran.out
     assert "a right answer lost points: test_total failed" in broken.pop("key")
     assert not broken
 
 
-def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path) -> None:
+def test_what_submission_yaml_states_is_checked(viva: Viva, own_course: Path) -> None:
     complaints = {
         "score: 4": "got 3 points, expected 4",
         "failing: [test_word_counts]": "should pass but did not: test_random_texts",
@@ -104,10 +104,9 @@ def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path) -> N
         "failing: [test_nothing]": "test_nothing must fail, and there is no such test",
         "message: nobody says this": "no message to the student says 'nobody says this'",
     }
-    for number in range(len(complaints)):
+    for number, stated in enumerate(complaints):
         hand_in(own_course / FIXTURES / f"wrong/keeps_case{number}", KEEPS_CASE)
-    lines = [f"wrong/keeps_case{number}: {{{stated}}}" for number, stated in enumerate(complaints)]
-    expect(own_course, "\n".join(lines))
+        expect(own_course, f"wrong/keeps_case{number}", stated)
     ran = viva("verify")
     assert ran.status == 1
     of_each = ran.out.split("✗ BROKEN  words: wrong/keeps_case")[1:]
@@ -118,22 +117,21 @@ def test_what_expected_yaml_states_is_checked(viva: Viva, own_course: Path) -> N
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("wrong/keeps_csae: {}", "expected.yaml:1: wrong/keeps_csae: there is no such submission"),
-        (
-            "wrong/keeps_case:\n  scroe: 3",
-            "expected.yaml:2: wrong/keeps_case.scroe: there is no such key; did you mean",
-        ),
-        ("wrong/keeps_case: {score: 1/0}", "expected a number of points"),
-        ("wrong/keeps_case: {failing: test_total}", "expected a list"),
-        ("wrong/keeps_case: 3", "expected keys with values"),
-        ("- 3", "expected lines such as"),
+        ("mistake: M.\nscroe: 3", "submission.yaml:2: scroe: there is no such key; did you mean"),
+        ("score: 1/0", "expected a number of points"),
+        ("failing: test_total", "expected a list"),
+        ("- 3", "expected keys with values"),
         ("a: [", "invalid YAML: "),
-        ("starter: {score: 0}", "there is no such submission"),
+        ("base: accepted/plian", "submission.yaml: base: there is no example accepted/plian"),
+        ("base: ../keeps_case", "expected starter, or a kind and a name"),
+        ("base: wrong/keeps_case", "base: wrong/keeps_case is itself a copy of this example"),
+        ("base: accepted/plain\nwithout: [answers.yaml]", "without: the base has no file answers.yaml"),
     ],
 )
-def test_a_wrong_expected_yaml_is_one_sentence(viva: Viva, own_course: Path, text: str, said: str) -> None:
+def test_a_wrong_submission_yaml_is_one_sentence(viva: Viva, own_course: Path, text: str, said: str) -> None:
+    hand_in(own_course / FIXTURES / "accepted/plain", ACCEPTED)
     hand_in(own_course / FIXTURES / "wrong/keeps_case", KEEPS_CASE)
-    expect(own_course, text)
+    expect(own_course, "wrong/keeps_case", text)
     ran = viva("verify")
     assert (ran.status, ran.out) == (1, "") and said in ran.sentence()
 

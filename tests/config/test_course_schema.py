@@ -6,14 +6,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 from click.testing import CliRunner
 from pydantic import TypeAdapter, ValidationError
 from rows import Rows
@@ -91,13 +90,20 @@ exceptions:
 - {students: bo, excused: true, by: M. Weber, reason: exchange year}
 - {students: bo, points: -2.5, by: J. Doe, reason: copied 2.1}
 """,
-    "expected": """\
-starter: {score: 0, note: asks for nothing}
-wrong/counts: {score: 25/3, training: 2, failing: [test_a], message: "expected 3"}
+    "submission": """\
+base: accepted/plain
+without: [answers.yaml]
+mistake: Counts everything twice.
+score: 25/3
+training: 2
+failing: [test_a]
+message: "expected 3"
 """,
 }
 NAMES = [f"{file}.yaml" for file in COURSE_FILES]
-FIRST = {"grader": "course", "assignment": "title", "rubric": "questions", "exceptions": "exceptions"}
+FIRST = {
+    "grader": "course", "assignment": "title", "rubric": "questions", "exceptions": "exceptions", "submission": "base",
+}  # fmt: skip
 
 # What only reading tells: times that are written well, but are too long.
 LOOSER = {("release.gradescope.timeout", '"24h"'), ("release.gradescope.timeout", '"9d"')}
@@ -120,19 +126,11 @@ def read(file: str, text: str) -> Any:
     document = CourseDocument(Path(f"{file}.yaml"), read_yaml(text))
     module, name = COURSE_FILES[file]
     model = getattr(import_module(module), name)
-    if is_dataclass(model):
-        return document.read(model)  # type: ignore[type-var]
-    if not isinstance(document.document.value, dict):
-        raise document.error((), "expected names.")
-    return {name: document.read(model.__args__[1], (name,)) for name in document.document.value}
+    return document.read(model)
 
 
 def accepts(file: str, value: Any) -> bool:
     return jsonschema.Draft202012Validator(schema_of(file)).is_valid(value)
-
-
-def plain(value: Any) -> Any:
-    return {name: asdict(each) for name, each in value.items()} if isinstance(value, dict) else asdict(value)
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -176,7 +174,7 @@ def test_a_default_is_what_the_key_may_hold(file: str) -> None:
 
 
 def test_every_file_of_this_repository_is_accepted_and_pydantic_reads_the_same() -> None:
-    folders = [*ROOT.glob("assignments/*"), *ROOT.glob("fixtures/*/submissions"), ROOT, *TEMPLATE.rglob("*")]
+    folders = [*ROOT.glob("assignments/*"), *ROOT.glob("fixtures/*/submissions/*/*"), ROOT, *TEMPLATE.rglob("*")]
     found = [folder / name for folder in folders for name in NAMES if (folder / name).is_file()]
     assert len(found) >= 15 and {path.name for path in found} == set(NAMES) - {"exceptions.yaml"}
     with Rows() as row:
@@ -185,7 +183,7 @@ def test_every_file_of_this_repository_is_accepted_and_pydantic_reads_the_same()
                 value = read_document(path).document.value
                 jsonschema.Draft202012Validator(schema_of(path.stem)).validate(value)
                 of_pydantic = pydantic_of(path.stem).validate_json(json.dumps(value))
-                assert plain(of_pydantic) == plain(read(path.stem, path.read_text("utf-8")))
+                assert asdict(of_pydantic) == asdict(read(path.stem, path.read_text("utf-8")))
 
 
 def test_the_examples_of_the_guides_are_accepted() -> None:
@@ -197,7 +195,7 @@ def test_the_examples_of_the_guides_are_accepted() -> None:
         if file:
             jsonschema.Draft202012Validator(schema_of(file)).validate(value)
             seen.add(file)
-    assert {"assignment", "rubric", "exceptions"} <= seen
+    assert {"assignment", "rubric", "exceptions", "submission"} <= seen
 
 
 LARGEST = pytest.param("assignment", marks=pytest.mark.long)
@@ -216,13 +214,13 @@ def test_what_the_schema_refuses_the_reader_refuses_and_the_other_way_round(file
                 value = replaced(full, at, odd)
                 with row(*at, odd):
                     try:
-                        result = plain(read(file, json.dumps(value)))
+                        result = asdict(read(file, json.dumps(value)))
                     except CourseError:
                         if validator.is_valid(value):
                             looser.add((".".join(map(str, at)), json.dumps(odd)))
                         continue
                     assert validator.is_valid(value), "the reader accepts it"
-                    assert plain(adapter.validate_json(json.dumps(value))) == result
+                    assert asdict(adapter.validate_json(json.dumps(value))) == result
     assert looser == (LOOSER if file == "assignment" else set())
 
 
@@ -249,9 +247,10 @@ def test_what_the_schema_refuses_the_reader_refuses_and_the_other_way_round(file
         ("rubric", "questions: {a: {title: T, points: -1, items: [{id: x, points: 1, text: X}]}}\n"),
         ("exceptions", "exceptions: [{students: ada, due: 2026-12-05T00:00:00Z, reason: ill}]\n"),
         ("exceptions", "exceptions: [{students: [], excused: true, by: A, reason: B}]\n"),
-        ("expected", "starter: {scor: 0}\n"),
-        ("expected", "starter: {score: many}\n"),
-        ("expected", "starter: {failing: test_a}\n"),
+        ("submission", "scor: 0\n"),
+        ("submission", "score: many\n"),
+        ("submission", "failing: test_a\n"),
+        ("submission", "base: right/a\n"),
     ],
 )
 def test_a_wrong_file_is_refused_by_the_schema_the_reader_and_pydantic(file: str, text: str) -> None:
@@ -262,11 +261,6 @@ def test_a_wrong_file_is_refused_by_the_schema_the_reader_and_pydantic(file: str
     if "items: []" not in text:
         with pytest.raises(ValidationError):
             pydantic_of(file).validate_json(json.dumps(value))
-
-
-def test_a_schema_of_expected_verdicts_knows_how_submissions_are_called() -> None:
-    assert not accepts("expected", {"right/a": {}})
-    assert accepts("expected", yaml.safe_load("accepted/a: {score: 5}"))
 
 
 def test_the_guide_says_how_an_editor_finds_the_schema() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from viva.config import Assignment
+from viva.submissions.examples import laid_out
 
 Files = dict[str, bytes]
 
@@ -90,8 +91,9 @@ class HandIn:
 
 
 def hand_in(path: Path, assignment: Assignment) -> HandIn:
-    """A fixture as it lies on the disk."""
-    files = {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+    """An example submission as a student would hand it in."""
+    with laid_out(path) as folder:
+        files = {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
     for name in [name for name in files if name.endswith(".zip")]:
         with zipfile.ZipFile(io.BytesIO(files.pop(name))) as archive:
             files |= {m.filename: archive.read(m) for m in archive.infolist() if not m.is_dir()}

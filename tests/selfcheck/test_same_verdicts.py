@@ -1,7 +1,6 @@
 """A live notebook gets the verdicts that the same work gets as a file: two ways to ask, one answer."""
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
+from viva.submissions.examples import lay_out
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def verdicts(entries: tuple[Entry, ...]) -> dict[str, tuple[str, Any]]:
 )
 def test_live_and_from_a_file(folder: Path, bare: Any, monkeypatch: pytest.MonkeyPatch, work: str) -> None:
     monkeypatch.setenv("VIVA_COURSE", str(ROOT))
-    shutil.copytree(ROOT / "fixtures" / work, folder, dirs_exist_ok=True)
+    lay_out(ROOT / "fixtures" / work, folder)
     name = work.split("/", maxsplit=1)[0]
     course = load_course(ROOT)
     assignment, wanted = course.assignment(name), GradeOptions(visible_only=True, training=False)

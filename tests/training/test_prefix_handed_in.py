@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
+from viva.submissions.examples import lay_out
 from viva.verify.expected_verdicts import key_submission
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ load = lambda name: Accuracy()
 @pytest.mark.parametrize("name", ["accepted/plain_loops", "accepted/torch_einsum"])
 def test_what_is_trained_at_home_gets_its_points(examiner: ExaminerProcess, name: str, tmp_path: Path) -> None:
     """The script that students get, in a folder of their own; prefix_length as a global and as an argument."""
-    shutil.copytree(SUBMISSIONS / name, tmp_path, dirs_exist_ok=True)
+    lay_out(SUBMISSIONS / name, tmp_path)
     for file, text in STAND_INS.items():
         (tmp_path / file).write_text(text, "utf-8")
     script = make_prefixes.HERE / "at_home.py"

@@ -12,7 +12,7 @@ COURSE_FILES: Final = {
     "assignment": ("viva.config.load_assignment", "AssignmentFile"),
     "rubric": ("viva.config.rubric_file", "RubricFile"),
     "exceptions": ("viva.config.policy_file", "ExceptionsFile"),
-    "expected": ("viva.verify.expected_verdicts", "EXPECTED_FILE"),
+    "submission": ("viva.submissions.examples", "ExampleFile"),
 }
 """Where the class is that each file is read into."""
 
@@ -23,7 +23,7 @@ def command(file: str) -> int:
     """Print the JSON Schema of results.json, or of a course file.
 
     FILE is results (the default), grader, assignment, rubric, exceptions or
-    expected. With the schema of a course file, your editor explains its keys
+    submission. With the schema of a course file, your editor explains its keys
     and marks mistakes.
     """
     click.echo(json.dumps(schema_of(file), indent=2, ensure_ascii=False))

@@ -11,6 +11,7 @@ from viva.model import File, Submission
 from viva.model.errors import UsageError
 from viva.sandbox.guest.loading.student_files import ENVIRONMENT_MARKS, is_not_the_work, rename_code, shorten_list
 from viva.submissions import content_checks
+from viva.submissions.examples import is_example, laid_out
 from viva.submissions.file_names import is_worth_a_note, safe
 from viva.submissions.opening_by_descriptor import (
     Folder,
@@ -38,7 +39,7 @@ def open_submission(
     max_files: int = 2000,
     withheld: Callable[[], Container[tuple[int, int]]] = frozenset,
 ) -> Submission:
-    """Read a submission: a file or a folder.
+    """Read a submission: a file or a folder; of an example that is a copy of another one, all its files.
 
     Args:
         path: the file or folder.
@@ -54,7 +55,11 @@ def open_submission(
 
     Raises:
         UsageError: nothing exists at the path, or a folder on the way to it is a link; the command is at fault.
+        CourseError: an example submission cannot be laid out; see `lay_out`.
     """
+    if is_example(path):
+        with laid_out(path) as folder:
+            return open_submission(folder, name, max_mib=max_mib, max_files=max_files, withheld=withheld)
     reader = _Reader(max_mib << 20, max_files, withheld)
     shown = safe(path.absolute().name or str(path))
     try:

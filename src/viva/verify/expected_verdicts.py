@@ -3,39 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Final
 
 from viva.config import Assignment, Course
-from viva.config.read_config import CourseDocument, read_document, suggest
-from viva.config.yaml_types import STRICT, Points, Text, TextOrNothing, matching
 from viva.model import File, Submission
 from viva.model.errors import CourseError
 from viva.submissions import open_submission
-
-VERDICTS: Final = ("accepted", "partial", "wrong", "error", "timeout", "hostile")
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectedVerdict:
-    """What a submission must get."""
-
-    __pydantic_config__ = STRICT
-
-    score: Points | None = None
-    """The exact points it must get in the tests that run everywhere; null if its folder's name says all."""
-    training: Points | None = None
-    """The exact points it must get in the tests that train; compared where they are run."""
-    failing: tuple[Text, ...] | None = None
-    """The test functions that must not pass, and no other."""
-    message: TextOrNothing = ""
-    """Words that the student must read in some visible test."""
-    note: TextOrNothing = ""
-    """For readers of this file."""
-
-
-_NAME: Final = f"starter|({'|'.join(VERDICTS)})/.+"
-EXPECTED_FILE: Final = dict[Annotated[str, matching(_NAME, "a verdict and a name")], ExpectedVerdict]
-"""expected.yaml: what is expected, by the submission's verdict and name: `wrong/unclipped_counts`."""
+from viva.submissions.examples import KINDS, STARTER, read_example
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +33,16 @@ def example_submissions(course: Course, assignment: Assignment) -> list[ExampleS
     """Return key, starter and fixtures of an assignment, in a stable order.
 
     Raises:
-        CourseError: expected.yaml is wrong, or mentions a fixture that does not exist; or there is no submission at
-            all, where a suite needs no key.
+        CourseError: an example is wrong (see `lay_out`); or there is no submission at all, where a suite needs no key.
     """
     folder = course.root / "fixtures" / assignment.name / "submissions"
-    paths = {"starter": assignment.starter} if assignment.starter.is_dir() else {}
-    for verdict in VERDICTS:
-        found = sorted((folder / verdict).iterdir()) if (folder / verdict).is_dir() else []
-        paths |= {f"{verdict}/{path.name}": path for path in found}
-    expected = _expectations(folder / "expected.yaml", list(paths))
     has_key = assignment.suite is None or (assignment.graders / "key.py").is_file()
     examples = [ExampleSubmission("key", "accepted", key_submission(course, assignment))] if has_key else []
-    examples += [_example(name, path, expected.get(name, ExpectedVerdict())) for name, path in paths.items()]
+    if assignment.starter.is_dir():
+        examples.append(_example(STARTER, assignment.starter, folder / STARTER))
+    for kind in KINDS:
+        found = sorted((folder / kind).iterdir()) if (folder / kind).is_dir() else []
+        examples += [_example(f"{kind}/{path.name}", path, path) for path in found]
     if not examples:
         raise CourseError(f"{folder}: nothing here has a known verdict; put a right submission into accepted/<name>/.")
     return examples
@@ -100,7 +71,8 @@ def key_submission(course: Course, assignment: Assignment) -> Submission:
     return Submission("key", tuple(files), digest)
 
 
-def _example(name: str, path: Path, expected: ExpectedVerdict) -> ExampleSubmission:
+def _example(name: str, path: Path, described: Path) -> ExampleSubmission:
+    expected = read_example(described)
     return ExampleSubmission(
         name=name,
         verdict=name.split("/")[0],
@@ -110,19 +82,3 @@ def _example(name: str, path: Path, expected: ExpectedVerdict) -> ExampleSubmiss
         failing=expected.failing,
         message=expected.message,
     )
-
-
-def _expectations(path: Path, names: list[str]) -> dict[str, ExpectedVerdict]:
-    """Return what expected.yaml says, by the name of the submission; empty if there is no such file."""
-    if not path.is_file():
-        return {}
-    document: CourseDocument = read_document(path)
-    written = document.document.value
-    if not isinstance(written, dict):
-        if written is None:
-            return {}
-        raise document.error((), "expected lines such as `wrong/unclipped_counts: {score: 85}`.")
-    for name in written:
-        if name not in names:
-            raise document.error((name,), f"there is no such submission in {path.parent}{suggest(name, names)}")
-    return {name: document.read(ExpectedVerdict, (name,)) for name in written}

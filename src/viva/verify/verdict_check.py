@@ -103,7 +103,7 @@ def _differences(example: ExampleSubmission, score: Score) -> list[str]:
         left_out = {_test_name(e) for e in score.entries if _is_undecided(e)}
         lost = {_test_name(e) for e in compared if e.status.is_lost}
         if unknown := wanted - {_test_name(e) for e in score.entries}:
-            return [f"expected.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
+            return [f"submission.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
         if lost - wanted:
             found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
         if passed := wanted - lost - left_out:
@@ -130,7 +130,7 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
     decided = score.graded_points
     statuses = {e.status for e in score.entries}
     match example.verdict:
-        case "accepted" if score.earned != decided:
+        case "accepted" | "bases" if score.earned != decided:
             return [f"a right answer lost points: {_lost_tests(score)}"]
         case "partial" if not 0 < score.earned < decided:
             return [f"got {_points(score.earned)} of {_in_points(decided)}, expected some but not all"]
@@ -141,14 +141,14 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
         case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
             return ["no test ended in a timeout"]
         case "starter" if example.score is None and score.earned > 0:
-            return [f"the starter gets {_in_points(score.earned)}; state its score in expected.yaml if that is meant"]
+            return [f"the starter gets {_in_points(score.earned)}; state it in starter/submission.yaml if it is meant"]
     return []
 
 
 def _unless_left_out(score: Score) -> str:
     """Return what to state where a test that was left out may be the one that fails."""
     if any(e.status is Status.DEFERRED for e in score.entries):
-        return "; if it fails a test that was left out here, name it in expected.yaml (failing: [test_…])"
+        return "; if it fails a test that was left out here, name it in submission.yaml (failing: [test_…])"
     return ""
 
 

@@ -133,7 +133,7 @@ def test_a_submission_with_other_text_has_another_hash() -> None:
 
 @pytest.mark.parametrize("name", COURSE.assignments)
 def test_every_accepted_submission_is_broken(name: str) -> None:
-    """Those whose points are stated in expected.yaml were left out: eleven of transfer_learning."""
+    """Those whose points are stated were left out: eleven of transfer_learning."""
     assignment = COURSE.assignment(name)
     folder = COURSE.root / "fixtures" / name / "submissions" / "accepted"
     broken = {example.name for example in accepted(example_submissions(COURSE, assignment), assignment)}

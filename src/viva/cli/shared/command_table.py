@@ -19,6 +19,7 @@ GROUPS: Final[dict[str, dict[str, Command]]] = {
     "Write": {
         "new": Command("new", "Add an assignment to a course."),
         "new-test": Command("new_test", "Create a test for a question."),
+        "example": Command("example", "Write out an example submission, or store one."),
         "verify": Command("verify", "Test the tests: grade the example submissions."),
         "preview": Command("preview", "Show what students will get and see."),
         "schema": Command("schema", "Print the JSON Schema of a course file or of results.json."),

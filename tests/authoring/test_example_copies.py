@@ -1,0 +1,72 @@
+"""Example submissions are stored as what they change in a right one."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from cli_course import ACCEPTED, KEEPS_CASE, hand_in, write_course
+
+from viva.authoring.example_copies import StoredExample, copy_example, store_example
+from viva.config import Course, load_course
+from viva.model.errors import UsageError
+from viva.submissions import open_submission
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    root = write_course(tmp_path / "course")
+    submissions = root / "fixtures/words/submissions"
+    hand_in(submissions / "accepted/plain", ACCEPTED)
+    hand_in(submissions / "accepted/other", "import collections\n" * 20)
+    return load_course(root)
+
+
+def store(course: Course, name: str, source: Path, mistake: str = "M.", base: str | None = None) -> StoredExample:
+    return store_example(course, course.assignment("words"), name, source, base, mistake)
+
+
+def test_what_is_stored_is_laid_out_again(course: Course, tmp_path: Path) -> None:
+    edited = tmp_path / "edited"
+    copy_example(course, course.assignment("words"), "accepted/plain", edited)
+    code = edited / "solution.py"
+    code.write_text(code.read_text("utf-8").replace(".lower()", ""), "utf-8")
+    (edited / "weights.bin").write_bytes(b"\xff\x00")
+    stored = store(course, "wrong/x", edited)
+    assert (stored.base, stored.changed_lines, stored.whole_files) == ("accepted/plain", 2, 1)
+    assert {path.name for path in stored.folder.iterdir()} == {"submission.yaml", "mistake.patch", "weights.bin"}
+    assert open_submission(stored.folder, "x").files == open_submission(edited, "x").files
+
+
+def test_what_is_expected_of_an_example_stays(course: Course, tmp_path: Path) -> None:
+    edited = hand_in(tmp_path / "edited", KEEPS_CASE)
+    stored = store(course, "wrong/x", edited)
+    described = stored.folder / "submission.yaml"
+    described.write_text(described.read_text("utf-8") + "score: 1/3\nfailing: [test_total]\n", "utf-8")
+    hand_in(tmp_path / "edited", KEEPS_CASE + "\n# edited\n")
+    store(course, "wrong/x", edited, mistake="")
+    told = yaml.safe_load(described.read_text("utf-8"))
+    assert told == {"base": stored.base, "mistake": "M.", "score": "1/3", "failing": ["test_total"]}
+    assert open_submission(stored.folder, "x").files == open_submission(edited, "x").files
+
+
+def test_what_has_nothing_in_common_is_stored_in_full(course: Course, tmp_path: Path) -> None:
+    stored = store(course, "hostile/x", hand_in(tmp_path / "edited", "import os\nos._exit(0)\n"))
+    assert stored.base is None and (stored.folder / "solution.py").read_text("utf-8") == "import os\nos._exit(0)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "base", "said"),
+    [
+        ("x", "M.", None, "'x' is not an example: give a kind and a name"),
+        ("wrong/..", "M.", None, "is not an example"),
+        ("wrong/x", "", None, "What is wrong with wrong/x"),
+        ("wrong/x", "M.", "accepted/plian", "There is no example accepted/plian; did you mean `accepted/plain`"),
+    ],
+)
+def test_what_cannot_be_stored_is_one_sentence(
+    course: Course, tmp_path: Path, name: str, mistake: str, base: str | None, said: str
+) -> None:
+    edited = hand_in(tmp_path / "edited", KEEPS_CASE)
+    with pytest.raises(UsageError, match=said):
+        store(course, name, edited, mistake, base)
+    assert not (course.root / "fixtures/words/submissions/wrong").exists()

@@ -1,0 +1,107 @@
+"""Example submissions that are a copy of another one: laid out, stored, and refused in one sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from viva.model.errors import CourseError
+from viva.submissions import open_submission
+from viva.submissions.examples import lay_out
+from viva.submissions.patches import BadPatch, apply_patch, make_patch
+
+RIGHT = "import math\n\n\ndef root(x):\n    return math.sqrt(x)\n\n\ndef half(x):\n    return x / 2\n"
+WRONG = RIGHT.replace("x / 2", "x // 2")
+PATCH = make_patch("solution.py", RIGHT, WRONG)
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, "utf-8", newline="")
+    return folder
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """A folder of examples with a right one that has two files, and a starter."""
+    write(tmp_path / "assignments/roots/starter", {"solution.py": "def root(x): ...\n"})
+    folder = tmp_path / "fixtures/roots/submissions"
+    write(folder / "accepted/plain", {"solution.py": RIGHT, "answers.yaml": "1: 2\n"})
+    return folder
+
+
+def files_of(example: Path) -> dict[str, bytes]:
+    return {file.path: file.data for file in open_submission(example, "x").files}
+
+
+def test_a_copy_has_the_files_of_its_base_and_its_own(examples: Path) -> None:
+    told = "base: accepted/plain\nwithout: [answers.yaml]\nmistake: Halves are rounded.\n"
+    wrong = write(examples / "wrong/x", {"submission.yaml": told, "mistake.patch": PATCH, "more/own.py": "a = 1\n"})
+    assert files_of(wrong) == {"solution.py": WRONG.encode(), "more/own.py": b"a = 1\n"}
+    copy = write(examples / "wrong/y", {"submission.yaml": "base: wrong/x\n", "solution.py": "b = 2\n"})
+    assert files_of(copy) == {"solution.py": b"b = 2\n", "more/own.py": b"a = 1\n"}
+    starter = write(examples / "partial/z", {"submission.yaml": "base: starter\n", "own.py": "c = 3\n"})
+    assert files_of(starter).keys() == {"solution.py", "own.py"}
+
+
+def test_an_example_in_full_is_what_lies_there_but_for_its_description(examples: Path) -> None:
+    whole = write(examples / "wrong/x", {"submission.yaml": "score: 1\n", "solution.py": WRONG})
+    assert files_of(whole) == {"solution.py": WRONG.encode()}
+
+
+def test_a_submission_of_a_student_is_never_laid_out(tmp_path: Path, examples: Path) -> None:
+    """Its own files say nothing about where it is: `base:` must not reach the course's files."""
+    mine = write(tmp_path / "class/wrong/ada", {"submission.yaml": "base: accepted/plain\n", "solution.py": WRONG})
+    assert files_of(mine).keys() == {"submission.yaml", "solution.py"}
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"mistake.patch": PATCH.replace("x / 2", "x / 3")}, "does not apply: solution.py does not have the lines"),
+        ({"mistake.patch": PATCH.replace("solution.py", "other.py")}, "does not apply: there is no file other.py"),
+        ({"mistake.patch": make_patch("solution.py", RIGHT, WRONG)[:24]}, "does not apply: it is not a unified diff"),
+        ({"mistake.patch": PATCH.replace("x // 2", "x / 2")}, "mistake.patch changes nothing"),
+        ({"mistake.patch": ""}, "mistake.patch changes nothing"),
+    ],
+)
+def test_a_patch_that_makes_no_mistake_is_refused(examples: Path, files: dict[str, str], said: str) -> None:
+    wrong = write(examples / "wrong/x", {"submission.yaml": "base: accepted/plain\n", **files})
+    with pytest.raises(CourseError, match=said):
+        open_submission(wrong, "x")
+
+
+def test_an_example_without_any_file_is_refused(examples: Path, tmp_path: Path) -> None:
+    empty = write(examples / "wrong/x", {"submission.yaml": "score: 1\n"})
+    with pytest.raises(CourseError, match="has no files"):
+        lay_out(empty, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a\nb\nc\n", "a\nB\nc\n"),
+        ("a\nb", "a\nb\n"),
+        ("a\nb\n", "a\nb"),
+        ("a\r\nb\r\n", "a\r\nc\r\n"),
+        ("", "a\n"),
+        ("a\n", ""),
+        ("a\n\n\x0cb\u2028c\n", "a\n\n\x0cb\u2028d\n"),
+        ("-- a/x\n+\n", "++ b/x\n-\n"),
+        ("\\ No newline at end of file\n", "x"),
+    ],
+)
+def test_a_patch_makes_exactly_the_text_from_which_it_was_made(before: str, after: str) -> None:
+    assert apply_patch(make_patch("f", before, after), {"f": before, "g": ""}) == {"f": after}
+
+
+def test_a_patch_follows_lines_that_moved(tmp_path: Path) -> None:
+    moved = '"""Roots."""\n\n' + RIGHT
+    assert apply_patch(PATCH, {"solution.py": moved}) == {"solution.py": moved.replace("x / 2", "x // 2")}
+    edited = PATCH.replace("\n \n", "\n\n")  # as editors that remove spaces at the end of lines leave it
+    assert apply_patch(edited, {"solution.py": RIGHT}) == {"solution.py": WRONG}
+
+
+def test_a_line_of_no_diff_is_named() -> None:
+    with pytest.raises(BadPatch, match="it has the line 'def'"):
+        apply_patch(PATCH + "def\n", {"solution.py": RIGHT})
