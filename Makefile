@@ -28,7 +28,7 @@ DEMO_SECRET := the demonstration's secret, known to everybody
 # and one process would wait for the others.
 PYTEST := $(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder
 # Tests of the repository's own texts: make check runs them, and make test leaves them out.
-TEXTS := tests/test_architecture.py tests/test_plain_english.py tests/test_distribution.py tests/docs
+TEXTS := tests/test_architecture.py tests/test_distribution.py tests/docs
 # Those, and tests of pure functions, which need no process but their own.
 QUICK := $(TEXTS) tests/compare tests/config tests/formats tests/submissions tests/gradebook
 SUBMISSIONS := fixtures/translation_and_masks/submissions
