@@ -46,7 +46,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 # An interpreter whose own libraries stand before those of .venv: a .pth file puts these behind them.
-$(OLD)/.installed: requirements-transformers4.txt | $(BIN)/python
+$(OLD)/.installed: tests/reference/transformers4.txt | $(BIN)/python
 	$(BIN)/python -m venv --without-pip $(OLD)
 	$(BIN)/python -m pip --python $(OLD)/bin/python install --quiet --disable-pip-version-check --no-deps -r $<
 	$(BIN)/python -c '$(PRINT_LIBRARIES)' > "$$($(OLD)/bin/python -c '$(PRINT_LIBRARIES)')/behind.pth"
@@ -77,7 +77,7 @@ $(SITE)/.installed: $(VENV)/.installed-dev
 demo: $(VENV)/.installed
 	@rm -rf results/demo
 	@VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva grade --tier best -o results/demo \
-		$(foreach f,$(shell cat demo.txt),$(SUBMISSIONS)/$(f))
+		$(foreach f,$(shell cat docs/demo.txt),$(SUBMISSIONS)/$(f))
 
 # Types take as long as all the rest, so they are checked at the same time.
 check: $(VENV)/.installed-dev
@@ -116,9 +116,9 @@ gpu: $(VENV)/.installed-dev
 verify: $(VENV)/.installed-dev
 	$(BIN)/viva verify
 
-# Takes about half an hour on two cores; what it finds is stored with the repository. DEMO_SECRET makes runs comparable.
+# Takes about half an hour on two cores; what it finds goes to results/mutants. DEMO_SECRET makes runs comparable.
 mutants: $(VENV)/.installed-dev
-	VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva verify --mutants -o bench/mutants
+	VIVA_SECRET="$(DEMO_SECRET)" $(BIN)/viva verify --mutants -o results/mutants
 
 # Takes minutes: examiners killed at a hundred random moments; every score must be right all the same.
 kills: $(VENV)/.installed-dev
@@ -142,7 +142,7 @@ bench: $(VENV)/.installed-dev
 bench-everyday: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.everyday
 
-# CPU of another submission over 1 to 2,000 of them, as bench/flat.csv and bench/flat.svg.
+# CPU of another submission over 1 to 2,000 of them, as results/flat.csv and results/flat.svg.
 bench-flat: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.flat
 

@@ -2,7 +2,7 @@
 
 It runs the programs from which the thresholds were measured, with other seeds: 200 right runs together, 20 of each
 wrong program; every other go has one processor core, so that torch uses one thread. The error rates of verdicts, which
-fall after one to three runs, follow from those of one run. The figures go to bench/error_rates.json after each
+fall after one to three runs, follow from those of one run. The figures go to results/error_rates.json after each
 ten runs.
 
 Takes ten minutes of one core for bert_lora_fudge, and three quarters of an hour for each of the others.
@@ -23,7 +23,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.grading import training
 from viva.grading.training import share_at_most
 
-TARGET: Final = Path(__file__).parent / "error_rates.json"
+TARGET: Final = Path(__file__).parents[1] / "results/error_rates.json"
 FIRST_SEED: Final = 10_000
 """The thresholds were measured with smaller ones."""
 _SEEDS_EACH: Final = 10

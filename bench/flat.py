@@ -23,7 +23,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.submissions import open_submission
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "results"
 STEP = 20
 """The number of measurements whose median is a point of the picture."""
 _DISTINCT = 20
@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=2000, help="submissions")
     options = parser.parse_args()
     rows = measure(options.count)
+    FOLDER.mkdir(exist_ok=True)
     with (FOLDER / "flat.csv").open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["submission", "cpu_ms", "fixed_work_ms", "examiner_mib"])

@@ -1,7 +1,7 @@
 """`make soak`: thousands of submissions, one in ten hostile, by one examiner; nothing may be left over or grow.
 
 Hostile ones are programs of tests/hostile/programs, asked with short limits. Prints a short report, writes the figures
-to bench/soak.json, and ends with status 1 where something leaked, a score was wrong or honest submissions became
+to results/soak.json, and ends with status 1 where something leaked, a score was wrong or honest submissions became
 dearer.
 """
 
@@ -31,7 +31,7 @@ from viva.sandbox.host.limits import processes
 from viva.submissions import open_submission
 
 HOSTILE_TESTS: Final = Path(__file__).parents[1] / "tests" / "hostile"
-RESULT: Final = Path(__file__).with_name("soak.json")
+RESULT: Final = Path(__file__).parents[1] / "results/soak.json"
 EVERY: Final = 10
 """One submission in this many is hostile, and a snapshot is taken as often."""
 WARM: Final = 50
@@ -88,6 +88,7 @@ def main() -> None:
         shutil.rmtree(folder)
     found = [*soak.wrong, *leaks(soak.snapshots, soak.cost_ratio, soak.left)]
     report = {"submissions": options.count, **soak.figures(), "found": found}
+    options.output.parent.mkdir(exist_ok=True)
     options.output.write_text(json.dumps(report, indent=1) + "\n")
     print(soak.summary(), *(found or ["no leak, every score right"]), sep="\n")
     sys.exit(1 if found else 0)

@@ -21,7 +21,7 @@ WIDTH = 120
 
 def main() -> None:
     """Write docs/demo.svg and docs/results.schema.json; fail on a broken link."""
-    demo = [f"{SUBMISSIONS}/{name}" for name in (ROOT / "demo.txt").read_text("utf-8").split()]
+    demo = [f"{SUBMISSIONS}/{name}" for name in (ROOT / "docs/demo.txt").read_text("utf-8").split()]
     shown = [
         ("viva grade submissions/*", ["grade", "--tier", "best", *demo]),
         (

@@ -20,7 +20,7 @@ from viva.release.wheel import wheel
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DECLARED = PROJECT["optional-dependencies"]
-FOLDERS = (".ci", "assignments", "bench", "ci", "docs", "fixtures", "graders", "reference", "src", "tests")
+FOLDERS = (".ci", "assignments", "bench", "docs", "fixtures", "graders", "reference", "src", "tests")
 TEXTS = {".py", ".md", ".j2", ".yaml", ".yml", ".toml", ".txt", ".ipynb", ".sh", ".html", ".js", ".svg", ".json", ""}
 NOT_FOR_USERS = {"all", "oracles", "docs", "dev"}
 

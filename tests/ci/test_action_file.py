@@ -9,8 +9,8 @@ import pytest
 import yaml
 from ci_action import ACTION, EXPRESSION, ROOT, SCRIPTS, STEPS
 
-REUSABLE: dict[Any, Any] = yaml.safe_load((ROOT / "ci/reusable.yml").read_text("utf-8"))
-GITLAB: dict[str, Any] = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text("utf-8"))
+REUSABLE: dict[Any, Any] = yaml.safe_load((ROOT / "docs/recipes/reusable.yml").read_text("utf-8"))
+GITLAB: dict[str, Any] = yaml.safe_load((ROOT / "docs/recipes/gitlab.yml").read_text("utf-8"))
 GUIDE = (ROOT / "docs/ci.md").read_text("utf-8")
 STEP_KEYS = {"name", "id", "if", "uses", "with", "run", "shell", "working-directory", "env"}
 MAJOR_TAG = re.compile(r"[\w.-]+/[\w.-]+@v\d+")

@@ -32,7 +32,7 @@ RUNNER = {
 def bundle(tmp_path: Path) -> Path:
     """What Classroom 50 unpacks: the script with the course next to it."""
     write_course(tmp_path / "bundle" / "course")
-    (tmp_path / "bundle/autograder.py").write_bytes((ROOT / "ci/classroom50/autograder.py").read_bytes())
+    (tmp_path / "bundle/autograder.py").write_bytes((ROOT / "docs/recipes/classroom50/autograder.py").read_bytes())
     return tmp_path / "bundle"
 
 
@@ -68,7 +68,7 @@ def test_classroom50_is_told_where_nothing_could_be_graded(bundle: Path, tmp_pat
 
 @pytest.mark.parametrize(("source", "status"), [(RIGHT, 0), (KEEPS_CASE, 0), ("def", 0), (None, 1)])
 def test_gitlab_gets_its_reports(source: str | None, status: int, tmp_path: Path) -> None:
-    (job,) = yaml.safe_load((ROOT / "ci/gitlab.yml").read_text("utf-8")).values()
+    (job,) = yaml.safe_load((ROOT / "docs/recipes/gitlab.yml").read_text("utf-8")).values()
     root = write_course(tmp_path / "course")
     if source is None:
         (root / "graders/words/key.py").write_text("def")

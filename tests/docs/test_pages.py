@@ -76,12 +76,14 @@ def test_lists_are_read_alike_by_github_and_mkdocs(page: Path) -> None:
 
 
 def test_links_that_leave_the_docs_lead_to_places_in_the_site() -> None:
-    text = "[a](../ci/gitlab.yml) [b](../ARCHITECTURE.md#packages) [c](grades.md) [d](#here) `[e](../x)` [f](https://x)"
+    text = (
+        "[a](../constraints.txt) [b](../ARCHITECTURE.md#packages) [c](grades.md) [d](#here) `[e](../x)` [f](https://x)"
+    )
     assert rewritten(text, "docs/ci.md") == (
-        "[a](files/ci/gitlab.yml) [b](architecture.md#packages) [c](grades.md) [d](#here) `[e](../x)` [f](https://x)"
+        "[a](files/constraints.txt) [b](architecture.md#packages) [c](grades.md) [d](#here) `[e](../x)` [f](https://x)"
     )
     assert rewritten("[a](docs/ci.md) [b](LICENSE)", "CONTRIBUTING.md") == "[a](ci.md) [b](files/LICENSE)"
-    assert "files/ci/gitlab.yml" in site_files() and place_of("SECURITY.md") == "security.md"
+    assert "recipes/gitlab.yml" in site_files() and place_of("SECURITY.md") == "security.md"
 
 
 def test_an_escaped_bar_in_code_is_a_bar() -> None:
