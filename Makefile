@@ -122,7 +122,7 @@ mutants: $(VENV)/.installed-dev
 
 # Takes minutes: examiners killed at a hundred random moments; every score must be right all the same.
 kills: $(VENV)/.installed-dev
-	$(BIN)/python tests/faults/kills.py 100
+	$(BIN)/python -m tests.faults.kills 100
 
 # How many of a fixed sample of the engine's mutants `make test` notices, in a copy of this repository; takes an hour.
 engine-mutants: $(VENV)/.installed-dev
@@ -172,7 +172,7 @@ docs: $(SITE)/.installed
 
 # docs/report.png and docs/review*.png, with the distribution's Chromium.
 pictures: $(VENV)/.installed-dev
-	PYTHONPATH=tests/review:tests/records $(BIN)/python docs/pictures.py
+	PYTHONPATH=. $(BIN)/python docs/pictures.py
 
 clean:
 	rm -rf $(VENV) results build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

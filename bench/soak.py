@@ -106,11 +106,10 @@ class Soak:
 
     def __init__(self, folder: Path) -> None:
         sys.path.insert(0, str(HOSTILE_TESTS))  # the programs and their course belong to the tests
-        import grading_host
-        import hostile_course
-        from hostile_programs import ALL
+        from tests.support import hostile_course, hostile_grading_host
+        from tests.support.hostile_programs import ALL
 
-        self._folder, self._write = folder, grading_host.write
+        self._folder, self._write = folder, hostile_grading_host.write
         course = hostile_course.HostileCourse()
         for path, text in course.files().items():
             for short, long in _PATIENT_LIMITS.items() if path.endswith("assignment.yaml") else ():

@@ -20,8 +20,8 @@ from unittest import mock
 
 import yaml
 from PIL import Image
-from review_server import chromium, opened, served
 
+from tests.support.review_server import chromium, opened, served
 from viva.config import load_course
 from viva.formats.results_json import load_results
 from viva.model.hand_grading import FIRST, SECOND

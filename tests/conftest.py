@@ -6,8 +6,9 @@ from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import settings
-from shared_examiners import Parked, shared
-from source_constants import ignore_source_constants
+
+from tests.support.hypothesis_constants import ignore_source_constants
+from tests.support.shared_examiners import Parked, shared
 
 LONGEST = "test_machine_long.py"
 # What a test draws is the same in every run and on every machine; `make nightly` searches at random instead.

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from rows import Rows
+
+from tests.support.table_rows import Rows
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "src" / "viva"

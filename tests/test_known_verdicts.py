@@ -1,7 +1,8 @@
 """The repository is itself a course: its graders give every submission that it ships what it should get."""
 
 import pytest
-from verified_course import COURSE, verified_examples
+
+from tests.support.verified_examples import COURSE, verified_examples
 
 
 @pytest.mark.nightly

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from cli_course import ACCEPTED, KEEPS_CASE, hand_in, write_course
 
+from tests.support.words_course import ACCEPTED, KEEPS_CASE, hand_in, write_course
 from viva.authoring.example_copies import StoredExample, copy_example, store_example
 from viva.config import Course, load_course
 from viva.model.errors import UsageError

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.by_hand_skeleton import KINDS, write_by_hand
 from viva.authoring.empty_course import make_course
 from viva.authoring.new_assignment import add_assignment

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.yaml_edit import NotEditable, as_scalar, with_entry, with_item
 
 ITEMS = {

@@ -10,10 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from examined import NAME, SECRET, best_tier, write_course
-from gpu_samples import Machine
 
 from bench.gpu_gap import CurveGap, Gap, measure
+from tests.support.course_of_texts import NAME, SECRET, best_tier, write_course
+from tests.support.gpu_machines import Machine
 from viva.config import Course
 from viva.model import Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
-from ci_action import ACTION, EXPRESSION, ROOT, SCRIPTS, STEPS
+
+from tests.support.github_runner import ACTION, EXPRESSION, ROOT, SCRIPTS, STEPS
 
 REUSABLE: dict[Any, Any] = yaml.safe_load((ROOT / "docs/recipes/reusable.yml").read_text("utf-8"))
 GITLAB: dict[str, Any] = yaml.safe_load((ROOT / "docs/recipes/gitlab.yml").read_text("utf-8"))

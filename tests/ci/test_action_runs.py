@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from ci_action import ROOT, run_action
-from ci_log import outside, runner
-from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in, write_course
 
+from tests.support.ci_log import outside, runner
+from tests.support.github_runner import ROOT, run_action
+from tests.support.words_course import KEEPS_CASE, RIGHT, SECRET, hand_in, write_course
 from viva.submissions.examples import lay_out
 
 pytestmark = pytest.mark.long

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ci_action import ROOT, outputs_of
-from cli_course import KEEPS_CASE, RIGHT, hand_in, write_course
+
+from tests.support.github_runner import ROOT, outputs_of
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in, write_course
 
 pytestmark = pytest.mark.long
 

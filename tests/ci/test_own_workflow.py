@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ci_action import ROOT
+
+from tests.support.github_runner import ROOT
 
 WORKFLOW: dict[Any, Any] = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))
 JOBS: dict[str, Any] = WORKFLOW["jobs"]

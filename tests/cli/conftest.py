@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import SECRET, write_course
-from cli_run import Ran, Viva, best_tier, one_examiner, program, without_warning
 
+from tests.support.run_command import Ran, Viva, best_tier, one_examiner, program, without_warning
+from tests.support.words_course import SECRET, write_course
 from viva.cli.main import run
 
 Start = Callable[..., "subprocess.Popen[str]"]

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, OPEN, RIGHT, hand_in, hand_in_notebook, notebook
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, OPEN, RIGHT, hand_in, hand_in_notebook, notebook
 from viva.cli.main import run
 from viva.formats.results_json import Results, load_results
 

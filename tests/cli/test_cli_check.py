@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
 
 
 def test_the_public_tests_are_asked_and_the_rest_is_named(viva: Viva, tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_run import Viva
 
+from tests.support.run_command import Viva
 from viva.formats.results_json import Results, load_results
 from viva.model import Score, Tier
 from viva.model.grade_request import Graded

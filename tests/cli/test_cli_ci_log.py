@@ -5,8 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from ci_log import runner
-from examined import SECRET, handed_in, write_course
+
+from tests.support.ci_log import runner
+from tests.support.course_of_texts import SECRET, handed_in, write_course
 
 TESTS = """
 from viva.grading import agree

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, hand_in
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import RIGHT, hand_in
 
 
 @pytest.mark.parametrize(

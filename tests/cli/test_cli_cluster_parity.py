@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in, hand_in_notebook
-from cli_run import Viva
-from cluster_samples import cluster, needs_t1
-from test_cli_checkpoints import ONE_EPOCH, curves, how
 
+from tests.cli.test_cli_checkpoints import ONE_EPOCH, curves, how
+from tests.support.cluster_samples import cluster, needs_t1
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, SECRET, hand_in, hand_in_notebook
 from viva.formats.results_json import load_results
 
 pytestmark = [needs_t1, pytest.mark.long, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="T1")]

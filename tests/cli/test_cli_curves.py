@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_run import Viva
 
+from tests.support.run_command import Viva
 from viva.cli.shared.progress import Progress
 from viva.config import load_course
 from viva.model import Score

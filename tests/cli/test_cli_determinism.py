@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
 
 # Each of these gives other answers from run to run unless the box is seeded for each test.
 RANDOM = RIGHT.replace("return counts", "import random; return counts if random.random() < .5 else {}")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from cli_course import RIGHT, hand_in, hand_in_notebook
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import RIGHT, hand_in, hand_in_notebook
 from viva.formats.executed_file import FILE
 
 WORK = ("print('put' + '-out')", RIGHT, "word_counts('a b a')")

@@ -6,8 +6,9 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, hand_in
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, hand_in
 
 FORMATS = ["junit", "ctrf", "summary", "annotations", "outputs"]
 RUNNER = {

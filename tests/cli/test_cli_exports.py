@@ -6,9 +6,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT
 from viva.formats.folder_locks import lock_folder, unlock_folder
 from viva.formats.results_json import load_results
 from viva.records import Records

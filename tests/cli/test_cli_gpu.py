@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import ACCEPTED, TESTS, hand_in
-from cli_run import Viva
-from gpu_samples import Machine
 
+from tests.support.gpu_machines import Machine
+from tests.support.run_command import Viva
+from tests.support.words_course import ACCEPTED, TESTS, hand_in
 from viva.sandbox.host.gpu import gpus
 from viva.sandbox.host.gpu.gpus import find_gpus
 

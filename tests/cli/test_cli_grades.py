@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from cli_course import ASSIGNMENT
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import ASSIGNMENT
 from viva.formats.results_json import to_json
 from viva.model import Case, Entry, Score, Status
 

@@ -4,8 +4,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cli_run import Viva
 
+from tests.support.run_command import Viva
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
-from cli_run import Ran, Viva
 
+from tests.support.run_command import Ran, Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
 from viva.formats.results_json import load_results
 from viva.records import Records
 

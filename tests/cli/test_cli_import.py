@@ -4,11 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_run import Viva
-from nbgrader_class import CLASS, FILE, write_class
-from otter_class import autograder
 
 from bench.small_course import notebook
+from tests.support.nbgrader_class import CLASS, FILE, write_class
+from tests.support.otter_class import autograder
+from tests.support.run_command import Viva
 
 
 @pytest.mark.long

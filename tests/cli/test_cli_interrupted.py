@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, hand_in
-from cli_run import below, still_there
-from waiting import wait_until
 
+from tests.support.run_command import below, still_there
+from tests.support.wait_until import wait_until
+from tests.support.words_course import RIGHT, hand_in
 from viva.formats.results_json import Results, load_results
 
 pytestmark = [

@@ -5,9 +5,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cli_course import ASSIGNMENT, KEEPS_CASE, KEY, RIGHT, TESTS
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import ASSIGNMENT, KEEPS_CASE, KEY, RIGHT, TESTS
 from viva.cli.shared.class_scores import assignment_meant
 from viva.config import load_course
 from viva.model.errors import UsageError

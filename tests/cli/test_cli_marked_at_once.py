@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in
 from viva.formats.hand_graded_results import with_decisions
 from viva.formats.results_json import load_results, to_bytes
 from viva.model.hand_grading import Judgement, Place

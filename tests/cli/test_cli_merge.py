@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, TESTS, hand_in
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, TESTS, hand_in
 
 pytestmark = pytest.mark.long
 
@@ -28,8 +29,7 @@ Passes = tuple[Path, Path]
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders `early` and `late`: two submissions graded without and with the test that trains."""
-    from cli_course import SECRET, write_course
-
+    from tests.support.words_course import SECRET, write_course
     from viva.cli.main import run
 
     root = tmp_path_factory.mktemp("passes")

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_course import hand_in
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import hand_in
 from viva.verify.mutants import general_mistakes
 
 pytestmark = pytest.mark.long

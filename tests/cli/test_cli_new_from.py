@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from solved_course import notebook
+
+from tests.support.solved_course import notebook
 
 PAGE = (Path(__file__).parents[2] / "docs" / "solved-notebook.md").read_text("utf-8")
 NEED_ISOLATION = ("viva new", "viva preview", "viva verify", "viva release", "viva grade")

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, SECRET, cell, hand_in, hand_in_notebook, notebook, write_course
 
+from tests.support.words_course import RIGHT, SECRET, cell, hand_in, hand_in_notebook, notebook, write_course
 from viva.cli.main import run
 from viva.formats.results_json import Results, load_results
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in
-from cli_run import Viva, program, without_warning
 
+from tests.support.run_command import Viva, program, without_warning
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in
 from viva.formats.atomic_write import write_atomically
 from viva.formats.results_json import json_schema, load_results
 

@@ -4,8 +4,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, hand_in, hand_in_notebook
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import RIGHT, hand_in, hand_in_notebook
 
 pytestmark = pytest.mark.long
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
+
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in, hand_in_notebook
 
 
 @pytest.fixture

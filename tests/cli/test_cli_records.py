@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in
 from viva.model.hand_grading import Judgement, Place
 from viva.records import Records
 from viva.records.hand_grading import append, undo

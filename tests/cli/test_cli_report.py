@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_run import Viva
+
+from tests.support.run_command import Viva
 
 HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "mistune", "viva.report")
 

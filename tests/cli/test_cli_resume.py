@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import SLOW, hand_in
-from cli_run import Viva, below, still_there
 
+from tests.support.run_command import Viva, below, still_there
+from tests.support.words_course import SLOW, hand_in
 from viva.formats.results_json import load_results
 from viva.records import Records
 

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import postgres
 import pytest
-from cli_course import SLOW, hand_in
-from cli_run import Viva
-from waiting import wait_until
 
+from tests.support import postgres
+from tests.support.run_command import Viva
+from tests.support.wait_until import wait_until
+from tests.support.words_course import SLOW, hand_in
 from viva.formats.results_json import load_results
 from viva.records import Records
 

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, SECRET, hand_in
-from cli_run import Viva, program
 
+from tests.support.run_command import Viva, program
+from tests.support.words_course import KEEPS_CASE, RIGHT, SECRET, hand_in
 from viva.authoring.by_hand_skeleton import KINDS
 
 pytestmark = pytest.mark.long

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@ import csv
 import io
 from pathlib import Path
 
-import class_exports as exports
 import pytest
-from cli_run import Viva
+
+from tests.support import class_exports as exports
+from tests.support.run_command import Viva
 
 
 @pytest.fixture

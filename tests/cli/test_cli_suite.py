@@ -5,7 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_run import Viva
+
+from tests.support.run_command import Viva
 
 pytestmark = pytest.mark.long
 

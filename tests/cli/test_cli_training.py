@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import ACCEPTED, RIGHT, TESTS, hand_in
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import ACCEPTED, RIGHT, TESTS, hand_in
 
 pytestmark = pytest.mark.long
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import hand_in
-from cli_run import Viva
 
+from tests.support.run_command import Viva
+from tests.support.words_course import hand_in
 from viva.cli.main import run
 from viva.cli.shared.command_table import ALIASES, COMMANDS, GROUPS
 from viva.model import Tier

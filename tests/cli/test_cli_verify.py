@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from cli_course import ACCEPTED, KEEPS_CASE, RIGHT, hand_in
-from cli_run import Viva
+
+from tests.support.run_command import Viva
+from tests.support.words_course import ACCEPTED, KEEPS_CASE, RIGHT, hand_in
 
 FIXTURES = "fixtures/words/submissions"
 HALF = RIGHT.split("\n\n\n")[0]

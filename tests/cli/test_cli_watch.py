@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT, hand_in
-from cli_run import below, still_there
+
+from tests.support.run_command import below, still_there
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from rows import Rows
+
+from tests.support.table_rows import Rows
 
 PROGRAM = """
 import signal, time, weakref

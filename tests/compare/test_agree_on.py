@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
-from source_constants import FINDER
 
 import viva
+from tests.support.hypothesis_constants import FINDER
 from viva.compare.counterexamples import examples as kept
 from viva.compare.counterexamples import search
 from viva.compare.counterexamples.shrinking import shrinking

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.compare.distributions import bound, statistic
 from viva.grading import Disagreement, agree_in_distribution
 from viva.model.errors import GraderError

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading import Disagreement, agree
 from viva.sandbox.guest.transport.wire import Ref
 

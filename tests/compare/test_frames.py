@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.compare.agree import agree
 from viva.compare.disagreement import Disagreement
 from viva.replay.key_recording.recorded_values import digest, packed, unpacked

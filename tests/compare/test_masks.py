@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading import Disagreement, agree
 
 INF = float("inf")

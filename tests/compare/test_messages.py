@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.compare import hint_evidence
 from viva.grading import Disagreement, agree
 from viva.sandbox.guest.transport.wire import Ref

@@ -6,8 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.config import SubmissionFiles, load_course
 from viva.model import Limits, Tier
 from viva.model.errors import CourseError, UsageError

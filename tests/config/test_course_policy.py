@@ -8,8 +8,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.config import Assignment, load_course
 from viva.config.policy import Amount, Attempts, Decision, Exceptions, Policy, Rate, Rounding, Span, Step
 from viva.model.errors import CourseError

@@ -5,8 +5,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.config import load_course
 from viva.config.rubric import Group, Item, Misconception, Question
 from viva.model.errors import CourseError

@@ -15,8 +15,8 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from pydantic import TypeAdapter, ValidationError
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.cli.schema import COURSE_FILES, command, schema_of
 from viva.config.read_config import CourseDocument, read_document
 from viva.config.strict_yaml import read_yaml

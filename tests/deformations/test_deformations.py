@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import code_rewritten  # noqa: F401  # these register their deformations
-import files_and_folders  # noqa: F401
-import notebooks  # noqa: F401
 import pytest
-import statements_in_the_way  # noqa: F401
-from deformations import ALL, Deformation
-from hand_ins import HandIn, hand_in
-from many import ROOT, accepted, graded, lost
-from nights import NIGHT, is_tonight
 
+import tests.support.deformed_folders
+import tests.support.deformed_notebooks
+import tests.support.rewritten_code
+import tests.support.statements_in_the_way  # noqa: F401  # all four register their deformations
+from tests.support.deformations import ALL, Deformation
+from tests.support.editable_submission import HandIn, hand_in
+from tests.support.grade_many import ROOT, accepted, graded, lost
+from tests.support.nightly_share import NIGHT, is_tonight
 from viva.config import Course, load_course
 
 ASSIGNMENTS = load_course(ROOT).assignments

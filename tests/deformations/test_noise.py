@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hand_ins import HandIn, hand_in
-from many import ROOT, accepted, graded, lost
-from nights import is_tonight
-from noise import THROUGH_FLOAT32, in_other_order, noisy, relative
 
+from tests.support.editable_submission import HandIn, hand_in
+from tests.support.float_noise import THROUGH_FLOAT32, in_other_order, noisy, relative
+from tests.support.grade_many import ROOT, accepted, graded, lost
+from tests.support.nightly_share import is_tonight
 from viva.config import load_course
 from viva.model import Score, Status
 

@@ -3,12 +3,12 @@
 import re
 
 import click
-from rows import Rows
 
 from docs.site import markup
 from docs.site.commands import commands_page
 from docs.site.reference import course_files_page, field_docstrings, results_page
 from docs.site.schema_tables import sections
+from tests.support.table_rows import Rows
 from viva.cli.main import cli
 from viva.cli.schema import COURSE_FILES, schema_of
 from viva.cli.shared.command_table import COMMANDS

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import Examined, by_name, write_course
 from safetensors.numpy import save
+
+from tests.support.course_of_texts import Examined, by_name, write_course
 
 TESTS = '''
 from fractions import Fraction

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined import NAME, SECRET, best_tier, by_name, handed_in, statuses, write_course
 
+from tests.support.course_of_texts import NAME, SECRET, best_tier, by_name, handed_in, statuses, write_course
 from viva.model import Tier
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examined import NAME, handed_in, write_course
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.support.course_of_texts import NAME, handed_in, write_course
 from viva.config import Assignment
 from viva.examiner.boxes.load import Loader, LoadReport
 from viva.examiner.fixtures.student_names import Names

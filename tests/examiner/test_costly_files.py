@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 from unittest.mock import Mock
 
-from examined import NAME, Examined, handed_in, read_by_students, statuses, write_course
-
+from tests.support.course_of_texts import NAME, Examined, handed_in, read_by_students, statuses, write_course
 from viva.config import Course
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, by_name, write_course
+
+from tests.support.course_of_texts import Examined, by_name, write_course
 
 TESTS = '''
 from viva.grading import agree, number, weight

@@ -7,7 +7,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from examined import write_course
+
+from tests.support.course_of_texts import write_course
 
 VIVA = Path(sysconfig.get_path("scripts")) / "viva"
 TESTS = '''

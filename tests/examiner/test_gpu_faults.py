@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, SECRET, Examined, best_tier, by_name, statuses, write_course
-from gpu_samples import Machine
-from stand_in_cuda import StandIn
 
+from tests.support.course_of_texts import NAME, SECRET, Examined, best_tier, by_name, statuses, write_course
+from tests.support.gpu_machines import Machine
+from tests.support.stand_in_cuda import StandIn
 from viva.formats.results_json import results_of
 from viva.model import Status
 from viva.pipeline.process.examiner_process import ExaminerProcess

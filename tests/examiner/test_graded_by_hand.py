@@ -6,8 +6,9 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, by_name, write_course
-from rows import Rows
+
+from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.table_rows import Rows
 
 TESTS = """
 from viva.grading import agree_choice, needs_review

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, by_name, write_course
+
+from tests.support.course_of_texts import Examined, by_name, write_course
 
 TESTS = '''
 from gradescope_utils.autograder_utils.decorators import (

@@ -7,8 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import SECRET, Examined, best_tier, by_name, handed_in, statuses, without_times, write_course
 
+from tests.support.course_of_texts import (
+    SECRET,
+    Examined,
+    best_tier,
+    by_name,
+    handed_in,
+    statuses,
+    without_times,
+    write_course,
+)
 from viva.model import Status
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.plain import score_from_plain, score_to_plain

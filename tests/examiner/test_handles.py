@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.model.errors import BoxDied
 from viva.proxies.proxies import STOP, Handle, Remote, from_box, to_box
 from viva.sandbox.guest.transport.wire import Ref

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from examined import NAME, Examined, write_course
 
+from tests.support.course_of_texts import NAME, Examined, write_course
 from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model.errors import CourseError, UsageError
 

@@ -5,8 +5,7 @@ import sys
 import venv
 from pathlib import Path
 
-from examined import NAME, best_tier, write_course
-
+from tests.support.course_of_texts import NAME, best_tier, write_course
 from viva.model import Tier
 from viva.pipeline.process.main import Boxes
 from viva.pipeline.process.settings import BoxOptions

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, Examined, by_name, handed_in, write_course
 
+from tests.support.course_of_texts import NAME, Examined, by_name, handed_in, write_course
 from viva.config import load_course
 from viva.model.errors import CourseError
 from viva.model.grade_request import GradeOptions, GradeRequest

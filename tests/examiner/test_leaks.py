@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, by_name, read_by_students, statuses, without_times, write_course
 
+from tests.support.course_of_texts import Examined, by_name, read_by_students, statuses, without_times, write_course
 from viva.model import Score, Status
 
 KEY = """

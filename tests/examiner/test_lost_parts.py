@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from examined import NAME, SECRET, best_tier, handed_in, statuses, without_times, write_course
 
+from tests.support.course_of_texts import NAME, SECRET, best_tier, handed_in, statuses, without_times, write_course
 from viva.config import load_course
 from viva.examiner.boxes.load import Loader
 from viva.model import Tier

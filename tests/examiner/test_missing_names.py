@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, Examined, by_name, write_course
+
+from tests.support.course_of_texts import NAME, Examined, by_name, write_course
 
 TESTS = """
 from viva.grading import agree

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 import pytest
-from examined import Examined, write_course
+
+from tests.support.course_of_texts import Examined, write_course
 
 TESTS: Final = """
 import numpy as np

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, SECRET, Examined, best_tier, by_name, handed_in, statuses, write_course
-from gpu_samples import Machine
 
+from tests.support.course_of_texts import NAME, SECRET, Examined, best_tier, by_name, handed_in, statuses, write_course
+from tests.support.gpu_machines import Machine
 from viva.model import Tier
 from viva.model.gpu import LEFT_OUT, NONE_HERE, Gpus, GpuUse
 from viva.model.grade_request import GradeOptions, GradeRequest

@@ -6,7 +6,8 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, by_name, read_by_students, statuses, write_course
+
+from tests.support.course_of_texts import Examined, by_name, read_by_students, statuses, write_course
 
 TESTS = '''
 from viva.grading import agree, agree_number, visibility, weight

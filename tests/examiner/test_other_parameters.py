@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from examined import NAME, Examined, write_course
-from rows import Rows
 
+from tests.support.course_of_texts import NAME, Examined, write_course
+from tests.support.table_rows import Rows
 from viva.examiner.other_parameters import other_parameters
 from viva.submissions.starter_code import parameters_of
 

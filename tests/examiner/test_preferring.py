@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from examined import Examined, write_course
+
+from tests.support.course_of_texts import Examined, write_course
 
 TESTS = '''
 def test_both(submission):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.examiner import pytest_internals
 from viva.examiner.pytest_internals import SEEN_WITH, fresh
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, write_course
+
+from tests.support.course_of_texts import Examined, write_course
 
 TESTS = """
 import numpy as np

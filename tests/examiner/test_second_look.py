@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, by_name, write_course
 
+from tests.support.course_of_texts import Examined, by_name, write_course
 from viva.model import Entry
 
 TESTS = '''

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, SECRET, handed_in, statuses, write_course
 
+from tests.support.course_of_texts import NAME, SECRET, handed_in, statuses, write_course
 from viva.examiner.turns import Turns
 from viva.model import Score, Tier
 from viva.model.grade_request import GradeRequest

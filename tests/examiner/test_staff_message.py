@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from examined import Examined, write_course
+from tests.support.course_of_texts import Examined, write_course
 
 TESTS = '''
 def check(value):

@@ -6,8 +6,8 @@ import zipfile
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, handed_in, statuses, write_course
 
+from tests.support.course_of_texts import Examined, handed_in, statuses, write_course
 from viva.submissions.notebook_count import same_answers
 
 TESTS = '''

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, SECRET, best_tier, by_name, handed_in, without_times, write_course
 
+from tests.support.course_of_texts import NAME, SECRET, best_tier, by_name, handed_in, without_times, write_course
 from viva.config import load_course
 from viva.model import Status, Submission, Tier
 from viva.model.errors import UsageError

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, statuses, write_course
 
+from tests.support.course_of_texts import Examined, statuses, write_course
 from viva.sandbox.guest.process.counted_time import waited_s
 
 LOOPS = 12

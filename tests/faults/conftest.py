@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_course import SECRET
-from faulty import class_of_two, nothing_left, patient_course
+
+from tests.support.faulty_host import class_of_two, nothing_left, patient_course
+from tests.support.words_course import SECRET
 
 
 @pytest.fixture(scope="session")

@@ -15,9 +15,7 @@ from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[1] / name) for name in ("faults", "cli", "helpers")]
 
-from cli_course import SECRET
-from cli_run import without_warning
-from faulty import (
+from tests.support.faulty_host import (
     COMMAND_S,
     RIGHT_POINTS,
     WRONG_POINTS,
@@ -28,7 +26,9 @@ from faulty import (
     result,
     start,
 )
-from waiting import wait_until
+from tests.support.run_command import without_warning
+from tests.support.wait_until import wait_until
+from tests.support.words_course import SECRET
 
 NEVER_S = 3600.0
 

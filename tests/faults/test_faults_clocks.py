@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, hand_in
-from cli_run import best_tier
-from faulty import COMMAND_S, RIGHT_POINTS, WRONG_POINTS, linux_only, patient_course, result
 
+from tests.support.faulty_host import COMMAND_S, RIGHT_POINTS, WRONG_POINTS, linux_only, patient_course, result
+from tests.support.run_command import best_tier
+from tests.support.words_course import RIGHT, hand_in
 from viva.formats import folder_locks
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host import leftovers

@@ -5,10 +5,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, hand_in
-from cli_run import Ran
-from faulty import RIGHT_POINTS, correct_or_said, grade, linux_only, own_mounts, patient_course, result, statuses
 
+from tests.support.faulty_host import (
+    RIGHT_POINTS,
+    correct_or_said,
+    grade,
+    linux_only,
+    own_mounts,
+    patient_course,
+    result,
+    statuses,
+)
+from tests.support.run_command import Ran
+from tests.support.words_course import RIGHT, hand_in
 from viva.cli.shared.options import UNSAFE
 from viva.sandbox.host.launch import START
 

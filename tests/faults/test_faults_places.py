@@ -10,9 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from cli_course import hand_in
-from cli_run import best_tier
-from faulty import (
+
+from tests.support.faulty_host import (
     COMMAND_S,
     PAUSING,
     RIGHT_POINTS,
@@ -23,7 +22,9 @@ from faulty import (
     result,
     start,
 )
-from waiting import wait_until
+from tests.support.run_command import best_tier
+from tests.support.wait_until import wait_until
+from tests.support.words_course import hand_in
 
 pytestmark = [linux_only, pytest.mark.long]
 ODD = "ein Kurs 🎓 'of' \"two\" $HOME; né"

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_course import hand_in
-from cli_run import below, without_warning
-from faulty import (
+
+from tests.faults.kills import kill
+from tests.support.faulty_host import (
     COMMAND_S,
     PAUSING,
     RIGHT_POINTS,
@@ -23,9 +23,9 @@ from faulty import (
     start,
     statuses,
 )
-from kills import kill
-from waiting import wait_until
-
+from tests.support.run_command import below, without_warning
+from tests.support.wait_until import wait_until
+from tests.support.words_course import hand_in
 from viva.config import load_course
 from viva.model import Tier
 from viva.pipeline.process.examiner_process import ExaminerProcess

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, hand_in
-from faulty import correct_or_said, grade, linux_only, own_mounts
+
+from tests.support.faulty_host import correct_or_said, grade, linux_only, own_mounts
+from tests.support.words_course import RIGHT, hand_in
 
 pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")

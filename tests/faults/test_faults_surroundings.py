@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_course import SECRET, hand_in
-from faulty import RIGHT_POINTS, correct_or_said, grade, linux_only, result
+
+from tests.support.faulty_host import RIGHT_POINTS, correct_or_said, grade, linux_only, result
+from tests.support.words_course import SECRET, hand_in
 
 pytestmark = [linux_only, pytest.mark.long]
 HERE = Path("result.json")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 import yaml
-from verified_course import COURSE, ROOT, verified_examples
 
+from tests.support.verified_examples import COURSE, ROOT, verified_examples
 from viva.examiner.outcome import HIDDEN
 from viva.model import Entry, Status
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.config.strict_yaml import MAX_DEPTH, MAX_VALUES, YamlProblem, read_yaml, scalar
 
 

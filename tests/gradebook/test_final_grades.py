@@ -5,10 +5,10 @@ from datetime import timedelta
 from fractions import Fraction
 
 import pytest
-from gradebook_class import ADA, BO, BY, DUE, KIM, POLICY, RATE, days, handed, hours, share
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.gradebook_class import ADA, BO, BY, DUE, KIM, POLICY, RATE, days, handed, hours, share
 from viva.config.policy import Adjustment, Attempts, Exceptions, Extension, Policy, Rate, Step
 from viva.gradebook import Grade, State, final_grades
 from viva.gradebook.final_grades import unknown_exceptions, without_submitter

@@ -7,8 +7,8 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from gradebook_class import DUE, MICROSECOND, POLICY, RATE, STEPS, days, hours, share
 
+from tests.support.gradebook_class import DUE, MICROSECOND, POLICY, RATE, STEPS, days, hours, share
 from viva.config.policy import Amount, Policy, Rate, Span, Step
 from viva.gradebook.clock import begun, length
 from viva.gradebook.lateness import lateness

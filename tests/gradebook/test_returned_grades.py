@@ -4,10 +4,10 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 import pytest
-from gradebook_class import ADA, BO, POLICY, handed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.gradebook_class import ADA, BO, POLICY, handed
 from viva.config.policy import Rounding
 from viva.formats.decimal_points import in_decimals
 from viva.gradebook import final_grades, returned_grades, rounded

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading.audits import audit_accuracy, audit_grid, audit_runs, read_accuracy, right_answers, select_best
 
 DEV, TEST = 3270, 1427

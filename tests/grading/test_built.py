@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.compare.counterexamples.examples import generate_arguments
 from viva.compare.show import show
 from viva.grading import strategies

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examined import Examined, write_course
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from tests.support.course_of_texts import Examined, write_course
 from viva.compare.agree import difference
 from viva.compare.context import Context
 from viva.grading import drawn

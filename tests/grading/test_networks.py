@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from examined import Examined, write_course
-from rows import Rows
+
+from tests.support.course_of_texts import Examined, write_course
+from tests.support.table_rows import Rows
 
 KEY = """
 import torch

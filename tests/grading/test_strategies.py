@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import find, given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.compare.counterexamples.examples import _draw
 from viva.grading import strategies
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 import pytest
-from examined import Examined, write_course
-from rows import Rows
+
+from tests.support.course_of_texts import Examined, write_course
+from tests.support.table_rows import Rows
 
 KEY = """
 import torch

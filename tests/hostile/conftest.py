@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
-from hostile_hosts import offered
-from hostile_programs import ALL, Program
-from trials import REQUIRED, Trials
 
+from tests.support.hostile_hosts import offered
+from tests.support.hostile_programs import ALL, Program
+from tests.support.hostile_trials import REQUIRED, Trials
 from viva.model import Tier
 
 WANTED: pytest.StashKey[dict[Tier, list[Program]]] = pytest.StashKey()

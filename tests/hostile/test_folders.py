@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile_course import POINTS, SECRET_FILE, HostileCourse
 
+from tests.support.hostile_course import POINTS, SECRET_FILE, HostileCourse
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_course import MARK, POINTS, HostileCourse
-from hostile_hosts import Trial, Unavailable, offered
-from hostile_programs import ALL, Program
-from hostile_programs import PROGRAMS as PROGRAM_FILES
-from trials import REQUIRED, Trials
 
+from tests.support.hostile_course import MARK, POINTS, HostileCourse
+from tests.support.hostile_hosts import Trial, Unavailable, offered
+from tests.support.hostile_programs import ALL, Program
+from tests.support.hostile_programs import PROGRAMS as PROGRAM_FILES
+from tests.support.hostile_trials import REQUIRED, Trials
 from viva.examiner.grader import NOT_READABLE
 from viva.examiner.outcome import HIDDEN
 from viva.formats.results_json import Results, results_of, to_bytes, to_json
 from viva.formats.terminal_table import print_class, print_score
 from viva.model import Tier
 
-HERE = Path(__file__).parent
+NAIVE_GRADER = str(Path(__file__).parents[1] / "support" / "naive_grader.py")
 MARKS = re.compile(MARK + "[0-9a-f]{16}")
 LONGEST_S = 120.0
 """Four times the 20 s that a submission may take, for programs that sleep; one load under way then; some patience."""
@@ -146,9 +146,7 @@ def test_the_attack_is_real(program: Program, tmp_path: Path) -> None:
         assert isinstance(text, str), "a program with a control in one process is a program and no folder"
         (tmp_path / name).write_text(text)
     environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run(
-        [sys.executable, str(HERE / "naive_grader.py")], cwd=tmp_path, env=environment, timeout=30, check=False
-    )
+    subprocess.run([sys.executable, NAIVE_GRADER], cwd=tmp_path, env=environment, timeout=30, check=False)
     written = (tmp_path / "results.json").read_text()
     assert '"score": 0,' not in written or course.marks["key"] in written
 
@@ -159,7 +157,7 @@ def test_the_naive_grader_itself_is_sound(tmp_path: Path) -> None:
     for solution, score in (("def number(x):\n    return 0.0\n", 0), (course.honest(), 8)):
         (tmp_path / "solution.py").write_text(solution)
         (tmp_path / "key.py").write_text(course.files()["course/graders/small/key.py"])
-        subprocess.run([sys.executable, str(HERE / "naive_grader.py")], cwd=tmp_path, timeout=600, check=True)
+        subprocess.run([sys.executable, NAIVE_GRADER], cwd=tmp_path, timeout=600, check=True)
         assert f'"score": {score},' in (tmp_path / "results.json").read_text()
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from canvas_server import CanvasServer, Storage
-from cli_course import SECRET, write_course
-from cli_run import Ran, Viva
-from lms_server import TOKEN, serving
-from moodle_server import MoodleServer
 
+from tests.support.canvas_server import CanvasServer, Storage
+from tests.support.lms_server import TOKEN, serving
+from tests.support.moodle_server import MoodleServer
+from tests.support.run_command import Ran, Viva
+from tests.support.words_course import SECRET, write_course
 from viva.cli.main import run
 from viva.lms import connection
 

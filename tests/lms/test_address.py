@@ -6,8 +6,8 @@ import sys
 from types import ModuleType
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.lms.access_token import Token, find_token
 from viva.lms.address import Address, read_address
 from viva.model.errors import UsageError

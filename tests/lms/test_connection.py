@@ -11,9 +11,9 @@ from email.utils import format_datetime
 from urllib.parse import quote
 
 import pytest
-from lms_server import TOKEN, Asked, Reply, Server, serving, times
-from rows import Rows
 
+from tests.support.lms_server import TOKEN, Asked, Reply, Server, serving, times
+from tests.support.table_rows import Rows
 from viva.lms.access_token import Token
 from viva.lms.answers import parse, points
 from viva.lms.connection import TRIES, Call, Connection

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from canvas_server import CanvasServer, Storage
-from cli_course import KEEPS_CASE, OPEN, RIGHT
+
+from tests.support.canvas_server import CanvasServer, Storage
+from tests.support.words_course import KEEPS_CASE, OPEN, RIGHT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "lms.md").read_text("utf-8")
 EXAMPLE = re.search(r"^```\n(.*?)^```$", PAGE, re.M | re.S)

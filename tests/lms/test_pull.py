@@ -5,14 +5,14 @@ import io
 from pathlib import Path
 
 import pytest
-from canvas_server import CanvasServer, Storage
-from cli_run import Viva
 from hypothesis import given
 from hypothesis import strategies as st
-from lms_results import score_of_10, write_result
-from lms_server import Reply, times
-from moodle_server import MoodleServer
 
+from tests.support.canvas_server import CanvasServer, Storage
+from tests.support.lms_results import score_of_10, write_result
+from tests.support.lms_server import Reply, times
+from tests.support.moodle_server import MoodleServer
+from tests.support.run_command import Viva
 from viva.lms import pulling
 from viva.lms.platform import Account, RemoteSubmission
 from viva.lms.pulled_names import canvas_name, student_ids, team_names

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from canvas_server import ASSIGNMENT, CanvasServer, Storage
-from cli_run import Viva
-from lms_results import write_page, write_result
-from lms_server import Asked, Reply, times
-from moodle_server import MoodleServer
+
+from tests.support.canvas_server import ASSIGNMENT, CanvasServer, Storage
+from tests.support.lms_results import write_page, write_result
+from tests.support.lms_server import Asked, Reply, times
+from tests.support.moodle_server import MoodleServer
+from tests.support.run_command import Viva
 
 PUT = f"/assignments/{ASSIGNMENT}/submissions/1"
 

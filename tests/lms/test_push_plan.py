@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lms_grades import ADA, BO, grade
-from rows import Rows
 
+from tests.support.lms_grades import ADA, BO, grade
+from tests.support.table_rows import Rows
 from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.lms.feedback_files import FeedbackFile
 from viva.lms.platform import Account, Present, Task

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.model import Status
 from viva.model import status as status_module
 from viva.model.status import StatusWord

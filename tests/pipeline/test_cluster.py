@@ -9,8 +9,9 @@ from typing import Any
 
 import dask
 import pytest
-from cli_course import RIGHT, SECRET, SLOW, TESTS
-from cluster_samples import (
+from distributed import Client, LocalCluster
+
+from tests.support.cluster_samples import (
     HERE,
     cluster,
     course_in,
@@ -21,10 +22,9 @@ from cluster_samples import (
     same,
     some_class,
 )
-from distributed import Client, LocalCluster
-from examined import NAME
-from suite_course import DECORATORS, suite_course
-
+from tests.support.course_of_texts import NAME
+from tests.support.suite_course import DECORATORS, suite_course
+from tests.support.words_course import RIGHT, SECRET, SLOW, TESTS
 from viva.config import Course, load_course
 from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from cli_course import RIGHT, SECRET, SLOW, hand_in
-from cli_run import without_warning
-from cluster_samples import certificates, cluster, course_in, needs_t1, points_of, pool_on, some_class
 
+from tests.support.cluster_samples import certificates, cluster, course_in, needs_t1, points_of, pool_on, some_class
+from tests.support.run_command import without_warning
+from tests.support.words_course import RIGHT, SECRET, SLOW, hand_in
 from viva.config import Course
 from viva.formats.results_json import load_results
 from viva.model.grade_request import Graded

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined import NAME, best_tier, write_course
 
+from tests.support.course_of_texts import NAME, best_tier, write_course
 from viva.model import Limits, Status, Tier
 from viva.model.errors import GraderError
 from viva.model.grade_request import GradeOptions, GradeRequest

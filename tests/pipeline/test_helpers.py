@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined import NAME, SECRET, best_tier, handed_in, without_times, write_course
-from waiting import wait_until
 
+from tests.support.course_of_texts import NAME, SECRET, best_tier, handed_in, without_times, write_course
+from tests.support.wait_until import wait_until
 from viva.config import Course
 from viva.model import Entry, Status
 from viva.model.errors import GraderError, UsageError

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterator, Sequence
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.cli.shared import early_start
 from viva.pipeline.process import launch as launching
 from viva.pipeline.process.launch import Launched, end_early, launch, launch_early

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined import NAME, best_tier, write_course
 
+from tests.support.course_of_texts import NAME, best_tier, write_course
 from viva.config import load_course
 from viva.model import File, Submission, Tier
 from viva.model.errors import CourseError

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import RIGHT, SECRET
-from cluster_samples import course_in, job, needs_t1
 
+from tests.support.cluster_samples import course_in, job, needs_t1
+from tests.support.words_course import RIGHT, SECRET
 from viva.config import Course
 from viva.model import Tier
 from viva.model.errors import GraderError, UsageError

@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 class Starter:
-    """Has the face of boxes.Forker."""
+    """Has the face of bare_worker.Forker."""
 
     def __init__(self, preload: Sequence[str], python: str = sys.executable) -> None:
         self._preload, self._python = preload, python
@@ -21,18 +21,17 @@ class Starter:
 
     def fork(self, work: Path) -> object:
         """A worker whose work directory is `work`; it connects over the loopback."""
-        import boxes
-
+        from tests.support import bare_worker
         from viva.sandbox.guest.transport.loopback import ONLY, Listener
 
         with Listener() as listener:
-            command = [self._python, __file__, str(boxes.INSIDE), str(listener.port), *self._preload]
+            command = [self._python, __file__, str(bare_worker.INSIDE), str(listener.port), *self._preload]
             process = subprocess.Popen(command, stdin=subprocess.PIPE, cwd=work)
             self._processes.append(process)
             assert process.stdin is not None
             process.stdin.write(listener.token)
             process.stdin.close()
-            return boxes.Worker(listener.accept(process, ONLY)[ONLY], work)
+            return bare_worker.Worker(listener.accept(process, ONLY)[ONLY], work)
 
     def close(self) -> None:
         """Wait for all; their connections are closed."""
@@ -43,9 +42,9 @@ class Starter:
 
 def pytest_configure() -> None:
     """Take the place of the fork server before a test asks for it."""
-    import boxes
+    from tests.support import bare_worker
 
-    boxes.Forker = Starter  # type: ignore[misc,assignment]
+    bare_worker.Forker = Starter  # type: ignore[misc,assignment]
 
 
 def serve(folder: str, port: int, preload: list[str]) -> None:

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_course import SECRET, hand_in, write_course
 
+from tests.support.words_course import SECRET, hand_in, write_course
 from viva.config import load_course
 from viva.model import Limits, Tier, system
 from viva.model.grade_request import GradeOptions, GradeRequest

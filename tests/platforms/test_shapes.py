@@ -13,8 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, SECRET, hand_in, hand_in_notebook, write_course
-from cli_run import below, still_there, without_warning
+
+from tests.support.run_command import below, still_there, without_warning
+from tests.support.words_course import RIGHT, SECRET, hand_in, hand_in_notebook, write_course
 
 SHAPE = Path(__file__).with_name("shape.py")
 ROOT = Path(__file__).parents[2]
@@ -157,7 +158,7 @@ def test_the_engine_s_own_tests_are_where_these_lists_say() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
-    folders = [str(ROOT / "tests" / name) for name in ("platforms", "sandbox/guest")]
+    folders = [str(ROOT / "tests/platforms"), str(ROOT)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(folders)}
     options = ["-p", "no:cacheprovider", "-p", "fresh_workers", "-q", "--basetemp", str(tmp_path / "base")]
     chosen = ["-m", "not slow and not long and not nightly", "-k", f"not ({OF_POSIX} or {SLEEPS})"]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from postgres import postgres_url
 
+from tests.support.postgres import postgres_url
 from viva.records import Records
 
 

@@ -3,11 +3,9 @@
 import json
 import re
 
-import prose
 import pytest
-import samples
-import students
 
+from tests.support import prose, samples, students
 from viva.model.hand_grading import SETTLED
 from viva.records import Records
 from viva.records.hand_grading import append

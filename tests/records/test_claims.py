@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-import samples
 from sqlalchemy import Connection, insert, select, update
 
+from tests.support import samples
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.claims import Claims

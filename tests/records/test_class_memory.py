@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import samples
-from class_of_scores import FEW, MANY, bytes_for_one_more
 
+from tests.support import samples
+from tests.support.class_of_scores import FEW, MANY, bytes_for_one_more
 from viva.model import Tier
 from viva.pipeline.grading_run import GradingRun
 from viva.pipeline.jobs import Job

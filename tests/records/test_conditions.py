@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-import samples
 
+from tests.support import samples
 from viva.model import Isolation, Score, Status
 from viva.records.conditions import Conditions, Standing, standing
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS

@@ -4,8 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from prose import entry, place, said, score
 
+from tests.support.prose import entry, place, said, score
 from viva.examiner.outcome import judge
 from viva.grading.signals import NeedsReview
 from viva.model import Case, Status

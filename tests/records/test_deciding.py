@@ -3,10 +3,9 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import prose
 import pytest
-import samples
 
+from tests.support import prose, samples
 from viva.model import Score, Status
 from viva.model.errors import UsageError
 from viva.records import Records

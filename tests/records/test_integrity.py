@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-import students
-from rows import Rows
 
+from tests.support import students
+from tests.support.table_rows import Rows
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.integrity import check, save

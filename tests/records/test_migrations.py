@@ -4,13 +4,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-import prose
 import pytest
-import students
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import create_engine, inspect, select, text
 
+from tests.support import prose, students
 from viva.records import Records
 from viva.records.database import REVISION, open_database
 from viva.records.database_tables import METADATA
@@ -76,7 +75,11 @@ def test_rows_of_earlier_forms_are_kept(url: str, tmp_path: Path, revision: str)
         with records.engine.connect() as connection:
             assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION == "0005"
         said = append(
-            records, "small", "a1", [(prose.place("hash of lovelaceada_1001"), prose.said(3))], Reason("grace")
+            records,
+            "small",
+            "a1",
+            [(prose.place("hash of lovelaceada_1001"), prose.said(3))],
+            Reason("grace"),
         )
         assert latest_rows(records, "small") == said
         assert remove(records, "m-4711", Reason("grace"), os.urandom(16)).counts.scores == 3

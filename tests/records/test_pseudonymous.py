@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import students
 from sqlalchemy import select
 
 import viva.sandbox.guest.transport.wire as wire
+from tests.support import students
 from viva.gradebook.pseudonyms import pseudonym
 from viva.model import Student
 from viva.model.errors import UsageError

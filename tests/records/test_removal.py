@@ -4,12 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import prose
 import pytest
-import samples
-import students
 from sqlalchemy import select
 
+from tests.support import prose, samples, students
 from viva.model import Student
 from viva.model.errors import UsageError
 from viva.records import Records

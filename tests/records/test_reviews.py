@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prose import ALAN, GRACE, WHY, place, said
 
+from tests.support.prose import ALAN, GRACE, WHY, place, said
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Judgement, Place, Review
 from viva.records import Records

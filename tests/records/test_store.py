@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import samples
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
+from tests.support import samples
 from viva.model import Isolation
 from viva.model.errors import UsageError
 from viva.records import Records

@@ -8,8 +8,8 @@ from itertools import count
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prose import ALAN, GRACE, WHY, place, said
 
+from tests.support.prose import ALAN, GRACE, WHY, place, said
 from viva.model.hand_grading import SECOND, SETTLED, Judgement, Place
 from viva.records import Records
 from viva.records.hand_grading import Changed, append, current_decisions, history, latest_rows, since, undo

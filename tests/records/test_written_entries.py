@@ -6,10 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-import samples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import samples
 from viva.model import Case, Entry, Status
 from viva.model.errors import UsageError
 from viva.model.plain import entry_to_plain

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from examined import best_tier
 
+from tests.support.course_of_texts import best_tier
 from viva.config import load_course
 from viva.model import Entry, Status
 from viva.model.grade_request import GradeOptions, GradeRequest

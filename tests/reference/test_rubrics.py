@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.config import load_course
 from viva.config.rubric import Question, earned
 

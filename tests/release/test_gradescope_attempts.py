@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gradescope_files import RIGHT, Platform, checked, write_course
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.gradescope_course import RIGHT, Platform, checked, write_course
 from viva.release.gradescope import fallback_results
 from viva.release.gradescope.rate_limit import NOT_GRADED, Refused, refused, span_in_words
 from viva.release.gradescope.submission_metadata import Metadata, PreviousSubmission

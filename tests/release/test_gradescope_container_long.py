@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import runc
+
+from tests.support import container
 
 pytestmark = pytest.mark.nightly
 
@@ -15,13 +16,13 @@ pytestmark = pytest.mark.nightly
 @pytest.fixture(scope="module", params=[True, False], ids=["with Landlock", "without"])
 def runs(request: pytest.FixtureRequest) -> dict[str, Any]:
     """All runs of one container, by name."""
-    if lacking := runc.missing():
+    if lacking := container.missing():
         if "T1" in os.environ.get("VIVA_REQUIRED_TIERS", "").split():
             pytest.fail(lacking)
         pytest.skip(lacking)
-    script = Path(__file__).with_name("gradescope_in_container.py")
-    environment = {"PYTHONDONTWRITEBYTECODE": "1"}
-    done = runc.run([sys.executable, str(script)], environment=environment, timeout_s=400, landlock=request.param)
+    environment = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    program = [sys.executable, "-m", "tests.support.gradescope_in_container"]
+    done = container.run(program, environment=environment, timeout_s=400, landlock=request.param)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     found: dict[str, Any] = json.loads(done.stdout)
     return found

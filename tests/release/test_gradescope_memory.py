@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from gradescope_files import write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.gradescope_course import write
 from viva.release.gradescope.container_memory import LEAST_MIB, MARGIN_MIB, plan_memory
 from viva.sandbox.host.limits.host_memory import container_mib
 

@@ -11,8 +11,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from gradescope_files import RIGHT, SECRET, TESTS, write, write_course
 
+from tests.support.gradescope_course import RIGHT, SECRET, TESTS, write, write_course
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
 from viva.release.gradescope.measure import MemorySampler

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from gradescope_files import HANGS, RIGHT, Platform, checked, write, write_course
 
+from tests.support.gradescope_course import HANGS, RIGHT, Platform, checked, write, write_course
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 

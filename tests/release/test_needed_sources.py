@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from small import write_course
 
+from tests.support.release_course import write_course
 from viva.model.errors import CourseError
 from viva.release.needed_sources import public_files
 

@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small import write_course
 
+from tests.support.release_course import write_course
 from viva.authoring.source import starter_from
 from viva.authoring.source.solution_markers import Unbalanced, stripped
 from viva.authoring.source.source_cells import Cell, without_solutions

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from small import ALSO_RIGHT, RIGHT, SECRET, write_course
 
+from tests.support.release_course import ALSO_RIGHT, RIGHT, SECRET, write_course
 from viva.config import Course, load_course
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError

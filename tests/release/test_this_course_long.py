@@ -4,9 +4,9 @@ import ast
 from pathlib import Path
 
 import pytest
-from examined import best_tier
-from verified_course import COURSE, ROOT, SECRET, verified_examples
 
+from tests.support.course_of_texts import best_tier
+from tests.support.verified_examples import COURSE, ROOT, SECRET, verified_examples
 from viva.release.student_release import Release
 from viva.replay.key_recording import RECORD
 from viva.replay.key_recording.key_recording import record_from

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, notebook
-from report_class import assignment, entry, large_class, marked
-from test_similarity import PROGRAM, program
 
+from tests.report.test_similarity import PROGRAM, program
+from tests.support.hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, notebook
+from tests.support.report_class import assignment, entry, large_class, marked
 from viva.model import ScoredAttempt, Status
 from viva.report.build import write_report
 from viva.report.feedback import feedback_page

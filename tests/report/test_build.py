@@ -4,9 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hostile_notebooks import notebook
-from report_class import assignment, entry, large_class, marked
 
+from tests.support.hostile_notebooks import notebook
+from tests.support.report_class import assignment, entry, large_class, marked
 from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.report import build

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
-from report_class import entry, marked
 
+from tests.support.report_class import entry, marked
 from viva.model import Status
 from viva.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hostile_notebooks import notebook
-from report_class import entry, marked
 
+from tests.support.hostile_notebooks import notebook
+from tests.support.report_class import entry, marked
 from viva.formats.executed_file import FILE, About, about
 from viva.model import ScoredAttempt
 from viva.report.feedback.executed_notebooks import ExecutedNotebooks

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
-from report_class import entry, large_class, marked
 
+from tests.support.report_class import entry, large_class, marked
 from viva.model import Isolation, Status
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve

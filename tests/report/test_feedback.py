@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hostile_notebooks import notebook
-from report_class import assignment, entry, marked
 
+from tests.support.hostile_notebooks import notebook
+from tests.support.report_class import assignment, entry, marked
 from viva.model import Attempt, Case, Entry, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve

@@ -4,12 +4,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hostile_notebooks import FORMULAS
 from hypothesis import example, given
 from hypothesis import strategies as draw
 from latex2mathml import commands
-from rows import Rows
 
+from tests.support.hostile_notebooks import FORMULAS
+from tests.support.table_rows import Rows
 from viva.report.prose.formulas import MOST_CHARACTERS, mathml
 from viva.report.prose.mathml import ATTRIBUTES, TAGS
 

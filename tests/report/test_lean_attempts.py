@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from report_class import assignment, entry, large_class, marked
 
+from tests.support.report_class import assignment, entry, large_class, marked
 from viva.model import Case, ScoredAttempt, Status
 from viva.report.class_page import class_csv
 from viva.report.class_page.class_page import page

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
-from report_class import entry, large_class, marked
 
+from tests.support.report_class import entry, large_class, marked
 from viva.formats.results_json import results_of, to_json
 from viva.model import Case, ScoredAttempt, Status
 from viva.model.errors import UsageError

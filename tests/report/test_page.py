@@ -5,8 +5,8 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
-from report_class import assignment, entry, large_class, marked, shares
 
+from tests.support.report_class import assignment, entry, large_class, marked, shares
 from viva.model import ScoredAttempt, Status, Student
 from viva.report.class_page.class_page import page
 

@@ -3,15 +3,15 @@
 import re
 
 import pytest
-from hostile_notebooks import FORMULAS, PAYLOADS, notebook
 from hypothesis import example, given
 from hypothesis import strategies as draw
 from nbconvert.filters import markdown2html
-from report_class import assignment, marked
-from rows import Rows
-from test_formulas import read
-from test_sanitise import Reader, harmless
 
+from tests.report.test_formulas import read
+from tests.report.test_sanitise import Reader, harmless
+from tests.support.hostile_notebooks import FORMULAS, PAYLOADS, notebook
+from tests.support.report_class import assignment, marked
+from tests.support.table_rows import Rows
 from viva.formats import escaping
 from viva.report.feedback import feedback_page
 from viva.report.prose import render_prose

@@ -4,8 +4,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from report_class import entry, marked, shares
 
+from tests.support.report_class import entry, marked, shares
 from viva.model import Status
 from viva.report.class_page import facts
 from viva.report.class_page.questions import analyse, questions, responses

@@ -2,11 +2,11 @@
 
 from html.parser import HTMLParser
 
-from hostile_notebooks import PAYLOADS
 from hypothesis import given
 from hypothesis import strategies as draw
-from rows import Rows
 
+from tests.support.hostile_notebooks import PAYLOADS
+from tests.support.table_rows import Rows
 from viva.report.prose.sanitise import sanitised
 
 MAY_BE = {

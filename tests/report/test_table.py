@@ -5,8 +5,8 @@ import io
 from dataclasses import replace
 
 import pytest
-from report_class import entry, marked
 
+from tests.support.report_class import entry, marked
 from viva.model import ScoredAttempt, Status, Student
 from viva.report.class_page.class_csv import table
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pages_class import SIZE
-from postgres import postgres_url
-from queue_helpers import Pages, Person, pages_of, queue_at, reader
-from review_class import fill
 
+from tests.support.postgres import postgres_url
+from tests.support.review_class import fill
+from tests.support.review_pages import SIZE
+from tests.support.review_queues import Pages, Person, pages_of, queue_at, reader
 from viva.model.hand_grading import SECOND
 from viva.records import Records
 from viva.review.queue import ReviewQueue

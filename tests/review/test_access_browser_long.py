@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from served import PASSWORD, Review, served
 
+from tests.support.served_app import PASSWORD, Review, served
 from viva.review.web.serving import browser as opening
 
 pytestmark = pytest.mark.nightly

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import review_program
-from cli_course import write_course
-from served import PASSWORD, Browser
 
+from tests.support import review_program
+from tests.support.served_app import PASSWORD, Browser
+from tests.support.words_course import write_course
 from viva.cli.main import run
 
 pytestmark = pytest.mark.long
@@ -73,7 +73,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """`start("essays", …)`: the command in a course with one assignment, `words`, and results of it in `results`."""
     monkeypatch.setenv("VIVA_COURSE", str(write_course(tmp_path / "course")))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(PROGRAM).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(PROGRAM).parents[2]))
     monkeypatch.delenv("VIVA_REVIEW_PASSWORD", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results" / "ada").mkdir(parents=True)

@@ -8,9 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from queue_helpers import QUESTION, reader, refreshed_log
-from review_class import NAME, fill, hash_of
 
+from tests.support.review_class import NAME, fill, hash_of
+from tests.support.review_queues import QUESTION, reader, refreshed_log
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
 from viva.records import Records, hand_grading

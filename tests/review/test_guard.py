@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from served import Browser, Review, served
 
+from tests.support.served_app import Browser, Review, served
 from viva.review.web.replies import ALWAYS
 from viva.review.web.serving.server import MOST_CONNECTIONS
 from viva.review.web.static_files import address, files

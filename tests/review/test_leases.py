@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from queue_helpers import ADA, ALAN, GRACE, QUESTION, class_of, queue_of, say
 
+from tests.support.review_queues import ADA, ALAN, GRACE, QUESTION, class_of, queue_of, say
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND
 from viva.records import Records, hand_grading

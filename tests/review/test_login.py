@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from served import KEY, PASSWORD, Browser, Review, served
 
+from tests.support.served_app import KEY, PASSWORD, Browser, Review, served
 from viva.review.web.replies import Reply
 from viva.review.web.sign_in import login
 from viva.review.web.sign_in.access import Access

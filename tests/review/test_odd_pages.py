@@ -7,9 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from queue_helpers import Class, Pages, class_of, hidden, pages_of, queue_of, reader, wait_for_writer
-from review_class import NAME, attempt_of, course, hash_of, rubric, score_of
 
+from tests.support.review_class import NAME, attempt_of, course, hash_of, rubric, score_of
+from tests.support.review_queues import Class, Pages, class_of, hidden, pages_of, queue_of, reader, wait_for_writer
 from viva.config.rubric import Group, Item, Misconception, Question, Rubric
 from viva.formats.results_json import to_json
 from viva.model.hand_grading import FIRST, SECOND

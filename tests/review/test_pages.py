@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from pages_class import DECIDE, HERE, OTHER, SIZE, mark
-from queue_helpers import ITEMS, QUESTION, Pages, Person, answer_of, hidden
-from review_class import attempt_of, hash_of, rubric
 
+from tests.support.review_class import attempt_of, hash_of, rubric
+from tests.support.review_pages import DECIDE, HERE, OTHER, SIZE, mark
+from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of, hidden
 from viva.model.hand_grading import FIRST, SECOND
 from viva.review.web import request_context
 

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from pages_class import DECIDE, HERE, mark
-from queue_helpers import ITEMS, QUESTION, Pages, Person
-from review_class import NAME, hash_of
 
+from tests.support.review_class import NAME, hash_of
+from tests.support.review_pages import DECIDE, HERE, mark
+from tests.support.review_queues import ITEMS, QUESTION, Pages, Person
 from viva.model.hand_grading import FIRST, SECOND
 
 # --- decisions and requests

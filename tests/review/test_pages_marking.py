@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from pages_class import HERE, ONE, OTHER, SIZE, mark
-from queue_helpers import ITEMS, QUESTION, Pages, Person, hidden, pages_of, queue_at, reader
-from review_class import NAME, hash_of
 
+from tests.support.review_class import NAME, hash_of
+from tests.support.review_pages import HERE, ONE, OTHER, SIZE, mark
+from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, hidden, pages_of, queue_at, reader
 from viva.model.hand_grading import FIRST, SECOND
 from viva.records import hand_grading
 

@@ -12,8 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import samples
-from queue_helpers import (
+
+from tests.support import samples
+from tests.support.review_class import NAME, assignment, attempt_of, hash_of, rubric, score_of
+from tests.support.review_queues import (
     ADA,
     ALAN,
     GRACE,
@@ -28,8 +30,6 @@ from queue_helpers import (
     reader,
     say,
 )
-from review_class import NAME, assignment, attempt_of, hash_of, rubric, score_of
-
 from viva.model import Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND
@@ -55,14 +55,14 @@ def order(queue: ReviewQueue, question: str = QUESTION) -> list[str]:
 
 def test_the_order_is_the_same_in_every_process_and_another_for_each_question(file: Path) -> None:
     program = (
-        "import json, sys; from review_class import NAME, course; from viva.records import Records\n"
+        "import json, sys; from tests.support.review_class import NAME, course; from viva.records import Records\n"
         "from pathlib import Path; from viva.review.open_queue import queue_of_records\n"
         "records = Records.open(sys.argv[1], Path())\n"
         "with records, queue_of_records(course(), NAME, records) as queue:\n"
         "    queue.wait()\n"
         "    print(json.dumps({q: [a.content_hash for a in answers] for q, answers in queue.answers.items()}))"
     )
-    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": path}
     elsewhere = subprocess.run(
         [sys.executable, "-c", program, f"sqlite:///{file}"], capture_output=True, env=environment

@@ -6,9 +6,19 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from queue_helpers import ADA, QUESTION, SMALL, MemorySource, answer_of, class_of, refreshed_log, say, wait_for_writer
-from review_class import NAME, assignment, attempt_of, course, rubric, score_of
 
+from tests.support.review_class import NAME, assignment, attempt_of, course, rubric, score_of
+from tests.support.review_queues import (
+    ADA,
+    QUESTION,
+    SMALL,
+    MemorySource,
+    answer_of,
+    class_of,
+    refreshed_log,
+    say,
+    wait_for_writer,
+)
 from viva.formats.results_json import load_results, to_json
 from viva.model.errors import UsageError
 from viva.model.hand_grading import FIRST, CurrentDecision

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Error
-from review_class import NAME, fill, hash_of, rubric
-from review_server import chromium, opened, served
 
+from tests.support.review_class import NAME, fill, hash_of, rubric
+from tests.support.review_server import chromium, opened, served
 from viva.config.rubric import earned
 from viva.model.hand_grading import FIRST, SECOND, Review
 from viva.records import Records, hand_grading

@@ -10,8 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_of
 
+from tests.support.review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_of
 from viva.cli.main import run
 from viva.cli.review import queue_for
 from viva.formats.results_json import load_results, to_json

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import samples
-from hostile_notebooks import PAYLOADS
-from review_class import NAME, attempt_of, fill, hash_of, notebook, rubric, score_of
-from review_server import Server, chromium, opened, served
 
+from tests.support import samples
+from tests.support.hostile_notebooks import PAYLOADS
+from tests.support.review_class import NAME, attempt_of, fill, hash_of, notebook, rubric, score_of
+from tests.support.review_server import Server, chromium, opened, served
 from viva.records import Records
 from viva.records.store import Reason
 from viva.submissions import open_submission

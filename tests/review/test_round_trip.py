@@ -7,8 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from review_class import NAME, ROOT, assignment, attempt_of, fill, hash_of, rubric, score_of
 
+from tests.support.review_class import NAME, ROOT, assignment, attempt_of, fill, hash_of, rubric, score_of
 from viva.cli.main import run
 from viva.formats.results_json import load_results, to_json
 from viva.records import Records

@@ -5,8 +5,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from queue_helpers import ADA, GRACE, answer_of, class_of, pages_of, queue_of, say, wait_for_writer
 
+from tests.support.review_queues import ADA, GRACE, answer_of, class_of, pages_of, queue_of, say, wait_for_writer
 from viva.config.rubric import Item, Question, Rubric
 from viva.model.hand_grading import FIRST, SECOND, SETTLED, Place
 from viva.records import Records

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import RIGHT, SECRET
-from live_course import LIVE, write_live_course
 
+from tests.support.live_course import LIVE, write_live_course
+from tests.support.words_course import RIGHT, SECRET
 from viva.selfcheck import live_check
 
 

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, SECRET
 
+from tests.support.words_course import RIGHT, SECRET
 from viva.config import load_course
 from viva.model import Submission
 from viva.model.grade_request import GradeOptions, GradeRequest

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_course import KEEPS_CASE, RIGHT
-from live_course import LIVE
+
+from tests.support.live_course import LIVE
+from tests.support.words_course import KEEPS_CASE, RIGHT
 
 pytest.importorskip("ipykernel", reason="the stock kernel")
 pytestmark = [

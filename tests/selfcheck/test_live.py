@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli_course import KEEPS_CASE, RIGHT
 
 import viva
+from tests.support.words_course import KEEPS_CASE, RIGHT
 from viva.model import Entry, Status
 from viva.selfcheck import live_check
 from viva.selfcheck.check_report import Report

@@ -5,10 +5,10 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_course import RIGHT, write_course
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.words_course import RIGHT, write_course
 from viva.config import Assignment, load_course
 from viva.model import File
 from viva.model.errors import UsageError

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from rows import Rows
+
+from tests.support.table_rows import Rows
 
 pytestmark = pytest.mark.long  # the packages take seconds to import
 

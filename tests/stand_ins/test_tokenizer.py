@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows import Rows
+
+from tests.support.table_rows import Rows
 
 pytestmark = pytest.mark.long  # transformers takes seconds to import
 

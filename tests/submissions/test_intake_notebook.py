@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.formats.executed_file import About, about
 from viva.submissions import notebook_cells
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook

@@ -5,8 +5,8 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.submissions.notebook_cells import Cell, Notebook
 from viva.submissions.notebook_prose import Questions, number_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading.audits import audit_seeds
 from viva.submissions import notebook_cells, syntax_trees
 from viva.submissions.code_of_names import code_of

@@ -2,8 +2,7 @@
 
 import ast
 
-from rows import Rows
-
+from tests.support.table_rows import Rows
 from viva.submissions.statement_names import statement_names, uncalled_names, used_names
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from examined import SECRET, best_tier
 
 from fixtures.transfer_learning.data.hand_in import FILES, opened
 from graders.transfer_learning import test_on_a_gpu as grader
 from graders.transfer_learning.inside.devices import OneDevice, copied_to, last_scores_on, on, placed
 from reference.transformer.language_model import Model
+from tests.support.course_of_texts import SECRET, best_tier
 from viva.config import load_course
 from viva.grading.training import read_thresholds
 from viva.model import Status

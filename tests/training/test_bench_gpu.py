@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import NAME, best_tier, write_course
-from gpu_samples import Machine
 
 from bench import gpu as bench
+from tests.support.course_of_texts import NAME, best_tier, write_course
+from tests.support.gpu_machines import Machine
 from viva.model.gpu import Gpus
 from viva.sandbox.host.gpu import gpus
 from viva.sandbox.host.gpu.gpus import find_gpus

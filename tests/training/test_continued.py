@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from examined import SECRET, best_tier, without_times
 
+from tests.support.course_of_texts import SECRET, best_tier, without_times
 from viva.config import load_course
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from examined import NAME, write_course
-
+from tests.support.course_of_texts import NAME, write_course
 from viva.verify.expected_verdicts import key_submission
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from examined import SECRET, best_tier
 
 from graders.bert_lora_fudge import test_fine_tuning as grader
 from graders.bert_lora_fudge.inside.encoder import encode
 from graders.bert_lora_fudge.inside.fine_tuning import ADAPTED, Adam, LoRATuning, seeded
+from tests.support.course_of_texts import SECRET, best_tier
 from viva.config import load_course
 from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model import Score, Status

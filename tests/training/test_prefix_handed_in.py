@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import SECRET, best_tier
 from safetensors.numpy import load, save
 
 from fixtures.adapting_transformers.data import make_prefixes
+from tests.support.course_of_texts import SECRET, best_tier
 from viva.config import load_course
 from viva.model import Entry, File, Status, Submission
 from viva.model.grade_request import GradeOptions, GradeRequest

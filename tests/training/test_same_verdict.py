@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined import SECRET, best_tier, without_times
-from nights import is_tonight
 
+from tests.support.course_of_texts import SECRET, best_tier, without_times
+from tests.support.nightly_share import is_tonight
 from viva.config import load_course
 from viva.model import Score, Status
 from viva.model.grade_request import GradeOptions, GradeRequest

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examined import SECRET, best_tier
 
 from fixtures.adapting_transformers.data import make
+from tests.support.course_of_texts import SECRET, best_tier
 from viva.config import load_course
 from viva.examiner.boxes.author_helpers import helpers_of
 from viva.examiner.boxes.box_session import BoxSession

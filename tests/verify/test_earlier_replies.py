@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from examined import without_times
-from small import RIGHT, SECRET, write_course
 
+from tests.support.course_of_texts import without_times
+from tests.support.release_course import RIGHT, SECRET, write_course
 from viva.config import Course, load_course
 from viva.model import Score, Status, Tier
 from viva.pipeline.jobs import GradedJobs, Job

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small import SECRET, write_course
 
+from tests.support.release_course import SECRET, write_course
 from viva.config import Course, load_course
 from viva.model import Tier
 from viva.verify.earlier_replies import Verified

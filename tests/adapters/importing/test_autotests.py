@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from nbgrader_class import TEMPLATES, graded_cell, put, solution
 
 from bench.small_course import notebook
+from tests.support.nbgrader_class import TEMPLATES, graded_cell, put, solution
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.model.errors import UsageError
 

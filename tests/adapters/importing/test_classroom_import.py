@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
-from imported import ImportedCourse, points_by_question
-from nbgrader_class import put
 
+from tests.support.imported_course import ImportedCourse, points_by_question
+from tests.support.nbgrader_class import put
 from viva.adapters.importing.classroom_import import import_classroom
 from viva.adapters.importing.classroom_tests import AUTOGRADING, classroom_tests
 from viva.formats.results_json import results_of

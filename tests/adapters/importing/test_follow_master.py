@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from nbgrader_class import TEMPLATES, graded_cell, put, solution, source
-from otter_master_notebook import block, code, master, question, raw
 
 from bench.small_course import notebook
+from tests.support.nbgrader_class import TEMPLATES, graded_cell, put, solution, source
+from tests.support.otter_master_notebook import block, code, master, question, raw
 from viva.adapters.importing.follow_master import follow_masters, with_settings
 from viva.adapters.importing.new_course import write_course
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader

@@ -4,10 +4,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from imported import ImportedCourse
-from nbgrader_class import put
-from suite_course import DECORATORS, original
 
+from tests.support.imported_course import ImportedCourse
+from tests.support.nbgrader_class import put
+from tests.support.suite_course import DECORATORS, original
 from viva.adapters.importing.gradescope_import import import_gradescope
 from viva.model.errors import UsageError
 

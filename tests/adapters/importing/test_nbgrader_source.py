@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from imported import ImportedCourse
-from nbgrader_class import cell, put, source
 
 from bench.small_course import notebook
+from tests.support.imported_course import ImportedCourse
+from tests.support.nbgrader_class import cell, put, source
 from viva.adapters.nbgrader.nbgrader_grading import compose
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.adapters.nbgrader.nbgrader_source import SourceNotebook, read_source

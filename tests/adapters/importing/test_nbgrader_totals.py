@@ -5,11 +5,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from imported import ImportedCourse, entry, points_by_question
-from nbgrader_class import CLASS, FILE, POINTS, RECORDED, STUB, cell, graded_by_nbgrader, handed_in, write_class
 
 from bench import environment
 from bench.small_course import notebook
+from tests.support.imported_course import ImportedCourse, entry, points_by_question
+from tests.support.nbgrader_class import (
+    CLASS,
+    FILE,
+    POINTS,
+    RECORDED,
+    STUB,
+    cell,
+    graded_by_nbgrader,
+    handed_in,
+    write_class,
+)
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.model import Score, Status
 

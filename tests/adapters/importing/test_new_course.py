@@ -4,9 +4,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from nbgrader_class import cell, source
 
 from bench.small_course import notebook
+from tests.support.nbgrader_class import cell, source
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError

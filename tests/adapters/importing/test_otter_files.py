@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from otter_class import TESTS
 
+from tests.support.otter_class import TESTS
 from viva.adapters.otter.otter_files import read_tests
 from viva.adapters.otter.otter_points import PointsError, resolve
 from viva.model.errors import CourseError

@@ -6,11 +6,22 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from imported import ImportedCourse, points_by_question
-from otter_class import graded_by_otter
-from otter_master_notebook import CONFIG, Cell, block, code, function_cells, markdown, master, ok_cells, question, raw
 
 from bench import environment
+from tests.support.imported_course import ImportedCourse, points_by_question
+from tests.support.otter_class import graded_by_otter
+from tests.support.otter_master_notebook import (
+    CONFIG,
+    Cell,
+    block,
+    code,
+    function_cells,
+    markdown,
+    master,
+    ok_cells,
+    question,
+    raw,
+)
 from viva.adapters.otter.otter_files import OtterTest, read_tests
 from viva.adapters.otter.otter_import import import_otter
 from viva.adapters.otter.otter_master import Master, read_master
@@ -213,7 +224,7 @@ def test_yaml_that_would_make_objects_is_refused() -> None:
     ],
 )
 def test_settings_that_cannot_be_taken_over_are_refused(tmp_path: Path, config: dict[str, object], words: str) -> None:
-    from otter_class import autograder
+    from tests.support.otter_class import autograder
 
     with pytest.raises(UsageError, match=words):
         ImportedCourse(tmp_path / "course", import_otter(autograder(tmp_path, config=config)))

@@ -5,11 +5,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from imported import ImportedCourse, entry, points_by_question
-from otter_class import ANSWERS, CLASS, FILE, POINTS, RECORDED, autograder, graded_by_otter, handed_in, submission
 
 from bench import environment
 from bench.small_course import notebook
+from tests.support.imported_course import ImportedCourse, entry, points_by_question
+from tests.support.otter_class import (
+    ANSWERS,
+    CLASS,
+    FILE,
+    POINTS,
+    RECORDED,
+    autograder,
+    graded_by_otter,
+    handed_in,
+    submission,
+)
 from viva.adapters.otter.otter_import import import_otter
 from viva.model import Status
 

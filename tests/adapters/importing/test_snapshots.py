@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from examined import handed_in as submitted
-from imported import ImportedCourse, points_by_question
-from nbgrader_class import cell, put, solution
-from otter_class import autograder
 
 from bench.small_course import cell as otter_cell
 from bench.small_course import notebook
+from tests.support.course_of_texts import handed_in as submitted
+from tests.support.imported_course import ImportedCourse, points_by_question
+from tests.support.nbgrader_class import cell, put, solution
+from tests.support.otter_class import autograder
 from viva.adapters.importing.new_course import ImportedAssignment
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.adapters.otter.otter_import import import_otter

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from examined import Examined
-from suite_course import DECORATORS, original, suite_course
+
+from tests.support.course_of_texts import Examined
+from tests.support.suite_course import DECORATORS, original, suite_course
 
 pytestmark = pytest.mark.long
 

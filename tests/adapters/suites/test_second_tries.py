@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examined import NAME, SECRET, handed_in, statuses
-from nbgrader_class import FILE, POINTS, write_class
-from nbgrader_class import handed_in as handed_in_cells
-from suite_course import suite_course
 
 from bench.small_course import notebook
+from tests.support.course_of_texts import NAME, SECRET, handed_in, statuses
+from tests.support.nbgrader_class import FILE, POINTS, write_class
+from tests.support.nbgrader_class import handed_in as handed_in_cells
+from tests.support.suite_course import suite_course
 from viva.adapters.importing.new_course import write_course
 from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.adapters.shared_grader import _TwoTries

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from suite_course import DECORATORS, by_test, suite_course
 
+from tests.support.suite_course import DECORATORS, by_test, suite_course
 from viva.adapters.unittests.suite_files import modules_among
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError

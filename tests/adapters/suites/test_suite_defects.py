@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examined import Examined
-from suite_course import DECORATORS, Original, by_test, original, suite_course
 
+from tests.support.course_of_texts import Examined
+from tests.support.suite_course import DECORATORS, Original, by_test, original, suite_course
 from viva.formats.results_json import to_json
 from viva.model import Score
 

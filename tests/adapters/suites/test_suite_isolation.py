@@ -9,9 +9,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from examined import Examined, best_tier, read_by_students
-from suite_course import DECORATORS, by_test, suite_course
 
+from tests.support.course_of_texts import Examined, best_tier, read_by_students
+from tests.support.suite_course import DECORATORS, by_test, suite_course
 from viva.adapters.shared_grader import MIXED, SHARED
 from viva.model import Score, Tier
 

@@ -1,7 +1,6 @@
 """The marks of well-known courses become viva's own; what only looks like one stays."""
 
-from rows import Rows
-
+from tests.support.table_rows import Rows
 from viva.authoring.solved.course_markers import with_own_marks
 from viva.authoring.solved.questions import has_markers
 from viva.authoring.source.source_cells import Cell, without_solutions

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.solved.described_calls import described_calls
 
 NUMPY = """Solve `m @ x = b`.

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from examined import best_tier
 
+from tests.support.course_of_texts import best_tier
 from viva.authoring.empty_course import make_course
 from viva.authoring.solved.failing_tests import FAILED, PASSED, take_back_failing_tests
 from viva.authoring.solved.from_solution import from_solution

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.solved.input_forms import forms_of
 from viva.authoring.solved.recorded_run import Recorded
 from viva.authoring.solved.scalar_forms import Undrawable

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from solved_course import cells_of
-
+from tests.support.solved_course import cells_of
 from viva.authoring.solved.key_source import key_source
 from viva.authoring.source.source_cells import Cell
 

@@ -1,8 +1,8 @@
 """Tests that are proposed for classes of networks."""
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.key_source import key_source
 from viva.authoring.solved.proposals import of_function

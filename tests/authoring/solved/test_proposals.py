@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-from examined import best_tier
-from rows import Rows
-from solved_course import NOTEBOOKS, taken_over
 
+from tests.support.course_of_texts import best_tier
+from tests.support.solved_course import NOTEBOOKS, taken_over
+from tests.support.table_rows import Rows
 from viva.authoring.empty_course import make_course
 from viva.authoring.solved.from_solution import from_solution
 from viva.authoring.source.source_cells import Cell

@@ -4,8 +4,8 @@ import ast
 import textwrap
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.solved.class_proposal import of_class
 from viva.authoring.solved.proposal import WIDTH, with_option, written_call
 from viva.authoring.solved.proposals import of_function, of_value

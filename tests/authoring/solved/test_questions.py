@@ -3,9 +3,8 @@
 from fractions import Fraction
 from pathlib import Path
 
-from rows import Rows
-from solved_course import cells_of
-
+from tests.support.solved_course import cells_of
+from tests.support.table_rows import Rows
 from viva.authoring.solved.questions import Question, has_markers, questions_of
 from viva.authoring.solved.solution_regions import with_markers
 from viva.authoring.source.solution_markers import TODO, stripped

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_process import InProcess
-from rows import Rows
-from solved_course import VARIANTS, taken_over
 
+from tests.support.solved_course import VARIANTS, taken_over
+from tests.support.student_in_process import InProcess
+from tests.support.table_rows import Rows
 from viva.authoring.source.starter import read_source
 from viva.proxies.key import Key, load_key
 

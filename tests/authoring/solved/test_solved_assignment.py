@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from solved_course import cells_of
 
+from tests.support.solved_course import cells_of
 from viva.authoring.empty_course import make_course
 from viva.authoring.new_assignment import adding
 from viva.authoring.solved.solved_assignment import make, make_large, refresh

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from examined import best_tier
-from nights import is_tonight
-from solved_course import NOTEBOOKS, taken_over
 
+from tests.support.course_of_texts import best_tier
+from tests.support.nightly_share import is_tonight
+from tests.support.solved_course import NOTEBOOKS, taken_over
 from viva.authoring.strength.strength import changed_lines
 from viva.config import load_course
 from viva.verify.mutants.mutant_trial import try_all

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.authoring.strength.child import separated_by
 from viva.authoring.strength.separating import Separated, add_lines
 from viva.authoring.strength.tests_edit import definitions_in, drawn_by

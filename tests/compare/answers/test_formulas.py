@@ -6,8 +6,8 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading import Disagreement, agree_formula
 
 VARIANCE = "h * (sigma**4 + 2 * mu**2 * sigma**2)"

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.compare.answers import agree_json
 from viva.compare.disagreement import Disagreement
 from viva.model.errors import GraderError

@@ -9,8 +9,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading import Disagreement, agree_number
 
 BLEU = (7 / 15) ** 0.25

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import nbformat
 import pytest
-from examined import NAME, SECRET, best_tier, handed_in, without_times, write_course
 
+from tests.support.course_of_texts import NAME, SECRET, best_tier, handed_in, without_times, write_course
 from viva.config import load_course
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.executed import MOST_BYTES, executed_notebook
@@ -205,9 +205,10 @@ FIDELITY: Final = [
 def test_the_outputs_are_those_of_the_stock_kernel(course: _Course) -> None:
     pytest.importorskip("ipykernel", reason="the stock kernel is what we compare with")
     pytest.importorskip("nbclient")
-    from fidelity_cells import CELLS
-    from stock_kernel import outputs_of
     from test_fidelity import compare
+
+    from tests.support.fidelity_cells import CELLS
+    from tests.support.stock_kernel import outputs_of
 
     before = [
         "import sys\nimport numpy as np\nimport base64\nfrom IPython.display import *",

@@ -7,8 +7,8 @@ import struct
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.examiner.executed.pictures import is_picture
 
 KINDS = ["image/png", "image/jpeg", "image/gif"]

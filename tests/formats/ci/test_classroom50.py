@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from viva.formats.ci.classroom50 import MOST_BYTES, Identity, classroom50
 from viva.formats.ci.public_view import Report, report_of
 from viva.model import Status

@@ -4,9 +4,9 @@ import json
 from typing import Any, Final
 
 import jsonschema
-from ci_results import HIDDEN, SECRET, TEXTS, one_of_each, spoiled
 from hypothesis import given
 
+from tests.support.ci_results import HIDDEN, SECRET, TEXTS, one_of_each, spoiled
 from viva.formats.ci.ctrf import ctrf
 from viva.formats.ci.public_view import report_of
 

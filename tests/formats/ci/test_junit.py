@@ -4,9 +4,9 @@ import xml.etree.ElementTree as ElementTree
 from typing import Final
 
 import pytest
-from ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 
+from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from viva.formats.ci.junit import MOST_BYTES, junit
 from viva.formats.ci.public_view import report_of
 from viva.model import Status

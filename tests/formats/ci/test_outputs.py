@@ -2,9 +2,9 @@
 
 import re
 
-from ci_results import TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 
+from tests.support.ci_results import TEXTS, entry, one_of_each, report, spoiled
 from viva.formats.ci.public_view import report_of
 from viva.formats.ci.step_outputs import outputs
 from viva.model import Isolation, Status

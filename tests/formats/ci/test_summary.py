@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from ci_log import outside
-from ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from hypothesis import given
 
+from tests.support.ci_log import outside
+from tests.support.ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
 from viva.formats.ci.public_view import report_of
 from viva.formats.ci.step_summary import MOST_BYTES, summary
 from viva.model import Status

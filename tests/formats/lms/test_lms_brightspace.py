@@ -4,8 +4,8 @@ import csv
 import io
 
 import pytest
-from lms_grades import ADA, BO, EXCUSED, grade
 
+from tests.support.lms_grades import ADA, BO, EXCUSED, grade
 from viva.formats.lms.brightspace_gradebook import brightspace, brightspace_new
 from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.model import Student

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lms_grades import ADA, BO, EXCUSED, OPEN, grade
 
+from tests.support.lms_grades import ADA, BO, EXCUSED, OPEN, grade
 from viva.formats.lms.canvas_gradebook import canvas
 from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.formats.lms.returned_grade import ReturnedGrade

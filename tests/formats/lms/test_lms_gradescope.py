@@ -4,8 +4,8 @@ import csv
 import io
 
 import pytest
-from lms_grades import ADA, BO, grade
 
+from tests.support.lms_grades import ADA, BO, grade
 from viva.formats.lms.gradescope_grades import gradescope
 from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.model import Student

@@ -4,8 +4,8 @@ import csv
 import io
 
 import pytest
-from lms_grades import ADA, BO, OPEN, grade
 
+from tests.support.lms_grades import ADA, BO, OPEN, grade
 from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.formats.lms.moodle_worksheet import moodle
 from viva.model import Student

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pyarrow.parquet
 import pytest
-from lms_grades import ADA, EXCUSED, OPEN, grade
 
+from tests.support.lms_grades import ADA, EXCUSED, OPEN, grade
 from viva.formats.lms.grade_tables import nbgrader, parquet, plain_csv
 from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.target import Broken, Target, expect
-from tests.sandbox.guest.values import same
+from tests.support.same_values import same
 from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 from safetensors.numpy import save
 
+from tests.support.table_rows import Rows
 from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
 from viva.grading.artifacts.table_cells import Classes
 from viva.grading.artifacts.unusable import FLOOR, RATIO, Unusable

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.grading.artifacts.submitted_files import read_predictions
 from viva.grading.artifacts.table_cells import Classes, read_cell
 from viva.grading.artifacts.unusable import Unusable

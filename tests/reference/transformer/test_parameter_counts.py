@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import sympy
-from rows import Rows
 from torch import nn
 
 from reference.transformer.language_model import Model
@@ -15,6 +14,7 @@ from reference.transformer.parameter_counts import (
     head_parameters,
     layer_norm_parameters,
 )
+from tests.support.table_rows import Rows
 
 
 def trainable(module: nn.Module) -> int:

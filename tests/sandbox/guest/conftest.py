@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from boxes import Forker, Worker, forker_with
+
+from tests.support.bare_worker import Forker, Worker, forker_with
 
 
 @pytest.fixture(scope="session")

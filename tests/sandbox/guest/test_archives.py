@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from boxes import Worker
+
+from tests.support.bare_worker import Worker
 
 HONEST = {"solution.py": b"x = 1", "data/words.txt": b"a b", "empty.txt": b""}
 LITTER = dict.fromkeys(("__MACOSX/._solution.py", "hw/.viva/g.yaml", "hw/.DS_Store", "hw/__pycache__/a.pyc"), b"?")

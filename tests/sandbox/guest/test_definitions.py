@@ -4,7 +4,8 @@ import math
 import time
 
 import pytest
-from boxes import Worker, text_of
+
+from tests.support.bare_worker import Worker, text_of
 
 SOURCE = '''"""The docstring."""
 import math

@@ -1,7 +1,8 @@
 """`device: cpu`: wherever the student's code names an accelerator, the CPU of the box is meant."""
 
 import pytest
-from boxes import Worker
+
+from tests.support.bare_worker import Worker
 
 MOVED = [
     "x.cuda()",

@@ -1,7 +1,8 @@
 """What an assignment forbids is refused to the student's code, and to no other code."""
 
 import pytest
-from boxes import Worker
+
+from tests.support.bare_worker import Worker
 
 FORBIDDEN = ["statistics", "xml.dom", "collections.Counter", "math.factorial", "bisect"]
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from boxes import Worker
 from pandas.testing import assert_frame_equal, assert_index_equal, assert_series_equal
 from PIL import Image
-from rows import Rows
-from values import same
 
+from tests.support.bare_worker import Worker
+from tests.support.same_values import same
+from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder

@@ -6,7 +6,8 @@ import time
 from typing import Any
 
 import pytest
-from boxes import Worker
+
+from tests.support.bare_worker import Worker
 
 
 def test_a_statement_that_raises_does_not_stop_the_rest(worker: Worker) -> None:

@@ -4,7 +4,8 @@ import sys
 
 import numpy as np
 import pytest
-from boxes import Worker
+
+from tests.support.bare_worker import Worker
 
 OLD_LIBRARY = """
 import types

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from boxes import Forker, Worker, forker_with, shown, text_of
+
+from tests.support.bare_worker import Forker, Worker, forker_with, shown, text_of
 
 
 @pytest.fixture(params=["plain", "shell"])

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from rows import Rows
-from values import same
 
+from tests.support.same_values import same
+from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder

@@ -16,9 +16,9 @@ from typing import Any
 import msgpack
 import numpy as np
 import pytest
-from rows import Rows
-from values import same
 
+from tests.support.same_values import same
+from tests.support.table_rows import Rows
 from viva.compare.agree import agree
 from viva.compare.disagreement import Disagreement
 from viva.compare.normalize import PLAIN_SCALARS, is_number, plain

@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from rows import Rows
-from values import same
 
+from tests.support.same_values import same
+from tests.support.table_rows import Rows
 from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder

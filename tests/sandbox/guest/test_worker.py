@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boxes import Forker, Worker
-from values import same
 
+from tests.support.bare_worker import Forker, Worker
+from tests.support.same_values import same
 from viva.sandbox.guest.transport import wire
 
 

@@ -1,4 +1,4 @@
-"""Every promise of the sandbox is tested in every tier that this host offers; see hosts.py for the other tiers."""
+"""Every promise of the sandbox is tested in every tier that this host offers; other_hosts.py makes the others."""
 
 import os
 import shutil
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from programs import Program
 
+from tests.support.boxed_program import Program
 from viva.model import Limits, Tier
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers

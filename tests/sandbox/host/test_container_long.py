@@ -1,7 +1,7 @@
 """Tier T1 where it is meant to be used: in a real container, as an autograder's platform starts one.
 
-hosts.py plays a container by dropping capabilities; here `runc` makes one, with all that comes with it: other
-namespaces, a new `/proc`, pid 1, a system call filter below ours. The file runc.py says what it is made of.
+other_hosts.py plays a container by dropping capabilities; here `runc` makes one, with all that comes with it: other
+namespaces, a new `/proc`, pid 1, a system call filter below ours. The file container.py says what it is made of.
 No other examiner should use T1 on this machine at the same time: it cannot know which users a container's boxes have.
 """
 
@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-import runc
 
+from tests.support import container
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.nightly
 @pytest.fixture(autouse=True)
 def _possible() -> None:
     """A machine that has promised T1 fails without containers; any other skips."""
-    if lacking := runc.missing():
+    if lacking := container.missing():
         if "T1" in os.environ.get("VIVA_REQUIRED_TIERS", "").split():
             pytest.fail(lacking)
         pytest.skip(lacking)
@@ -40,7 +40,7 @@ def _possible() -> None:
 def contained(*command: str, timeout_s: float = 60.0, landlock: bool = True, **environment: str) -> str:
     """Run a command in a container and return what it printed; fails when it fails."""
     settled = {"PYTHONDONTWRITEBYTECODE": "1", "VIVA_REQUIRED_TIERS": "T1"}
-    done = runc.run(command, environment={**settled, **environment}, timeout_s=timeout_s, landlock=landlock)
+    done = container.run(command, environment={**settled, **environment}, timeout_s=timeout_s, landlock=landlock)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     return done.stdout
 
@@ -121,7 +121,7 @@ def test_a_container_is_gone_when_its_time_is_up() -> None:
     """Otherwise what hangs in one test would disturb the next."""
     mark = f"987{os.getpid()}"
     with pytest.raises(subprocess.TimeoutExpired):
-        runc.run(["/bin/sleep", mark], environment={}, timeout_s=2.0)
+        container.run(["/bin/sleep", mark], environment={}, timeout_s=2.0)
     assert not any(mark.encode() in command for command in running())
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import system_calls
-from rows import Rows
 
+from tests.support import system_calls
+from tests.support.table_rows import Rows
 from viva.sandbox.guest.lockdown import kernel_calls, numbers_aarch64, numbers_x86_64, seccomp
 
 ARCHITECTURES = {"x86_64": numbers_x86_64, "aarch64": numbers_aarch64}

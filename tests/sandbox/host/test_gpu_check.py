@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import offered
-from gpu_samples import Machine
-from programs import Program
-from stand_in_cuda import LEFT, StandIn
 
+from tests.sandbox.host.conftest import offered
+from tests.support.boxed_program import Program
+from tests.support.gpu_machines import Machine
+from tests.support.stand_in_cuda import LEFT, StandIn
 from viva.model import Limits
 from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpus

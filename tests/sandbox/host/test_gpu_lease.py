@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SMALL, offered
-from gpu_samples import Machine
-from programs import Program
 
+from tests.sandbox.host.conftest import SMALL, offered
+from tests.support.boxed_program import Program
+from tests.support.gpu_machines import Machine
 from viva.model.errors import GpuUnavailable
 from viva.model.gpu import NONE_HERE, Gpu, Gpus
 from viva.sandbox.host.gpu import gpu_lease

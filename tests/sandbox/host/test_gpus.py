@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from gpu_samples import FAILED, RTX_3090, TESLA_K80, VERSIONS, Machine
 
+from tests.support.gpu_machines import FAILED, RTX_3090, TESLA_K80, VERSIONS, Machine
 from viva.model.gpu import LEFT_OUT, NONE_HERE, Gpu, Gpus
 from viva.sandbox.host.gpu.gpus import find_gpus, parse_information, parse_query, parse_version, used_mib
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import virtual_machine
-from virtual_machine import Machine
+
+from tests.support import virtual_machine
+from tests.support.virtual_machine import Machine
 
 HERE = Path(__file__).parent
 PROMISES = HERE / "conformance"
@@ -29,8 +30,8 @@ pytestmark = [
 
 
 def run_in_machine(machine: Machine, kind: str, arguments: Sequence[str], **environment: str) -> str:
-    """What Python printed in a machine, on a host of some kind there ("root" is none of hosts.py's); must succeed."""
-    host = [] if kind == "root" else [sys.executable, str(HERE / "hosts.py"), kind]
+    """What Python printed in a machine, on a host of some kind there ("root": as it is there); must succeed."""
+    host = [] if kind == "root" else [sys.executable, str(HERE.parents[1] / "support" / "other_hosts.py"), kind]
     kept = {name: value for name, value in os.environ.items() if name == "PYTHONPATH"}
     done = virtual_machine.run(
         [*host, sys.executable, *arguments], machine, environment={**kept, **environment}, timeout_s=LONGEST_S

@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import SMALL, offered
-from gpu_samples import Machine
-from programs import Program
 
+from tests.sandbox.host.conftest import SMALL, offered
+from tests.support.boxed_program import Program
+from tests.support.gpu_machines import Machine
 from viva.model import Tier
 from viva.model.gpu import Gpus
 from viva.model.plain import gpus_from_plain, gpus_to_plain

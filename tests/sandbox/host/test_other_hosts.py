@@ -1,6 +1,6 @@
 """The same promises on hosts that a root shell is not: an ordinary user's (T2) and a container's (T1).
 
-The tests of conformance/ are run again there, in a subprocess, by hosts.py.
+The tests of conformance/ are run again there, in a subprocess, by other_hosts.py.
 """
 
 import os
@@ -26,7 +26,7 @@ needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become a
 def run_as(kind: str, *command: str, **environment: str) -> str:
     """Run a command on another kind of host and return what it printed; fails when it fails."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "hosts.py"), kind, sys.executable, *command],
+        [sys.executable, str(HERE.parents[1] / "support" / "other_hosts.py"), kind, sys.executable, *command],
         capture_output=True,
         text=True,
         env={**os.environ, **environment},

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from programs import Program
 
+from tests.support.boxed_program import Program
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable
 from viva.sandbox.host.box_pool import Pool

@@ -8,10 +8,10 @@ import re
 from typing import Any, Final
 
 import pytest
-from fidelity_cells import CELLS
-from rows import Rows
-from stock_kernel import outputs_of
 
+from tests.support.fidelity_cells import CELLS
+from tests.support.stock_kernel import outputs_of
+from tests.support.table_rows import Rows
 from viva.model import Limits
 from viva.sandbox.guest.notebook.notebooks import needs_shell
 from viva.sandbox.host.fork_server import ForkServer

@@ -1,4 +1,4 @@
-"""Kernels in the boxes of an ordinary user (T2) and of a container (T1): the same tests, run there by hosts.py."""
+"""Kernels in the boxes of an ordinary user (T2) and of a container (T1): the same tests, by other_hosts.py."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.nightly
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
 HERE = Path(__file__).parent
-HOSTS = HERE.parent / "host" / "hosts.py"
+HOSTS = HERE.parents[1] / "support" / "other_hosts.py"
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another host")

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from class_exports import Files, Read, laid_out
 
+from tests.support.class_exports import Files, Read, laid_out
 from viva.submissions.classes import ClassExport, read_class
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import class_exports as exports
-from class_exports import CODE, Read
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read
 
 
 def test_people_and_attempts(read: Read) -> None:

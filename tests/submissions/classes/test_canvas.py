@@ -3,10 +3,10 @@
 import unicodedata
 from pathlib import Path
 
-import class_exports as exports
 import pytest
-from class_exports import CODE, Read, names
 
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read, names
 from viva.model.errors import UsageError
 
 

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from class_exports import laid_out, names
 
+from tests.support.class_exports import laid_out, names
 from viva.model.errors import UsageError
 from viva.submissions.classes import gathering
 from viva.submissions.classes.gathering import Gatherer

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import class_exports as exports
-from class_exports import CODE, Read
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read
 
 
 def test_logins_and_a_team_of_the_grades_file(read: Read, tmp_path: Path) -> None:

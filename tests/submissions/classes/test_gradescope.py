@@ -2,12 +2,12 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-import class_exports as exports
 import pytest
-from class_exports import CODE, Read
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read
 from viva.model.errors import UsageError
 from viva.submissions.classes.platforms import gradescope
 

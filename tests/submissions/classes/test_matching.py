@@ -4,8 +4,8 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.model.attempt import Student
 from viva.submissions.classes.class_export import Person
 from viva.submissions.classes.matching import Matcher

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import class_exports as exports
 import pytest
-from class_exports import CODE, Read, names
+
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read, names
 
 
 def test_folders_with_a_worksheet(read: Read) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path, PureWindowsPath
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.submissions.classes.submission_names import MOST_BYTES, Names, safe_component, same_anywhere
 
 RESERVED = {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(10)}

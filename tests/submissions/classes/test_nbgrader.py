@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-import class_exports as exports
 import pytest
-from class_exports import CODE, NOTEBOOK, Read
+
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, NOTEBOOK, Read
 
 
 def test_students_and_times(read: Read) -> None:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import class_exports as exports
 import pytest
-from class_exports import CODE, Read
 
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read
 from viva.model.errors import UsageError
 from viva.submissions import discover
 

@@ -4,12 +4,12 @@ import os
 import stat
 from pathlib import Path
 
-import class_exports as exports
 import pytest
-from class_exports import CODE, Read, laid_out, names, tarred, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support import class_exports as exports
+from tests.support.class_exports import CODE, Read, laid_out, names, tarred, zipped
 from viva.model.errors import UsageError
 from viva.submissions import open_submission
 from viva.submissions.classes import ClassExport, read_class

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-import class_exports as exports
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support import class_exports as exports
 from viva.model import Student
 from viva.model.errors import UsageError
 from viva.submissions.classes import csv_tables

@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from class_exports import names, tarred, zipped
 
+from tests.support.class_exports import names, tarred, zipped
 from viva.model.errors import UsageError
 from viva.submissions import open_submission
 from viva.submissions.classes.unpacking import Caps, unpack

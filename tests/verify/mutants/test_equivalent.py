@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from broken import mutants, submission
 
+from tests.support.mutated_code import mutants, submission
 from viva.config import Assignment, load_course
 from viva.model.errors import CourseError
 from viva.verify.mutants.equivalent import read_equivalents

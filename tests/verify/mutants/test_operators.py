@@ -3,9 +3,9 @@
 import ast
 
 import pytest
-from broken import made_of, mutants, submission
-from rows import Rows
 
+from tests.support.mutated_code import made_of, mutants, submission
+from tests.support.table_rows import Rows
 from viva.verify.mutants import general_mistakes
 from viva.verify.mutants.make_mutants import OPERATORS
 

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from broken import mutants, submission
 
+from tests.support.mutated_code import mutants, submission
 from viva.config import load_course
 from viva.model import File, Submission
 from viva.verify.expected_verdicts import example_submissions

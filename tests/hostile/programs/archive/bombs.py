@@ -5,7 +5,7 @@
 import bz2
 from functools import cache
 
-from making import ZERO, raw, zipped
+from tests.support.hostile_files import ZERO, raw, zipped
 
 
 def hand_in(targets):

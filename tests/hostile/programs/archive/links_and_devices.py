@@ -4,7 +4,7 @@
 import io
 import tarfile
 
-from making import raw, telling
+from tests.support.hostile_files import raw, telling
 
 KINDS = {
     "sym": tarfile.SYMTYPE,

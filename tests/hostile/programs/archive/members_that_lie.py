@@ -4,7 +4,7 @@
 # turns: 5
 import struct
 
-from making import ZERO, raw, zipped
+from tests.support.hostile_files import ZERO, raw, zipped
 
 
 def hand_in(targets):

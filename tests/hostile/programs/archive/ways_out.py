@@ -1,7 +1,7 @@
 """Packs members whose names lead out of the folder: upwards, from the root, over drives, through backslashes."""
 
 # makes a folder
-from making import ZERO, evil, raw, zipped
+from tests.support.hostile_files import ZERO, evil, raw, zipped
 
 
 def hand_in(targets):

@@ -1,7 +1,7 @@
 """Submits a file of a terabyte that takes no room on the disk."""
 
 # makes a folder
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 
 def hand_in(targets):

@@ -1,7 +1,7 @@
 """Brings code that the examiner's own start, its test runner or its libraries might pick up from the folder."""
 
 # makes a folder
-from making import ZERO, evil
+from tests.support.hostile_files import ZERO, evil
 
 
 def hand_in(targets):

@@ -3,7 +3,7 @@
 # makes a folder
 import marshal
 
-from making import ZERO, evil, raw
+from tests.support.hostile_files import ZERO, evil, raw
 
 
 def hand_in(targets):

@@ -1,7 +1,7 @@
 """Brings a repository whose hooks, filters, attributes, modules and alternates run commands or lead elsewhere."""
 
 # makes a folder
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 
 def hand_in(targets):

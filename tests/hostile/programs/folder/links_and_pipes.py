@@ -1,7 +1,7 @@
 """Submits symbolic and hard links to the secrets, links in a circle, a pipe, a socket and a file of a terabyte."""
 
 # makes a folder
-from making import telling
+from tests.support.hostile_files import telling
 
 
 def hand_in(targets):

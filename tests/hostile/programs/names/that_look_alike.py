@@ -1,7 +1,7 @@
 """Calls several files solution.py, by other cases, alphabets and spellings, each with other answers."""
 
 # makes a folder
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 CALLED = "\u0430da/solution.py"
 

@@ -2,7 +2,7 @@
 
 # makes a folder
 # turns: 3
-from making import ZERO
+from tests.support.hostile_files import ZERO
 
 
 def hand_in(targets):

@@ -1,7 +1,7 @@
 """Displays what is endless, what hangs when it is looked at, and what takes over the page on which it is shown."""
 
 # makes a folder
-from making import ZERO, notebook
+from tests.support.hostile_files import ZERO, notebook
 
 SHOW = """
 from IPython.display import HTML, Javascript, display, update_display, clear_output

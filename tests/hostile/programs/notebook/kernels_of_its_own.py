@@ -3,7 +3,7 @@
 # makes a folder
 import json
 
-from making import ZERO, evil, notebook
+from tests.support.hostile_files import ZERO, evil, notebook
 
 
 def hand_in(targets):

@@ -2,7 +2,7 @@
 
 # makes a folder
 # least tier: T1
-from making import ZERO, notebook
+from tests.support.hostile_files import ZERO, notebook
 
 
 def hand_in(targets):

@@ -2,7 +2,7 @@
 
 # makes a folder
 # turns: 4
-from making import ZERO, notebook
+from tests.support.hostile_files import ZERO, notebook
 
 
 def hand_in(targets):

@@ -3,7 +3,7 @@
 # makes a folder
 import json
 
-from making import ZERO, notebook
+from tests.support.hostile_files import ZERO, notebook
 
 IDS = [
     "same",

@@ -4,7 +4,7 @@
 # turns: 2
 import json
 
-from making import ZERO, notebook
+from tests.support.hostile_files import ZERO, notebook
 
 
 def hand_in(targets):

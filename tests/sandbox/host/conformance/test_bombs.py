@@ -1,8 +1,8 @@
 """Using too much of something: what student code sees, how the box ends, and that others go on."""
 
 import pytest
-from programs import Program, Raised
 
+from tests.support.boxed_program import Program, Raised
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.host.fork_server import ForkServer

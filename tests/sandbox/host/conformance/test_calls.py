@@ -4,10 +4,10 @@ import os
 import platform
 
 import pytest
-import system_calls
-from programs import Program, from_tier
-from rows import Rows
 
+from tests.support import system_calls
+from tests.support.boxed_program import Program, from_tier
+from tests.support.table_rows import Rows
 from viva.model import Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.guest.lockdown import landlock

@@ -5,8 +5,8 @@ import time
 from pathlib import Path
 
 import pytest
-from programs import IS_OPEN, Program
 
+from tests.support.boxed_program import IS_OPEN, Program
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxTimeout, ProtocolViolation
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import Program, from_tier
 
+from tests.support.boxed_program import Program, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.guest.lockdown import clean_environment

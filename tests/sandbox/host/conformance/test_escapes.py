@@ -7,9 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from programs import IS_OPEN, Program, from_tier
 
 import viva
+from tests.support.boxed_program import IS_OPEN, Program, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
 from viva.sandbox.guest.lockdown import landlock

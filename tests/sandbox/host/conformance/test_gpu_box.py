@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SMALL, offered
-from gpu_samples import Machine
-from programs import Program
 
+from tests.sandbox.host.conftest import SMALL, offered
+from tests.support.boxed_program import Program
+from tests.support.gpu_machines import Machine
 from viva.model import Tier
 from viva.model.gpu import Gpu
 from viva.sandbox.guest.lockdown import clean_environment, landlock, rlimits

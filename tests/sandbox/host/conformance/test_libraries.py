@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from conftest import offered
-from programs import Program
 
+from tests.sandbox.host.conftest import offered
+from tests.support.boxed_program import Program
 from viva.model import Limits
 from viva.sandbox.host.fork_server import ForkServer
 

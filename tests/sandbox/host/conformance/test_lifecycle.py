@@ -16,8 +16,8 @@ from typing import Any
 import msgpack
 import numpy
 import pytest
-from programs import Program, from_tier
 
+from tests.support.boxed_program import Program, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
 from viva.sandbox.guest.lockdown import landlock

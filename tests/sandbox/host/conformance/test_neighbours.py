@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from programs import Program, from_tier
 
+from tests.support.boxed_program import Program, from_tier
 from viva.model import Limits, Tier
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.fork_server import ForkServer

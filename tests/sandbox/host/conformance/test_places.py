@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs import Program, from_tier
 
+from tests.support.boxed_program import Program, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxUnavailable
 from viva.sandbox.guest.lockdown import root_directory

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
-from rows import Rows
 
+from tests.support.table_rows import Rows
 from viva.model import Limits
 from viva.sandbox.guest.lockdown import escape_probes
 

@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from programs import Program, Raised, from_tier
 
+from tests.support.boxed_program import Program, Raised, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX

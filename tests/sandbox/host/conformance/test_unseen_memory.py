@@ -1,8 +1,8 @@
 """Memory that no process shows: in sockets, in files without a name, in files in memory; and hiding from the count."""
 
 import pytest
-from programs import Program, Raised, from_tier
 
+from tests.support.boxed_program import Program, Raised, from_tier
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied
 
