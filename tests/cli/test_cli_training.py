@@ -96,7 +96,7 @@ def test_mutants_are_never_trained(viva: Viva, training_course: Path) -> None:
     ("options", "stated", "complaint"),
     [
         ([], "{score: 8}", "got 9 points, expected 8"),
-        ([], "{}", "got full marks; if it fails a test that was left out here, name it in submission.yaml"),
+        ([], "{}", "got full marks; if it fails a test that was left out here, name it in its submission.yaml"),
         (["--training"], "{training: 2}", "training got 0 points, expected 2"),
         (["--training"], "{failing: []}", "should pass but did not: test_it_learns"),
     ],

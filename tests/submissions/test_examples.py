@@ -6,6 +6,7 @@ import pytest
 
 from viva.model.errors import CourseError
 from viva.submissions import open_submission
+from viva.submissions.discover import discover
 from viva.submissions.examples import lay_out
 from viva.submissions.patches import BadPatch, apply_patch, make_patch
 
@@ -24,7 +25,8 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
     """A folder of examples with a right one that has two files, and a starter."""
-    write(tmp_path / "assignments/roots/starter", {"solution.py": "def root(x): ...\n"})
+    write(tmp_path, {"grader.yaml": "course: C\nassignments: [roots]\n"})
+    write(tmp_path / "assignments/roots/starter", {"solution.py": "def root(x): ...\n", "mistake.patch": "no patch"})
     folder = tmp_path / "fixtures/roots/submissions"
     write(folder / "accepted/plain", {"solution.py": RIGHT, "answers.yaml": "1: 2\n"})
     return folder
@@ -41,7 +43,7 @@ def test_a_copy_has_the_files_of_its_base_and_its_own(examples: Path) -> None:
     copy = write(examples / "wrong/y", {"submission.yaml": "base: wrong/x\n", "solution.py": "b = 2\n"})
     assert files_of(copy) == {"solution.py": b"b = 2\n", "more/own.py": b"a = 1\n"}
     starter = write(examples / "partial/z", {"submission.yaml": "base: starter\n", "own.py": "c = 3\n"})
-    assert files_of(starter).keys() == {"solution.py", "own.py"}
+    assert files_of(starter).keys() == {"solution.py", "own.py", "mistake.patch"}
 
 
 def test_an_example_in_full_is_what_lies_there_but_for_its_description(examples: Path) -> None:
@@ -49,18 +51,38 @@ def test_an_example_in_full_is_what_lies_there_but_for_its_description(examples:
     assert files_of(whole) == {"solution.py": WRONG.encode()}
 
 
-def test_a_submission_of_a_student_is_never_laid_out(tmp_path: Path, examples: Path) -> None:
-    """Its own files say nothing about where it is: `base:` must not reach the course's files."""
-    mine = write(tmp_path / "class/wrong/ada", {"submission.yaml": "base: accepted/plain\n", "solution.py": WRONG})
+@pytest.mark.parametrize("folder", ["class/wrong/ada", "builds/fixtures/roots/submissions/wrong/ada"])
+def test_a_submission_of_a_student_is_never_laid_out(tmp_path: Path, examples: Path, folder: str) -> None:
+    """A description must not reach files of the course, or of another student, from outside the course's examples."""
+    write(tmp_path / "builds/fixtures/roots/submissions/accepted/plain", {"solution.py": RIGHT})
+    mine = write(tmp_path / folder, {"submission.yaml": "base: accepted/plain\n", "solution.py": WRONG})
     assert files_of(mine).keys() == {"submission.yaml", "solution.py"}
+
+
+def test_links_in_an_example_are_not_followed(examples: Path, tmp_path: Path) -> None:
+    wrong = write(examples / "wrong/x", {"submission.yaml": "mistake: M.\n", "solution.py": WRONG})
+    (wrong / "key.py").symlink_to(tmp_path / "grader.yaml")
+    (wrong / "graders").symlink_to(tmp_path)
+    assert files_of(wrong).keys() == {"solution.py"}
+
+
+def test_a_class_of_examples_is_several_submissions(examples: Path) -> None:
+    copies = [write(examples / "wrong" / name, {"submission.yaml": "base: accepted/plain\n"}) for name in "xy"]
+    assert discover([examples / "wrong"]) == copies and discover(copies) == copies
 
 
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"mistake.patch": PATCH.replace("x / 2", "x / 3")}, "does not apply: solution.py does not have the lines"),
-        ({"mistake.patch": PATCH.replace("solution.py", "other.py")}, "does not apply: there is no file other.py"),
-        ({"mistake.patch": make_patch("solution.py", RIGHT, WRONG)[:24]}, "does not apply: it is not a unified diff"),
+        ({"mistake.patch": PATCH.replace("x / 2", "x / 3")}, "does not apply: solution.py has no place with the lines"),
+        ({"mistake.patch": PATCH.replace("solution.py", "other.py")}, "does not apply: there is no text file other.py"),
+        ({"mistake.patch": PATCH[:24]}, "does not apply: it is not a unified diff"),
+        ({"mistake.patch": PATCH.replace("a/sol", "sol")}, "does not apply: it is not a unified diff"),
+        (
+            {"submission.yaml": "base: accepted/plain\nwithout: [../plain/answers.yaml]"},
+            "base has no file ../plain",
+        ),
+        ({"submission.yaml": "mistake: M.", "mistake.patch": PATCH}, "changes a base, and .* names none"),
         ({"mistake.patch": PATCH.replace("x // 2", "x / 2")}, "mistake.patch changes nothing"),
         ({"mistake.patch": ""}, "mistake.patch changes nothing"),
     ],
@@ -95,11 +117,20 @@ def test_a_patch_makes_exactly_the_text_from_which_it_was_made(before: str, afte
     assert apply_patch(make_patch("f", before, after), {"f": before, "g": ""}) == {"f": after}
 
 
-def test_a_patch_follows_lines_that_moved(tmp_path: Path) -> None:
+def test_a_patch_follows_lines_that_moved() -> None:
     moved = '"""Roots."""\n\n' + RIGHT
     assert apply_patch(PATCH, {"solution.py": moved}) == {"solution.py": moved.replace("x / 2", "x // 2")}
-    edited = PATCH.replace("\n \n", "\n\n")  # as editors that remove spaces at the end of lines leave it
+    edited = PATCH.replace("\n \n", "\n\n").rstrip("\n")  # as some editors leave it
     assert apply_patch(edited, {"solution.py": RIGHT}) == {"solution.py": WRONG}
+    with pytest.raises(BadPatch, match="has several places with the lines"):
+        apply_patch(PATCH, {"solution.py": "# moved\n" + RIGHT * 2})
+    assert apply_patch(PATCH, {"solution.py": RIGHT * 2}) == {"solution.py": WRONG + RIGHT}
+
+
+def test_patches_of_other_tools_apply() -> None:
+    of_git = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\t2026\n+++ b/f\t2026\n@@ -2,0 +3 @@ b\n+X\n"
+    of_git += "diff --git a/g b/g\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-1\n+2\n"
+    assert apply_patch(of_git, {"f": "a\nb\nc\n", "g": "1\n"}) == {"f": "a\nb\nX\nc\n", "g": "2\n"}
 
 
 def test_a_line_of_no_diff_is_named() -> None:

@@ -1,4 +1,4 @@
-"""What expected.yaml says of tests that train, and what it leaves open."""
+"""What submission.yaml says of tests that train, and what it leaves open."""
 
 import dataclasses
 from fractions import Fraction

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from viva.authoring.example_copies import copy_example, store_example
+from viva.authoring.store_example import copy_example, store_example
 from viva.cli.shared.options import course_option, open_course
 from viva.model.counting import counted
 from viva.model.errors import UsageError
@@ -16,7 +16,11 @@ from viva.model.errors import UsageError
 @click.argument("name", metavar="KIND/NAME")
 @click.option("--to", "target", type=click.Path(path_type=Path), metavar="DIR", help="Write its files into a new DIR.")
 @click.option(
-    "--from", "source", type=click.Path(path_type=Path), metavar="PATH", help="Store the submission at PATH as it."
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Store the submission at PATH under this name.",
 )
 @click.option("--mistake", default="", metavar="TEXT", help="With --from: what is wrong with it, in one sentence.")
 @click.option("--base", metavar="KIND/NAME", help="With --from: what it is a copy of (default: the most similar one).")

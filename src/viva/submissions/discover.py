@@ -7,6 +7,7 @@ from pathlib import Path
 
 from viva.model.errors import UsageError
 from viva.sandbox.guest.loading.student_files import is_not_the_work
+from viva.submissions.examples import is_example
 from viva.submissions.file_names import is_archive, is_code
 from viva.submissions.open_submission import no_such_path
 
@@ -37,7 +38,7 @@ def _expanded(path: Path) -> list[Path]:
     if not stat.S_ISDIR(mode):
         return [path]
     entries = _entries(path)
-    if any(is_code(e.name) and e.is_file(follow_symlinks=False) for e in entries):
+    if any(is_code(e.name) and e.is_file(follow_symlinks=False) for e in entries) or is_example(path):
         return [path]
     students = [e for e in entries if _may_be_student(e)]
     if sum(_is_submission(e) for e in students) < 2:
@@ -50,14 +51,14 @@ def _may_be_student(entry: "os.DirEntry[str]") -> bool:
 
 
 def _is_submission(entry: "os.DirEntry[str]") -> bool:
-    """Return whether this is an archive, or a folder with code in it or in one of its folders."""
+    """Return whether this is an archive, an example, or a folder with code in it or in one of its folders."""
     if not entry.is_dir(follow_symlinks=False):
         return is_archive(entry.name)
     inner = _entries(Path(entry.path))
     if any(is_code(e.name) or is_archive(e.name) for e in inner):
         return True
     deeper = (_entries(Path(e.path)) for e in inner if e.is_dir(follow_symlinks=False))
-    return any(is_code(e.name) for entries in deeper for e in entries)
+    return any(is_code(e.name) for entries in deeper for e in entries) or is_example(Path(entry.path))
 
 
 def _entries(folder: Path) -> list["os.DirEntry[str]"]:

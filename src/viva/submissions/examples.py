@@ -1,6 +1,6 @@
 """Example submissions: a folder holds one in full, or says of which other one it is a copy, with which mistake."""
 
-import shutil
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
+from viva.config.load_course import GRADER_YAML
 from viva.config.read_config import read_document
 from viva.config.yaml_types import STRICT, Points, Text, TextOrNothing, matching
 from viva.model.errors import CourseError
 from viva.submissions.patches import BadPatch, apply_patch
 
 KINDS: Final = ("accepted", "bases", "partial", "wrong", "error", "timeout", "hostile")
-"""The folders of examples. Those in `bases` are right but for answers in words, and others are copies of them."""
+"""The folders of examples. In `bases` is right code without answers in words, of which other examples are copies."""
 STARTER: Final = "starter"
 DESCRIPTION: Final = "submission.yaml"
 PATCH: Final = "mistake.patch"
+Files = dict[str, bytes]
+"""The files of an example by their paths."""
 EXAMPLE_NAME: Final = f"({'|'.join(KINDS)})/[^./][^/]*"
 _BASE: Final = f"{STARTER}|{EXAMPLE_NAME}"
 
@@ -45,12 +48,17 @@ class ExampleFile:
 
 
 def is_example(path: Path) -> bool:
-    """Return whether a path is an example submission with a description: `fixtures/A/submissions/KIND/NAME`."""
-    path = path.absolute()
-    if len(path.parents) < 4 or path.parent.name not in KINDS:
+    """Return whether a path is an example submission with a description or a patch.
+
+    Only these two files may name files of the course, and a student may submit files with their names. So the folder
+    must be `fixtures/A/submissions/KIND/NAME` in a course, above which a student decides nothing.
+    """
+    path = Path(os.path.abspath(path))
+    if len(path.parents) < 5 or path.parent.name not in KINDS:
         return False
-    above = path.parents[1], path.parents[3]
-    return [folder.name for folder in above] == ["submissions", "fixtures"] and (path / DESCRIPTION).is_file()
+    above = [path.parents[1].name, path.parents[3].name]
+    is_one = above == ["submissions", "fixtures"] and (path.parents[4] / GRADER_YAML).is_file()
+    return is_one and any((path / name).is_file() for name in (DESCRIPTION, PATCH))
 
 
 def read_example(folder: Path) -> ExampleFile:
@@ -68,36 +76,56 @@ def laid_out(example: Path) -> Iterator[Path]:
     """Make the files of an example submission in a temporary folder of the same name.
 
     Raises:
-        CourseError: as `lay_out`.
+        CourseError: as `files_of`.
     """
     with tempfile.TemporaryDirectory(prefix="viva-example-") as made:
-        folder = Path(made).resolve() / example.absolute().name
+        folder = Path(made).resolve() / Path(os.path.abspath(example)).name
         lay_out(example, folder)
         yield folder
 
 
 def lay_out(example: Path, target: Path) -> None:
-    """Write the files of an example submission into a folder.
+    """Write the files of an example submission into a folder, which is made where it is missing.
+
+    Raises:
+        CourseError: as `files_of`; nothing is written.
+    """
+    for name, data in files_of(example).items():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_bytes(data)
+
+
+def files_of(example: Path) -> Files:
+    """Return the files of an example submission: those of its base, with its changes.
 
     Args:
         example: its folder, `fixtures/A/submissions/KIND/NAME`.
-        target: the folder to write into; it is made where it is missing.
 
     Raises:
-        CourseError: a description is wrong, a base does not exist, or a patch does not apply or changes nothing.
+        CourseError: a description is wrong, a base does not exist, a patch does not apply or changes nothing, or there
+            is no file at all.
     """
-    target.mkdir(parents=True, exist_ok=True)
-    for folder in _with_bases(example.absolute()):
-        _add(folder, target)
-    if not any(target.iterdir()):
+    files: Files = {}
+    for folder in chain_of(example):
+        own = _own_files(folder)
+        if not _is_starter(folder):
+            _change(files, folder, own.pop(PATCH, None))
+            own.pop(DESCRIPTION, None)
+        files |= own
+    if not files:
         raise CourseError(f"{example} has no files: put them next to {DESCRIPTION}, or name a `base:` there.")
+    return files
 
 
-def _with_bases(example: Path) -> list[Path]:
-    """Return the folders of an example and of what it is a copy of, that without a base first."""
-    found = [example]
-    while base := read_example(found[0]).base:
-        folder = _folder_of(base, example)
+def chain_of(example: Path) -> list[Path]:
+    """Return the folders from which an example is made: the last base first, the example itself at the end.
+
+    Raises:
+        CourseError: a description is wrong, a base does not exist, or an example is a copy of itself.
+    """
+    found = [Path(os.path.abspath(example))]
+    while not _is_starter(found[0]) and (base := read_example(found[0]).base):
+        folder = _folder_of(base, found[-1])
         if not folder.is_dir():
             raise CourseError(f"{found[0] / DESCRIPTION}: base: there is no example {base}.")
         if folder in found:
@@ -113,33 +141,42 @@ def _folder_of(base: str, example: Path) -> Path:
     return submissions / base
 
 
-def _add(folder: Path, target: Path) -> None:
-    """Add what one folder says to the files of its base."""
-    for name in read_example(folder).without:
-        file = target / name
-        if not file.is_file():
+def _is_starter(folder: Path) -> bool:
+    return folder.parents[1].name == "assignments"
+
+
+def _own_files(folder: Path) -> Files:
+    """Return the files in a folder; links are not followed."""
+    paths = [Path(parent, name) for parent, _, names in os.walk(folder) for name in names]
+    own = sorted(path for path in paths if path.is_file() and not path.is_symlink())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in own}
+
+
+def _change(files: Files, folder: Path, patch: bytes | None) -> None:
+    """Remove from the files of a base what an example is without, and apply its patch."""
+    described = read_example(folder)
+    for name in described.without:
+        if name not in files:
             raise CourseError(f"{folder / DESCRIPTION}: without: the base has no file {name}.")
-        file.unlink()
-    if (folder / PATCH).is_file():
-        _change(folder / PATCH, target)
-    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(DESCRIPTION, PATCH), dirs_exist_ok=True)
-
-
-def _change(patch: Path, target: Path) -> None:
-    texts = {path.relative_to(target).as_posix(): _text(path) for path in sorted(target.rglob("*")) if path.is_file()}
+        del files[name]
+    if patch is None:
+        return
+    if described.base is None:
+        raise CourseError(f"{folder / PATCH} changes a base, and {folder / DESCRIPTION} names none.")
+    texts = {name: text for name, data in files.items() if (text := _text(data)) is not None}
     try:
-        changed = apply_patch(_text(patch) or "", {path: text for path, text in texts.items() if text is not None})
+        changed = apply_patch(_text(patch) or "", texts)
     except BadPatch as error:
-        raise CourseError(f"{patch} does not apply: {error}. Edit it, or make it again with `viva example`.") from None
-    if all(texts[path] == text for path, text in changed.items()):
-        raise CourseError(f"{patch} changes nothing.")
-    for path, text in changed.items():
-        (target / path).write_text(text, "utf-8", newline="")
+        raise CourseError(
+            f"{folder / PATCH} does not apply: {error}. Edit it, or store it with `viva example`."
+        ) from None
+    if all(texts[name] == text for name, text in changed.items()):
+        raise CourseError(f"{folder / PATCH} changes nothing.")
+    files |= {name: text.encode() for name, text in changed.items()}
 
 
-def _text(path: Path) -> str | None:
-    """Return the text of a file with the ends of its lines as they are; None if it is not text."""
+def _text(data: bytes) -> str | None:
     try:
-        return path.read_bytes().decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
         return None

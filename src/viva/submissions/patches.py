@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _CONTEXT: Final = 2
-_HUNK: Final = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
+_HUNK: Final = re.compile(r"@@ -(\d+)(,0)?(?:,\d+)? \+\d+(?:,\d+)? @@")
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
 
@@ -36,7 +36,7 @@ def make_patch(path: str, before: str, after: str) -> str:
 def apply_patch(patch: str, texts: Mapping[str, str]) -> dict[str, str]:
     """Return the new texts of the files that a unified diff changes.
 
-    A change may have moved: of several places where its lines are, the one closest to the stated line is changed.
+    Lines that moved are found if no other place has the same ones.
 
     Args:
         patch: the diff; the files in it have the names `a/PATH` and `b/PATH`.
@@ -50,35 +50,47 @@ def apply_patch(patch: str, texts: Mapping[str, str]) -> dict[str, str]:
 
 def _changed(path: str, texts: Mapping[str, str], hunks: list[_Hunk]) -> str:
     if path not in texts:
-        raise BadPatch(f"there is no file {path} to change")
+        raise BadPatch(f"there is no text file {path} to change")
     old = _lines(texts[path])
     new: list[str] = []
     done = 0
     for hunk in hunks:
-        places = [at for at in range(done, len(old) + 1) if old[at : at + len(hunk.before)] == hunk.before]
-        if not places:
-            line = next((line for line in hunk.before if line not in old), hunk.before[0]).strip()
-            raise BadPatch(f"{path} does not have the lines to change around line {hunk.first + 1} ({line!r})")
-        at = min(places, key=lambda place: abs(place - hunk.first))
+        at = _place_of(hunk, old, done, path)
         new += old[done:at] + hunk.after
         done = at + len(hunk.before)
     return "".join(new + old[done:])
+
+
+def _place_of(hunk: _Hunk, old: list[str], done: int, path: str) -> int:
+    places = [at for at in range(done, len(old) + 1) if old[at : at + len(hunk.before)] == hunk.before]
+    if hunk.first in places:
+        return hunk.first
+    if len(places) == 1:
+        return places[0]
+    what = "several places with" if places else "no place with"
+    lines = "".join(hunk.before[:3]).strip()
+    raise BadPatch(f"{path} has {what} the lines that change around line {hunk.first + 1}: {lines!r}")
 
 
 def _read(patch: str) -> dict[str, list[_Hunk]]:
     """Return the changes of each file."""
     files: dict[str, list[_Hunk]] = {}
     hunks: list[_Hunk] = []
-    lines = [*_lines(patch), ""]
+    hunk: _Hunk | None = None
+    lines = [*_lines(patch if patch.endswith("\n") else f"{patch}\n"), ""]
     for line, following in itertools.pairwise(lines):
         if line.startswith("--- a/") and following.startswith("+++ b/"):
-            hunks = files.setdefault(line.removeprefix("--- a/").rstrip("\n"), [])
+            hunks = files.setdefault(line.removeprefix("--- a/").rstrip("\n").partition("\t")[0], [])
+            hunk = None
+        elif line.startswith("diff "):  # of git, between two files
+            hunk = None
         elif found := _HUNK.match(line):
-            hunks.append(_Hunk(int(found[1]) - 1))
-        elif hunks and line != _NO_NEWLINE:
-            _add_line(hunks[-1], line.removesuffix("\n") if following == _NO_NEWLINE else line)
-    if not all(files.values()):
-        raise BadPatch("it is not a unified diff")
+            hunk = _Hunk(int(found[1]) - (0 if found[2] else 1))
+            hunks.append(hunk)
+        elif hunk is not None and line != _NO_NEWLINE:
+            _add_line(hunk, line.removesuffix("\n") if following == _NO_NEWLINE else line)
+    if patch.strip() and not (files and all(files.values())):
+        raise BadPatch("it is not a unified diff of files called a/… and b/…")
     return files
 
 

@@ -103,7 +103,7 @@ def _differences(example: ExampleSubmission, score: Score) -> list[str]:
         left_out = {_test_name(e) for e in score.entries if _is_undecided(e)}
         lost = {_test_name(e) for e in compared if e.status.is_lost}
         if unknown := wanted - {_test_name(e) for e in score.entries}:
-            return [f"submission.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
+            return [f"its submission.yaml says that {', '.join(sorted(unknown))} must fail, and there is no such test"]
         if lost - wanted:
             found.append(f"should pass but did not: {', '.join(sorted(lost - wanted))}")
         if passed := wanted - lost - left_out:
@@ -148,7 +148,7 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
 def _unless_left_out(score: Score) -> str:
     """Return what to state where a test that was left out may be the one that fails."""
     if any(e.status is Status.DEFERRED for e in score.entries):
-        return "; if it fails a test that was left out here, name it in submission.yaml (failing: [test_…])"
+        return "; if it fails a test that was left out here, name it in its submission.yaml (failing: [test_…])"
     return ""
 
 

@@ -50,10 +50,11 @@ def share(verdicts: Sequence[Verdict]) -> float:
 
 def made_with(course: Course, assignment: Assignment) -> dict[str, str]:
     """Return hashes of the tests and of the right answers, which show that a stored report is out of date."""
-    fixtures = course.root / "fixtures" / assignment.name / "submissions" / "accepted"
+    submissions = course.root / "fixtures" / assignment.name / "submissions"
+    right = [submissions / kind for kind in ("accepted", "bases")]
     return {
         "graders": _digest([assignment.graders]),
-        "right_answers": _digest([assignment.graders / "key.py", course.root / "reference", fixtures]),
+        "right_answers": _digest([assignment.graders / "key.py", course.root / "reference", *right]),
         "library": f"cosmic-ray {importlib.metadata.version('cosmic-ray')}" if general_mistakes.installed() else "none",
     }
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.support.words_course import ACCEPTED, KEEPS_CASE, hand_in, write_course
-from viva.authoring.example_copies import StoredExample, copy_example, store_example
+from viva.authoring.store_example import StoredExample, copy_example, store_example
 from viva.config import Course, load_course
 from viva.model.errors import UsageError
 from viva.submissions import open_submission
@@ -52,6 +52,31 @@ def test_what_is_expected_of_an_example_stays(course: Course, tmp_path: Path) ->
 def test_what_has_nothing_in_common_is_stored_in_full(course: Course, tmp_path: Path) -> None:
     stored = store(course, "hostile/x", hand_in(tmp_path / "edited", "import os\nos._exit(0)\n"))
     assert stored.base is None and (stored.folder / "solution.py").read_text("utf-8") == "import os\nos._exit(0)\n"
+
+
+def test_a_base_never_becomes_a_copy_of_its_own_copy(course: Course, tmp_path: Path) -> None:
+    store(course, "accepted/second", hand_in(tmp_path / "edited", ACCEPTED + "\n# edited\n"))
+    stored = store(course, "accepted/plain", hand_in(tmp_path / "edited", ACCEPTED + "\n# edited again\n"))
+    assert stored.base is None
+    assert [file.data for file in open_submission(stored.folder, "x").files][-1].endswith(b"again\n")
+    with pytest.raises(UsageError, match="accepted/second is itself a copy of accepted/plain"):
+        store(course, "accepted/plain", tmp_path / "edited", base="accepted/second")
+
+
+def test_files_of_a_submission_never_describe_it(course: Course, tmp_path: Path) -> None:
+    edited = hand_in(tmp_path / "edited", KEEPS_CASE)
+    (edited / "submission.yaml").write_text("base: accepted/plain\n", "utf-8")
+    with pytest.raises(UsageError, match="has no files of its own called"):
+        store(course, "wrong/x", edited)
+
+
+def test_nothing_is_lost_where_the_source_is_the_example(course: Course) -> None:
+    folder = course.root / "fixtures/words/submissions/accepted/plain"
+    with pytest.raises(UsageError, match="is the example itself"):
+        store(course, "accepted/plain", folder / "solution.py")
+    with pytest.raises(UsageError, match="is the same as accepted/plain"):
+        store(course, "wrong/same", folder)
+    assert (folder / "solution.py").is_file()
 
 
 @pytest.mark.parametrize(

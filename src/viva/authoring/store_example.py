@@ -1,7 +1,7 @@
 """Example submissions: store an edited copy of a right one as what is different in it."""
 
 import re
-import shutil
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,21 @@ import yaml
 
 from viva.config import Assignment, Course
 from viva.config.read_config import read_document, suggest
-from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 from viva.submissions import open_submission
-from viva.submissions.examples import DESCRIPTION, EXAMPLE_NAME, KINDS, PATCH, STARTER, lay_out
+from viva.submissions.examples import (
+    DESCRIPTION,
+    EXAMPLE_NAME,
+    KINDS,
+    PATCH,
+    STARTER,
+    Files,
+    chain_of,
+    files_of,
+    lay_out,
+    read_example,
+)
 from viva.submissions.patches import make_patch
-
-Files = dict[str, bytes]
-"""The files of a submission by their paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ def copy_example(course: Course, assignment: Assignment, name: str, target: Path
     """
     folder = example_folder(course, assignment, name)
     if not folder.is_dir():
-        raise UsageError(f"There is no example {name}{suggest(name, _names(folder.parents[1]))}")
+        raise UsageError(f"There is no example {name}{suggest(name, list(_examples(course, assignment)))}")
     if target.exists():
         raise UsageError(f"{target} exists; give a new folder.")
     lay_out(folder, target)
@@ -89,60 +96,87 @@ def store_example(
         mistake: what is wrong with it, in one sentence; "" for what an earlier description says.
 
     Raises:
-        UsageError: the submission cannot be read, no mistake is named, or there is no such base.
-        CourseError: an example is wrong in itself; see `lay_out`.
+        UsageError: the submission cannot be stored, no mistake is named, or there is no such base.
+        CourseError: an example is wrong in itself; see `files_of`.
     """
     folder = example_folder(course, assignment, name)
-    submission = open_submission(source, str(source))
-    if submission.problem:
-        raise UsageError(f"{source}: {submission.problem}")
+    files = _read_submission(source, folder)
     described = _described(folder)
     mistake = mistake or described.get("mistake", "")
     if not mistake and not name.startswith(("accepted/", "bases/")):
         raise UsageError(f"What is wrong with {name}? Say it in one sentence: --mistake '…'")
-    files = {file.path: file.data for file in submission.files}
-    found = _smallest_difference(files, _bases(course, assignment, name, base))
-    told = {"base": found.base, "without": found.without, "mistake": mistake}
-    described = {key: value for key, value in told.items() if value} | {
-        key: value for key, value in described.items() if key not in told
-    }
-    if folder.is_dir():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    for path, data in found.whole.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(data)
+    bases = _bases(course, assignment, name, base)
+    found = _smallest_difference(files, bases) if base is None else _difference(base, bases[base], files)
+    if found.size() == 0:
+        raise UsageError(f"{source} is the same as {found.base}; change something in it.")
+    own = {"base": found.base, "without": found.without, "mistake": mistake}
+    expected = {key: value for key, value in described.items() if key not in own}
+    description = {key: value for key, value in own.items() if value} | expected
+    stored = dict(found.whole)
     if found.patch:
-        write_atomically(folder / PATCH, found.patch.encode())
-    if described:
-        text = yaml.safe_dump(described, sort_keys=False, allow_unicode=True, width=110)
-        write_atomically(folder / DESCRIPTION, text.encode())
+        stored[PATCH] = found.patch.encode()
+    if description:
+        stored[DESCRIPTION] = yaml.safe_dump(description, sort_keys=False, allow_unicode=True, width=110).encode()
+    _replace(folder, stored)
     changed = re.findall(r"(?m)^[+-](?!-- a/|\+\+ b/)", found.patch)
     return StoredExample(folder, found.base, len(changed), len(found.whole))
 
 
+def _read_submission(source: Path, folder: Path) -> Files:
+    """Return the files of a submission that is to be stored in a folder."""
+    if source.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{source} is the example itself; `--to` writes a copy that you can edit.")
+    submission = open_submission(source, str(source))
+    if submission.problem:
+        raise UsageError(f"{source}: {submission.problem}")
+    files = {file.path: file.data for file in submission.files}
+    if files.keys() & {DESCRIPTION, PATCH}:
+        raise UsageError(f"{source}: an example has no files of its own called {DESCRIPTION} and {PATCH}; rename them.")
+    return files
+
+
 def _described(folder: Path) -> dict[str, Any]:
+    read_example(folder)  # refuses what is wrong in it
     file = folder / DESCRIPTION
-    return dict(read_document(file).document.value or {}) if file.is_file() else {}
+    return dict(read_document(file).document.value) if file.is_file() else {}
 
 
-def _names(submissions: Path) -> list[str]:
-    return [f"{path.parent.name}/{path.name}" for kind in KINDS for path in sorted((submissions / kind).glob("*"))]
+def _replace(folder: Path, files: Files) -> None:
+    """Write the files into a new folder, and put that in the place of the old one."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".viva-", dir=folder.parents[1]) as made:
+        new, old = Path(made, "new"), Path(made, "old")
+        for path, data in files.items():
+            (new / path).parent.mkdir(parents=True, exist_ok=True)
+            (new / path).write_bytes(data)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+
+
+def _examples(course: Course, assignment: Assignment) -> dict[str, Path]:
+    """Return the folders of all examples, by kind and name."""
+    submissions = course.root / "fixtures" / assignment.name / "submissions"
+    paths = [path for kind in KINDS for path in sorted((submissions / kind).glob("*")) if path.is_dir()]
+    return {f"{path.parent.name}/{path.name}": path for path in paths}
 
 
 def _bases(course: Course, assignment: Assignment, name: str, wanted: str | None) -> dict[str, Files]:
-    """Return the files of the examples that a new one can be a copy of: the wanted one, or all that are right."""
-    submissions = course.root / "fixtures" / assignment.name / "submissions"
+    """Return the files of what an example can be a copy of: the wanted example, or all that are right."""
     folders = {STARTER: assignment.starter} if assignment.starter.is_dir() else {}
-    folders |= {each: submissions / each for each in _names(submissions) if each != name}
+    folders |= _examples(course, assignment)
     if wanted is not None and wanted not in folders:
         raise UsageError(f"There is no example {wanted}{suggest(wanted, list(folders))}")
     right = [each for each in folders if each.startswith((STARTER, "accepted/", "bases/"))]
-    return {each: _files(folders[each]) for each in ([wanted] if wanted is not None else right)}
+    chains = {each: chain_of(folders[each]) for each in ([wanted] if wanted is not None else right)}
+    bases = {each: files_of(folders[each]) for each, chain in chains.items() if not _contains(chain, name)}
+    if wanted is not None and wanted not in bases:
+        raise UsageError(f"{wanted} is itself a copy of {name}.")
+    return bases
 
 
-def _files(folder: Path) -> Files:
-    return {file.path: file.data for file in open_submission(folder, folder.name).files}
+def _contains(chain: list[Path], name: str) -> bool:
+    return any(f"{folder.parent.name}/{folder.name}" == name for folder in chain)
 
 
 def _smallest_difference(files: Files, bases: dict[str, Files]) -> _Difference:
