@@ -47,16 +47,6 @@ def test_rows_go_when_that_is_said_twice(viva: Viva, keeping: Path, tmp_path: Pa
     assert "9 of 9" in viva("history", "lovelace").out
 
 
-def test_a_copy_names_nobody(viva: Viva, keeping: Path, tmp_path: Path) -> None:
-    ran = viva("student", "anonymise", "-o", "copy.db")
-    assert (ran.status, ran.out) == (0, "written: copy.db, 2 people have pseudonyms\n")
-    data = (tmp_path / "copy.db").read_bytes().lower()
-    assert b"lovelace" not in data and b"turing" not in data
-    ran = viva("student", "anonymise", "-o", "copy.db")
-    assert (ran.status, ran.out) == (1, "") and "is there already" in ran.sentence()
-    assert (tmp_path / "copy.db").read_bytes().lower() == data
-
-
 WRONG = [
     (("export", "eve", "-o", "x.json"), "hold nothing of 'eve'"),
     (("delete", "eve", "--yes"), "hold nothing of 'eve'"),

@@ -1,4 +1,4 @@
-"""`viva student export|delete|anonymise`: what students may ask for, and a copy of the records without names."""
+"""`viva student export|delete`: what students may ask for."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ from viva.submissions.classes.stable_folder import is_copy, remove_copy
 
 @click.group("student", no_args_is_help=False)
 def command() -> None:
-    """What the records hold about one student: hand it over, or take it away; or copy them without names."""  # noqa: D401  # help text
+    """What the records hold about one student: hand it over, or take it away."""  # noqa: D401  # help text
 
 
 @command.command("export", short_help="Everything that is kept of one student, as JSON.")
@@ -93,26 +93,4 @@ def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | 
         click.echo(f"viva: {escaping.line(found.unwiped)}", err=True)
     if not yes:
         raise UsageError("Nothing was changed; --yes takes these rows away for good.")
-    return 0
-
-
-@command.command("anonymise", short_help="A copy of the records with pseudonyms, for research.")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="A new file.")
-@course_option
-@records_option
-def anonymise(output: Path, course_dir: Path | None, records_url: str | None) -> int:
-    """Write a copy of all records in which everybody has a pseudonym, as SQLite, for research.
-
-    The same course secret gives the same pseudonyms. Programs and answers stay, and may name people in ways that are
-    not found: nicknames, names inside identifiers.
-    """
-    course = open_course(course_dir)
-    with open_records(course, records_url) as records:
-        from viva.records.anonymised_copy import anonymised_copy
-
-        people = anonymised_copy(records, output, course.secret(os.environ))
-    click.echo(f"written: {output}, {people} people have pseudonyms")
-    click.echo(
-        "viva: look through programs and answers before it leaves the house: names in identifiers stay.", err=True
-    )
     return 0
