@@ -30,6 +30,14 @@ def expected(assignment: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_example_that_is_not_right_names_its_mistake(assignment: str) -> None:
+    stated = expected(assignment)
+    kinds = ("partial", "wrong", "error", "timeout", "hostile")
+    names = [f"{kind}/{path.name}" for kind in kinds for path in (submissions(assignment) / kind).iterdir()]
+    assert [name for name in names if not stated.get(name, {}).get("mistake", "").endswith(".")] == []
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> None:
     """`viva verify` looks for the words in what the student reads."""
     stated = expected(assignment)
