@@ -205,8 +205,7 @@ FIDELITY: Final = [
 def test_the_outputs_are_those_of_the_stock_kernel(course: _Course) -> None:
     pytest.importorskip("ipykernel", reason="the stock kernel is what we compare with")
     pytest.importorskip("nbclient")
-    from test_fidelity import compare
-
+    from tests.sandbox.notebooks.test_fidelity import compare
     from tests.support.fidelity_cells import CELLS
     from tests.support.stock_kernel import outputs_of
 
