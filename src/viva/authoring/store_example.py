@@ -52,7 +52,7 @@ class _Difference:
         return len(self.without) + self.patch.count("\n") + sum(_count_lines(data) for data in self.whole.values())
 
 
-def example_folder(course: Course, assignment: Assignment, name: str) -> Path:
+def _example_folder(course: Course, assignment: Assignment, name: str) -> Path:
     """Return the folder of an example submission by its kind and name, such as `wrong/keeps_case`.
 
     Raises:
@@ -72,7 +72,7 @@ def copy_example(course: Course, assignment: Assignment, name: str, target: Path
         UsageError: there is no such example, or the folder exists.
         CourseError: the example cannot be laid out; see `lay_out`.
     """
-    folder = example_folder(course, assignment, name)
+    folder = _example_folder(course, assignment, name)
     if not folder.is_dir():
         raise UsageError(f"There is no example {name}{suggest(name, list(_examples(course, assignment)))}")
     if target.exists():
@@ -99,7 +99,7 @@ def store_example(
         UsageError: the submission cannot be stored, no mistake is named, or there is no such base.
         CourseError: an example is wrong in itself; see `files_of`.
     """
-    folder = example_folder(course, assignment, name)
+    folder = _example_folder(course, assignment, name)
     files = _read_submission(source, folder)
     described = _described(folder)
     mistake = mistake or described.get("mistake", "")

@@ -108,10 +108,10 @@ def files_of(example: Path) -> Files:
     files: Files = {}
     for folder in chain_of(example):
         own = _own_files(folder)
-        if not _is_starter(folder):
-            _change(files, folder, own.pop(PATCH, None))
+        if not _is_starter(folder):  # it has no description; a file of that name is one for students
             own.pop(DESCRIPTION, None)
-        files |= own
+            files = _changed(files, folder, own.pop(PATCH, None))
+        files = {**files, **own}
     if not files:
         raise CourseError(f"{example} has no files: put them next to {DESCRIPTION}, or name a `base:` there.")
     return files
@@ -152,15 +152,15 @@ def _own_files(folder: Path) -> Files:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in own}
 
 
-def _change(files: Files, folder: Path, patch: bytes | None) -> None:
-    """Remove from the files of a base what an example is without, and apply its patch."""
+def _changed(base: Files, folder: Path, patch: bytes | None) -> Files:
+    """Return the files of a base but for what an example is without, with its patch applied."""
     described = read_example(folder)
     for name in described.without:
-        if name not in files:
+        if name not in base:
             raise CourseError(f"{folder / DESCRIPTION}: without: the base has no file {name}.")
-        del files[name]
+    files = {name: data for name, data in base.items() if name not in described.without}
     if patch is None:
-        return
+        return files
     if described.base is None:
         raise CourseError(f"{folder / PATCH} changes a base, and {folder / DESCRIPTION} names none.")
     texts = {name: text for name, data in files.items() if (text := _text(data)) is not None}
@@ -172,7 +172,7 @@ def _change(files: Files, folder: Path, patch: bytes | None) -> None:
         ) from None
     if all(texts[name] == text for name, text in changed.items()):
         raise CourseError(f"{folder / PATCH} changes nothing.")
-    files |= {name: text.encode() for name, text in changed.items()}
+    return {**files, **{name: text.encode() for name, text in changed.items()}}
 
 
 def _text(data: bytes) -> str | None:
