@@ -36,11 +36,15 @@ def asked(submission: Any) -> None:
     grader.test_predictions_handed_in(submission)
 
 
-def test_all_accepted_submissions_and_the_key_hand_in_what_passes() -> None:
-    assert set(hand_in.FILES) == {name for name in KNOWN if name == "key" or name.startswith("accepted/")}
+def test_predictions_of_accepted_submissions_pass() -> None:
+    for name, submission in KNOWN.items():
+        if name == "key" or name.startswith("accepted/"):
+            asked(Files(submission))
+
+
+def test_predictions_have_the_names_that_the_script_gives() -> None:
     for name, file in hand_in.FILES.items():
         assert file in {handed.path for handed in KNOWN[name].files}, name
-        asked(Files(KNOWN[name]))
 
 
 def test_one_topic_for_all_is_told_with_its_arithmetic() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-_CONTEXT: Final = 2
+_CONTEXT: Final = 1
 _HUNK: Final = re.compile(r"@@ -(\d+)(,0)?(?:,\d+)? \+\d+(?:,\d+)? @@")
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
