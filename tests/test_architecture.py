@@ -1,15 +1,17 @@
-"""ARCHITECTURE.md's arrows: a package imports only packages below it, and the box imports nothing of viva."""
+"""Packages import only packages below them, the box imports nothing of viva, and none is larger than its budget."""
 
 import ast
 import functools
 import graphlib
 import re
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.support.code_size import CodeSize, format_sizes, measure_code, measure_source
 from tests.support.table_rows import Rows
 
 ROOT = Path(__file__).parents[1]
@@ -224,3 +226,26 @@ def test_the_development_page_names_files_that_exist() -> None:
     paths = set(re.findall(r"`((?:src|tests|docs)/[\w./-]+)`", page))
     assert paths
     assert not [path for path in paths if not (ROOT / path).exists()]
+
+
+def test_packages_stay_within_their_budgets() -> None:
+    """`[tool.viva.size]` of pyproject.toml is lowered with the code; `pytest -s` shows the table."""
+    budgets = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["viva"]["size"]
+    sizes = sizes_of_packages()
+    print(f"\n{format_sizes(sizes)}")
+    assert budgets.keys() == {*sizes, "all"}
+    with Rows() as row:
+        for name, size in [*sizes.items(), ("all", sum(sizes.values(), CodeSize()))]:
+            with row(name):
+                assert not size.exceeds(budgets[name])
+
+
+def sizes_of_packages() -> dict[str, CodeSize]:
+    names = [package_of(module_name(path)) or "top" for path in FILES]
+    order = [*PACKAGES, "top"]
+    return {name: measure_code(p for p, n in zip(FILES, names, strict=True) if n == name) for name in order}
+
+
+def test_code_size_counts_branches_and_no_docstrings() -> None:
+    source = '"""Text."""\nif a and b or c:\n    x = [y for y in z if y]\n'
+    assert measure_source(source) == CodeSize(files=1, lines=3, nodes=25, statements=2, branches=4)
