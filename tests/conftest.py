@@ -1,21 +1,20 @@
-"""What every test session has: one profile of hypothesis, and examiners that tests share."""
+"""What every test session has: one profile of hypothesis, and an order of the files."""
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
 
 from tests.support.hypothesis_constants import ignore_source_constants
-from tests.support.shared_examiners import Parked, shared
 
 LONGEST = "test_machine_long.py"
 # What a test draws is the same in every run and on every machine; `make nightly` searches at random instead.
 settings.register_profile("same", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.register_profile("random", max_examples=500, derandomize=False, deadline=None, database=None, print_blob=True)
 settings.load_profile(os.environ.get("VIVA_HYPOTHESIS", "same"))
-if settings.default.derandomize:
+if settings.default is not None and settings.default.derandomize:
     ignore_source_constants()
 
 
@@ -33,18 +32,3 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the file that takes longest: two processes share the files, and one would end long after the other."""
     items.sort(key=lambda item: item.path.name != LONGEST)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def shared_examiners() -> Iterator[Parked]:
-    """Examiners that tests share."""
-    with shared() as parked:
-        yield parked
-
-
-@pytest.fixture
-def own_examiners(shared_examiners: Parked) -> Iterator[None]:
-    """No sharing, for a test that looks at the examiners themselves."""
-    shared_examiners.sharing = False
-    yield
-    shared_examiners.sharing = True

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.run_command import Ran, Viva, best_tier, one_examiner, program, without_warning
+from tests.support.shared_examiners import SharedExaminers
 from tests.support.words_course import SECRET, write_course
 from viva.cli.main import run
 
@@ -54,14 +55,23 @@ def _environment(course: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture(scope="session")
+def shared_examiners() -> Iterator[SharedExaminers]:
+    """The examiners of commands that grade; they go on when a command ends."""
+    shared = SharedExaminers()
+    yield shared
+    shared.end_all()
+
+
 @pytest.fixture
-def viva(capsys: pytest.CaptureFixture[str]) -> Viva:
+def viva(capsys: pytest.CaptureFixture[str], shared_examiners: SharedExaminers) -> Viva:
     """`viva("grade", path, …)`: the command in this process; unless said, in the best isolation of the host, by one
     examiner: for two or three submissions, starting another one is most of the work."""
 
     def call(command: str, *arguments: Any) -> Ran:
         capsys.readouterr()
-        status = run([command, *map(str, arguments), *best_tier(command, arguments), *one_examiner(command, arguments)])
+        argv = [command, *map(str, arguments), *best_tier(command, arguments), *one_examiner(command, arguments)]
+        status = run(argv, shared_examiners.make)
         said = capsys.readouterr()
         given = "--tier" in arguments
         return Ran(status, said.out, said.err if given else without_warning(said.err))

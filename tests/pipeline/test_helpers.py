@@ -162,7 +162,6 @@ def not_passed(found: Graded) -> dict[str, list[tuple[str, str, str]]]:
     }
 
 
-@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 def test_two_that_train_run_at_the_same_time(course: Course) -> None:
     """Each waits for the other, so one examiner alone would not pass them."""
     to_meet(course)
@@ -194,7 +193,6 @@ def test_the_result_is_that_of_one_examiner(
         assert without_times(replayed.score)["entries"] == without_times(alone.score)["entries"]
 
 
-@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 @pytest.mark.parametrize("number", ["2", "3"])
 @pytest.mark.parametrize("kind", [ValueError, UsageError, OSError])
 def test_an_error_of_who_is_told_of_an_entry_is_raised_whoever_graded_it(
@@ -227,7 +225,6 @@ def pool(course: Course) -> Run:
 
 
 @pytest.mark.parametrize("which", ["first", "second"])
-@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 def test_an_examiner_that_ends_in_the_middle_costs_no_point(which: str, course: Course, pool: Run) -> None:
     """Of two examiners that have both begun a training, one is killed: it is the helper for one of the two names."""
     to_meet(course)
@@ -251,7 +248,6 @@ def test_without_a_helper_that_starts_one_examiner_does_all(pool: Run, monkeypat
     assert found.remarks == ["no helper could be started: no memory"]
 
 
-@pytest.mark.usefixtures("own_examiners")  # its tests look for files of this course
 def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while both examiners are in the middle of a training."""
     met, before = to_meet(course, 3), children()

@@ -152,7 +152,6 @@ def test_what_goes_wrong_is_about_this_submission(
 
 @needs_t1
 @pytest.mark.long
-@pytest.mark.usefixtures("own_examiners")
 def test_an_examiner_lives_from_task_to_task_and_not_longer_than_it_is_of_use(
     course: Course, examiners: cluster_worker.Examiners, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,8 @@ from viva.cli.shared.process_setup import prepare_process
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from viva.pipeline.local_pool import ExaminerFactory
+
 
 class Commands(click.Group):
     """Imports a command only when it is called, so that `viva check` does not pay for the others."""
@@ -98,15 +100,20 @@ def main(argv: list[str] | None = None) -> None:
     sys.exit(status)
 
 
-def run(argv: list[str] | None = None) -> int:
-    """Run a command and return its exit status; report every error in one sentence on standard error."""
+def run(argv: list[str] | None = None, examiner_factory: "ExaminerFactory | None" = None) -> int:
+    """Run a command and return its exit status; report every error in one sentence on standard error.
+
+    Args:
+        argv: the command line without the name of the program; None for that of this process.
+        examiner_factory: makes the examiners that grade a class; None for ExaminerProcess.
+    """
     if asked := os.environ.get(_COMPLETE):  # a shell asks how a line could go on, or for the script that asks so
         from click.shell_completion import shell_complete
 
         return shell_complete(cli, {}, "viva", _COMPLETE, asked)
     arguments = sys.argv[1:] if argv is None else argv
     try:
-        status = _invoke(arguments or ["--help"])
+        status = _invoke(arguments or ["--help"], examiner_factory)
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
         return _failed(error)
@@ -138,10 +145,10 @@ def _failed(error: Exception | KeyboardInterrupt) -> int:
     return 1
 
 
-def _invoke(arguments: list[str]) -> int:
+def _invoke(arguments: list[str], examiner_factory: "ExaminerFactory | None") -> int:
     """Return the exit status of the command; click's own `main` would report errors in its own words."""
     try:
-        with cli.make_context("viva", list(arguments)) as context:
+        with cli.make_context("viva", list(arguments), obj=examiner_factory) as context:
             return int(cli.invoke(context) or 0)
     except click.exceptions.Exit as stop:  # --help and --version
         return int(stop.exit_code)

@@ -4,7 +4,7 @@ import queue
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,6 +21,12 @@ from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.pipeline.unused_modules import unused_modules
 
+ExaminerFactory = Callable[
+    [Course, Assignment, bytes, BoxOptions, Callable[[], tuple[str, ...]]],
+    ExaminerProcess,
+]
+"""Returns an examiner that is not open yet; the arguments are those of ExaminerProcess."""
+
 
 @dataclass(slots=True)
 class LocalPool:
@@ -33,6 +39,7 @@ class LocalPool:
     workers: int = 0
     """Examiners at once; 0 for one per core, as far as memory allows."""
     observer: Observer = field(default_factory=Observer)
+    examiner_factory: ExaminerFactory = ExaminerProcess
 
     def run(self, jobs: Sequence[Job]) -> GradedJobs:
         """Grade the jobs, in any order; each comes back exactly once.
@@ -93,7 +100,7 @@ class LocalPool:
                         continue
                     if name not in examiners:
                         boxes = replace(self.boxes, notebooks=run.notebooks, core=core)
-                        examiners[name] = ExaminerProcess(
+                        examiners[name] = self.examiner_factory(
                             self.course, job.assignment, self.secret, boxes, partial(run.unused.of, job.assignment)
                         )
                         run.watch(examiners[name])

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
 
 from viva.cli.shared.cluster_options import Cluster, Elsewhere
 from viva.cli.shared.grade_options import Machine
@@ -12,6 +15,16 @@ from viva.model import Isolation, Tier
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Observer, Pool
+
+if TYPE_CHECKING:
+    from viva.pipeline.local_pool import ExaminerFactory
+
+
+def examiner_factory() -> "ExaminerFactory":
+    """Return what makes the examiners of this command: what `viva.cli.main.run` was given, or ExaminerProcess."""
+    from viva.pipeline.process.examiner_process import ExaminerProcess
+
+    return click.get_current_context().obj or ExaminerProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +72,5 @@ class Place:
 
         if self.cluster is not None:
             return self.cluster.pool(secret, options, observer)
-        return LocalPool(course, secret, BoxOptions(self.tier, gpus=self.gpus), options, self.workers, observer)
+        boxes = BoxOptions(self.tier, gpus=self.gpus)
+        return LocalPool(course, secret, boxes, options, self.workers, observer, examiner_factory())
