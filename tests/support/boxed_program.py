@@ -37,12 +37,13 @@ class Program:
         """Put and run `source` as solution.py; every statement must succeed."""
         self.box.ask("put", timeout_s=5, path="solution.py", data=textwrap.dedent(source).encode())
         loaded = self.box.ask("load_module", timeout_s=timeout_s, path="solution.py", mode="run", forbid=[])
-        assert loaded["ok"]["errors"] == []
+        report: Any = loaded["ok"]
+        assert report["errors"] == []
 
     def call(self, name: str, *arguments: Any, timeout_s: float = 10.0) -> Any:
         """Call a function by name; raises Raised when it does."""
         fields = {"space": "student", "name": name, "args": list(arguments), "kwargs": {}, "keep": False, "full": False}
-        reply = self.box.ask("call", timeout_s=timeout_s, **fields)
+        reply: dict[str, Any] = self.box.ask("call", timeout_s=timeout_s, **fields)
         if "raised" in reply:
             raise Raised(f"{reply['raised']['type']}: {reply['raised']['message']}")
         return reply["ok"]

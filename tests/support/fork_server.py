@@ -15,6 +15,7 @@ def main(folder: str, descriptor: int, preload: list[str]) -> None:
     """Serve until the other side closes the channel."""
     location = f"{folder}/__init__.py"
     spec = importlib.util.spec_from_file_location("viva_box", location, submodule_search_locations=[folder])
+    assert spec is not None and spec.loader is not None
     package = importlib.util.module_from_spec(spec)
     sys.modules["viva_box"] = package
     spec.loader.exec_module(package)

@@ -57,7 +57,7 @@ def raw(data: bytes) -> dict[str, str]:
 
 def notebook(*sources: str, **changes: Any) -> str:
     """A notebook of code cells, with anything else that its file should say."""
-    cells = [
+    cells: list[dict[str, Any]] = [
         {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
         for n, source in enumerate(sources)
     ]

@@ -33,7 +33,7 @@ def offered() -> dict[Tier, list[str]]:
     A root who may make namespaces can play all other hosts. T0 is always played by an ordinary user: run by root it
     would give every hostile program this machine.
     """
-    native = {report.tier: [] for report in detect_tiers() if report.available}
+    native: dict[Tier, list[str]] = {report.tier: [] for report in detect_tiers() if report.available}
     if os.geteuid() != 0:
         return native
     if Tier.T3 not in native:

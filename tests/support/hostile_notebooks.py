@@ -113,18 +113,20 @@ FORMULAS: Final = [
     r"\mmlToken{mi}[href=javascript:owned()]{x}",
 ]
 """LaTeX for MathJax, KaTeX and the converter, and HTML within it."""
-PAYLOADS += [
-    "$$\n" + "\n$$\n$$\n".join(FORMULAS) + "\n$$",
-    "<a title='$x$' href='javascript:$x$owned()'>$x$</a>",
-    '<div><a title="\n\n$\\text{" onmouseover=owned() x=}$\n\n">click</a></div>',
-    '<div><a href="https://x\n\n$$\\text{"><img src=x onerror=owned()>}$$\n\n">click</a></div>',
-    '![$\\text{" onerror=owned() x="}$](x "$x$")',
-    "[click]($javascript:owned()$)",
-    "[click](javascript:$x$owned())",
-    "<math>$x$<mtext><img src=x onerror=owned()></mtext></math>",
-    "<style>$</style><img src=x onerror=owned()>$</style>",
-    "`$`<img src=x onerror=owned()>`$`",
-]
+PAYLOADS.extend(
+    [
+        "$$\n" + "\n$$\n$$\n".join(FORMULAS) + "\n$$",
+        "<a title='$x$' href='javascript:$x$owned()'>$x$</a>",
+        '<div><a title="\n\n$\\text{" onmouseover=owned() x=}$\n\n">click</a></div>',
+        '<div><a href="https://x\n\n$$\\text{"><img src=x onerror=owned()>}$$\n\n">click</a></div>',
+        '![$\\text{" onerror=owned() x="}$](x "$x$")',
+        "[click]($javascript:owned()$)",
+        "[click](javascript:$x$owned())",
+        "<math>$x$<mtext><img src=x onerror=owned()></mtext></math>",
+        "<style>$</style><img src=x onerror=owned()>$</style>",
+        "`$`<img src=x onerror=owned()>`$`",
+    ]
+)
 """What a drawing can hold that acts or fetches."""
 
 

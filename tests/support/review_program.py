@@ -59,7 +59,7 @@ def put_in_place() -> None:
     web: Any = types.ModuleType("viva.review.web.app")
     web.create_app = create_app
     sys.modules[web.__name__] = web
-    review.queue_for = queue_for
+    setattr(review, "queue_for", queue_for)  # noqa: B010  # its arguments are recorded, not typed
 
 
 if __name__ == "__main__":

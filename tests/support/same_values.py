@@ -20,7 +20,7 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, dict):
         return same(list(first.items()), list(second.items()))
     if isinstance(first, float):
-        return first.hex() == second.hex()
+        return bool(first.hex() == second.hex())
     if isinstance(first, complex):
         return same(first.real, second.real) and same(first.imag, second.imag)
     if isinstance(first, set | frozenset):
@@ -28,5 +28,5 @@ def same(first: Any, second: Any) -> bool:
     if isinstance(first, Frame):
         return same(first.parts(), second.parts())
     if isinstance(first, Decimal):
-        return first.as_tuple() == second.as_tuple()
+        return bool(first.as_tuple() == second.as_tuple())
     return bool(first == second)

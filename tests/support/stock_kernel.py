@@ -42,9 +42,10 @@ def _main(folder: str) -> None:
     import nbformat
     from nbclient import NotebookClient
 
-    cells = [nbformat.v4.new_code_cell(source) for source in json.load(sys.stdin)]
+    v4: Any = nbformat.v4  # its functions have no types
+    cells = [v4.new_code_cell(source) for source in json.load(sys.stdin)]
     python = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": python})
+    notebook = v4.new_notebook(cells=cells, metadata={"kernelspec": python})
     work = f"{folder}/work"
     Path(work).mkdir()
     resources = {"metadata": {"path": work}}

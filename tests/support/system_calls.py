@@ -38,7 +38,7 @@ def read_headers(folder: str) -> dict[str, int]:
     said = subprocess.run(
         [*command, *generic, "-"], input="#include <asm/unistd.h>\n", capture_output=True, text=True, check=True
     )
-    texts = dict(re.findall(r"^#define (__NR\w+) (\w+)$", said.stdout, re.MULTILINE))
+    texts: dict[str, str] = dict(re.findall(r"^#define (__NR\w+) (\w+)$", said.stdout, re.MULTILINE))
     found = {}
     for name, text in texts.items():
         value = texts.get(text, text)
