@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,14 +71,6 @@ def served(state: Path, *arguments: str, what: str = NAME, course: Path = ROOT) 
             os.killpg(process.pid, signal.SIGKILL)
         process.wait(30)
         process.stdout.close()
-
-
-def page_of(server: Server, path: str = "/") -> str:
-    """Fetch a page without a browser."""
-    opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    opener.open(server.address, timeout=30).close()
-    with opener.open(server.origin + path, timeout=30) as reply:
-        return str(reply.read().decode())
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import venv
 from pathlib import Path
 from typing import Final
 
-FAULTS: Final = ("no start", "two", "wrong", "random", "unlimited", "leaks", "ends", "raises", "not built")
+
 LEFT: Final = 4_081_516_234
 """What the earlier box leaves in the memory of a card that leaks."""
 _TORCH: Final = '''\
