@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
 
 TESTS = '''
 from fractions import Fraction
@@ -47,12 +47,7 @@ WEIGHTS = save({"head": np.ones((2, 3), np.float32)})
 CODE = "print('trained')\n"
 
 
-@pytest.fixture(scope="module")
-def examiner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(tmp_path_factory.mktemp("artifacts"), tests=TESTS, key="")
-    examined = Examined(course)
-    yield examined
-    examined.process.close()
+examiner = examiner_fixture(tests=TESTS, key="")
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, statuses, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, statuses, write_course
 
 TESTS = """
 import math
@@ -111,11 +111,7 @@ WRONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    made = Examined(write_course(tmp_path_factory.mktemp("functions"), tests=TESTS, key=KEY))
-    yield made
-    made.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY)
 
 
 def test_right_programs_pass_whatever_they_do_with_the_function(examined: Examined) -> None:

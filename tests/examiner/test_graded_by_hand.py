@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
 from tests.support.table_rows import Rows
 
 TESTS = """
@@ -30,12 +30,7 @@ ENDS, HANGS = "import os\nos._exit(3)", "while True:\n    pass"
 ANSWERS = 'answers:\n  "2.2": B\n'
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(tmp_path_factory.mktemp("by_hand"), tests=TESTS, key=KEY, settings=SETTINGS)
-    examined = Examined(course)
-    with examined.process:
-        yield examined
+examined = examiner_fixture(tests=TESTS, key=KEY, settings=SETTINGS)
 
 
 def notebook(last: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
 
 TESTS = '''
 from gradescope_utils.autograder_utils.decorators import (
@@ -53,12 +53,7 @@ def test_hidden(student):
 '''
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(tmp_path_factory.mktemp("gradescope"), tests=TESTS, key="def value(): return 1\n")
-    examined = Examined(course)
-    yield examined
-    examined.process.close()
+examined = examiner_fixture(tests=TESTS, key="def value(): return 1\n")
 
 
 def test_decorators_of_gradescope(examined: Examined) -> None:

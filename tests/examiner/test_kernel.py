@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, Examined, by_name, handed_in, write_course
+from tests.support.course_of_texts import NAME, Examined, examiner_fixture, by_name, handed_in, write_course
 from viva.config import load_course
 from viva.model.errors import CourseError
 from viva.model.grade_request import GradeOptions, GradeRequest
@@ -70,13 +70,7 @@ def notebook(cells: list[str]) -> dict[str, str]:
     return {"work.ipynb": json.dumps({"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})}
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    root = tmp_path_factory.mktemp("kernel")
-    written = write_course(root, tests=TESTS, key=KEY, settings="kernel: true\nlimits: {load_s: 5}\n")
-    examined = Examined(written)
-    yield examined
-    examined.process.close()
+course = examiner_fixture(tests=TESTS, key=KEY, settings="kernel: true\nlimits: {load_s: 5}\n")
 
 
 def test_the_same_graders_reach_the_objects_in_the_kernel(course: Examined) -> None:

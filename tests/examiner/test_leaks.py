@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, read_by_students, statuses, without_times, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, read_by_students, statuses, without_times, write_course
 from viva.model import Score, Status
 
 KEY = """
@@ -105,11 +105,7 @@ SETTINGS = "limits: {call_s: 0.5, load_s: 2, test_s: 3, submission_s: 30, memory
 HIDDEN = ("canary-of-the-hidden-test", "CANARY-OF-THE-HIDDEN-TEST", "271828", "314159")
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    made = Examined(write_course(tmp_path_factory.mktemp("leaks"), tests=TESTS, key=KEY, settings=SETTINGS))
-    yield made
-    made.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, settings=SETTINGS)
 
 
 # --- from one student to the next

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, Examined, by_name, write_course
+from tests.support.course_of_texts import NAME, Examined, examiner_fixture, by_name, write_course
 
 TESTS = """
 from viva.grading import agree
@@ -23,12 +23,7 @@ def notebook(*cells: str) -> str:
     return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code})
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    settings = "limits: {load_s: 1}\n"
-    found = Examined(write_course(tmp_path_factory.mktemp("missing"), tests=TESTS, key=KEY, settings=settings))
-    yield found
-    found.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {load_s: 1}\n")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.course_of_texts import Examined, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, write_course
 
 TESTS: Final = """
 import numpy as np
@@ -59,11 +59,7 @@ FORGER: Final = SUBMISSION.format(unit="M", first="due", second="paid")
 """The same bytes with another unit and in other columns, so that its own answers are wrong."""
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    examiner = Examined(write_course(tmp_path_factory.mktemp("nothing_kept"), tests=TESTS, key=KEY))
-    yield examiner
-    examiner.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY)
 
 
 @pytest.mark.parametrize("test", ["test_unit", "test_fields", "test_examples"])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, read_by_students, statuses, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, read_by_students, statuses, write_course
 
 TESTS = '''
 from viva.grading import agree, agree_number, visibility, weight
@@ -67,12 +67,7 @@ MAIN = "def double(n): return 2 * n\n"
 EXTRA = "def triple(n): return 3 * n\ndef hang():\n    while True: pass\n"
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    settings = "limits: {call_s: 1, load_s: 1}\n"
-    examined = Examined(write_course(tmp_path_factory.mktemp("others"), tests=TESTS, key=KEY, settings=settings))
-    yield examined
-    examined.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {call_s: 1, load_s: 1}\n")
 
 
 def test_every_file_counts(examined: Examined) -> None:

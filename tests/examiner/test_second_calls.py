@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, write_course
 
 TESTS = """
 import numpy as np
@@ -116,14 +116,7 @@ def total(values):
 }
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(
-        tmp_path_factory.mktemp("second_calls"), tests=TESTS, key=KEY, inside=INSIDE, preload="numpy, torch"
-    )
-    found = Examined(course)
-    yield found
-    found.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, inside=INSIDE, preload="numpy, torch")
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
 from viva.model import Entry
 
 TESTS = '''
@@ -61,12 +61,9 @@ NAMED = "It equals a known mistake: "
 BOTH = ("test_values", "test_last")
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    settings = "limits: {call_s: 0.5, test_s: 1, submission_s: 4}\n"
-    made = Examined(write_course(tmp_path_factory.mktemp("looks"), tests=TESTS, key=KEY, settings=settings))
-    yield made
-    made.process.close()
+examined = examiner_fixture(
+    tests=TESTS, key=KEY, settings="limits: {call_s: 0.5, test_s: 1, submission_s: 4}\n"
+)
 
 
 def entries(examined: Examined, body: str, *only: str) -> dict[str, Entry]:

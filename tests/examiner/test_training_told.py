@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
 
 KEY = "def slope(step):\n    return 0.0\n"
 TESTS = '''\
@@ -39,11 +39,7 @@ def test_after_a_hang(student):
 '''
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    examined = Examined(write_course(tmp_path_factory.mktemp("told"), tests=TESTS, key=KEY))
-    yield examined
-    examined.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY)
 
 
 @pytest.mark.long
