@@ -17,6 +17,7 @@ from viva.examiner.outcome import describe
 from viva.model import Score, untrusted
 from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
 from viva.model.plain import score_from_plain, score_to_plain
+from viva.proxies.proxies import Remote
 
 WORDS = [
     "type", "message", "frames", "missing_module", "limit", "line", "errors", "skipped", "printed", "cells", "number",
@@ -54,39 +55,18 @@ def test_each_reader_returns_its_own_kind(claim: Any) -> None:
     assert type(untrusted.table(claim)) is dict
 
 
-def test_readers_keep_what_is_as_it_should_be() -> None:
-    assert untrusted.text("abc") == "abc" and untrusted.text("abc", 2) == "ab" and untrusted.text(None) == ""
-    assert untrusted.number(7) == 7 and untrusted.number(True) == 0 and untrusted.number(-1) == 0
-    assert untrusted.rows((1, 2)) == [1, 2] and untrusted.table({1: 2}) == {1: 2}
-
-
 @given(st.dictionaries(st.sampled_from(WORDS), PLAIN, max_size=6))
 def test_any_claim_of_an_exception_can_be_told(raised: dict[str, Any]) -> None:
     text = describe(StudentRaised.from_wire(raised))
     assert 0 < len(text) <= 4000
 
 
-class BoxConnection:
-    """Answers every question with the same claim."""
-
-    generation = 0
-
-    def __init__(self, claim: Any) -> None:
-        self._claim = claim
-
-    def ask(self, op: str, **fields: Any) -> Any:
-        return self._claim
-
-    def load_more(self) -> bool:
-        return False
-
-
 @given(PLAIN)
 @example([10**5001])
 def test_any_names_that_a_box_claims_can_be_told(claim: Any) -> None:
-    assert all(type(name) is str for name in Names(BoxConnection(claim), "student"))
+    assert all(type(name) is str for name in Names(BoxConnection({}, None, [claim]), "student"))
     with pytest.raises(MissingName, match=r"`x` is not defined") as raised:
-        Names(BoxConnection({"close": claim}), "student")["x"]
+        Names(BoxConnection({}, None, {"close": claim}), "student")["x"]
     assert len(str(raised.value)) < 500
 
 
@@ -125,7 +105,7 @@ def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies
 
 
 @pytest.mark.parametrize("name", ["raised", "status", "skipped", "number", "outputs"])
-def test_an_array_in_the_place_of_a_word_is_no_fault_of_ours(assignment: Assignment, name: str) -> None:
+def test_array_in_place_of_a_word(assignment: Assignment, name: str) -> None:
     """Compared with a word it answers with an array, which is neither true nor false."""
     cell = {"number": 1, "status": "ok", "raised": None, "outputs": [], "skipped": "", name: np.zeros(3)}
     submission = handed_in({"x.ipynb": NOTEBOOK})
@@ -143,3 +123,65 @@ def test_what_is_listed_after_unpacking_is_loaded(assignment: Assignment, tmp_pa
     report = Loader(handed_in({"more.zip": b"PK"}), assignment, {}).load(ask, lambda: 100.0)
     assert report.files == {"hw/solution.py": 5, "hw/notes.txt": 3}
     assert ("load_module", "hw/solution.py") in asked and report.loaded == ["hw/solution.py"]
+
+
+class BoxConnection:
+    """A box that says what it has, and remembers the questions; `claim` takes the place of every reply."""
+
+    def __init__(self, has: dict[str, str], told: Any, claim: Any = None) -> None:
+        self.generation = 1
+        self.asked: list[tuple[str, bool]] = []
+        self._has, self._told, self._claim = has, told, claim
+
+    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+        if self._claim is not None:
+            return self._claim
+        assert op == "find"
+        self.asked.append((subject, fields["more"]))
+        kind = self._has.get(subject, "")
+        return {"found": bool(kind), "callable": kind == "function", "kind": kind, "close": [], "more": self._told}
+
+    def asks_twice(self, name: str) -> bool:
+        return False
+
+    def answered_differently(self, name: str) -> None: ...
+
+    def load_more(self) -> bool:
+        return False
+
+    def release(self, generation: int, ref_id: int) -> None: ...
+
+
+def test_functions_are_looked_up_once_per_box() -> None:
+    connection = BoxConnection({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
+    names = Names(connection, "student")
+    for name in ("f", "g", "h", "g", "h"):
+        assert isinstance(names[name], Remote)
+    with pytest.raises(MissingName):
+        names["i"]
+    assert connection.asked == [("f", True), ("h", False), ("i", False)]
+    connection.generation = 2
+    assert isinstance(names["g"], Remote)
+    assert connection.asked[3:] == [("g", True)]
+
+
+def test_contains_asks_each_time() -> None:
+    """A test may have set it, and the next one has not."""
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "f" in names and "f" in names and "i" not in names and "i" not in names
+    assert [name for name, _ in connection.asked] == ["f", "f", "i", "i"]
+
+
+def test_missing_name_tells_nothing_about_others() -> None:
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "i" not in names and "f" in names
+    assert connection.asked == [("i", True), ("f", True)]
+
+
+def test_nonsense_list_of_functions() -> None:
+    for told in (None, 7, {"f": 1}, [None, 3, ["f"], b"f"], [str(number) for number in range(10**4)]):
+        connection = BoxConnection({"f": "function"}, told)
+        names = Names(connection, "student")
+        assert "f" in names and "5000" not in names

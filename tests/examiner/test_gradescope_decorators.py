@@ -1,10 +1,6 @@
 """Graders written with gradescope_utils' own decorators run as they are, without that package's defects."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
+from tests.support.course_of_texts import Examined, by_name, examiner_fixture
 
 TESTS = '''
 from gradescope_utils.autograder_utils.decorators import (
@@ -59,7 +55,8 @@ examined = examiner_fixture(tests=TESTS, key="def value(): return 1\n")
 def test_decorators_of_gradescope(examined: Examined) -> None:
     score = examined.score("def value(): return 1\n")
     entries = by_name(score)
-    assert {n: (str(e.status), e.earned, e.points) for n, e in entries.items()} == {
+    found: dict[str, tuple[object, ...]] = {n: (str(e.status), e.earned, e.points) for n, e in entries.items()}
+    assert found == {
         "test_weighed": ("passed", 2, 2),
         "test_parts": ("partial", 1, 4),
         "test_too_many": ("passed", 4, 4),
@@ -75,9 +72,9 @@ def test_decorators_of_gradescope(examined: Examined) -> None:
 def test_points_do_not_leak_into_the_next_submission(examined: Examined) -> None:
     assert by_name(examined.score("def value(): return 3\n"))["test_parts"].earned == 3
     raising = by_name(examined.score("def value(): raise ValueError\n"))["test_parts"]
-    assert (str(raising.status), raising.earned) == ("error", 0)
+    assert raising.status == "error" and raising.earned == 0
 
 
 def test_points_made_of_a_students_nan_are_none(examined: Examined) -> None:
     entry = by_name(examined.score("def value(): return float('nan')\n"))["test_parts"]
-    assert (str(entry.status), entry.earned) == ("failed", 0)
+    assert entry.status == "failed" and entry.earned == 0

@@ -199,7 +199,7 @@ examined = examiner_fixture(tests=TESTS, key=KEY, settings=SETTINGS)
 def test_right_submission_gets_all_decidable_points(examined: Examined) -> None:
     score = examined.score(RIGHT)
     assert statuses(score) == ALL_RIGHT
-    assert (score.earned, score.points, score.still_open) == (18, 21, 3)
+    assert score.earned == 18 and score.points == 21 and score.still_open == 3
     assert score.notes == ()
     assert [(leader.name, leader.value) for leader in score.leaderboard] == [("speed", 42)]
     assert "GPU" in by_name(score)["test_on_a_gpu"].message
@@ -237,7 +237,7 @@ def test_wrong_answer_skips_dependent_tests(examined: Examined) -> None:
 
 def test_some_of_the_points(examined: Examined) -> None:
     entries = by_name(examined.score(but("double", "return 2 * arguments[0] if arguments[0] % 2 else -1")))
-    assert (entries["test_parts"].status, entries["test_parts"].earned) == (Status.PARTIAL, 2)
+    assert entries["test_parts"].status is Status.PARTIAL and entries["test_parts"].earned == 2
     entries = by_name(examined.score(but("count", "return [1, 2]")))
     assert (entries["test_counts"].status, entries["test_counts"].earned) == (Status.PARTIAL, Fraction(1))
     assert [case.label for case in entries["test_counts"].cases] == ["1", "2", "3"]
@@ -523,3 +523,29 @@ def test_after_double(student, key):
     with Examined(course) as examined:
         score = examined.score("def double(n):\n    return n\n\n\ndef triple(n):\n    return 3 * n\n")
     assert statuses(score) == {"test_double": "failed", "test_after_double": "skipped", "test_triple": "passed"}
+
+
+CHECKED_TESTS = '''
+def check(value):
+    assert value == 4, f"It is {value}."
+
+
+def test_it(student):
+    """It is four."""
+    check(student.f())
+
+
+def test_grader(key):
+    """Our own fault."""
+    key.nothing_of_this_name()
+'''
+
+
+def test_staff_traceback_begins_in_test(tmp_path: Path) -> None:
+    with Examined(write_course(tmp_path, tests=CHECKED_TESTS, key="")) as examined:
+        failed, fault = examined.score("def f(): return 5").entries
+    assert failed.message == "It is 5."
+    for entry, last in ((failed, "It is 5."), (fault, "nothing_of_this_name")):
+        lines = entry.staff_message.splitlines()
+        assert ", in test_" in lines[1] and f"test_{tmp_path.name.replace('-', '_')}.py" in lines[1]
+        assert last in entry.staff_message and "pluggy" not in entry.staff_message

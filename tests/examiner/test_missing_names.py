@@ -1,12 +1,11 @@
 """A name that is missing because its cell or statement failed points to that place."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, Examined, examiner_fixture, by_name, write_course
+from tests.support.course_of_texts import NAME, Examined, by_name, examiner_fixture, write_course
+from tests.support.words_course import notebook
 
 TESTS = """
 from viva.grading import agree
@@ -16,11 +15,6 @@ def test_double(student, key):
 """
 KEY = "def double(n): return 2 * n\n"
 OTHER = "def other():\n    return 1\n"
-
-
-def notebook(*cells: str) -> str:
-    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code})
 
 
 examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {load_s: 1}\n")
@@ -59,7 +53,7 @@ examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {load_s: 1}\
         ),
     ],
 )
-def test_the_place_that_failed_is_named(examined: Examined, files: dict[str, str], said: str) -> None:
+def test_place_that_failed_is_named(examined: Examined, files: dict[str, str], said: str) -> None:
     message = by_name(examined.score(files))["test_double"].message
     assert message.startswith(f"`double` is not defined in your submission: {said}"), message
 
@@ -73,7 +67,7 @@ def test_the_place_that_failed_is_named(examined: Examined, files: dict[str, str
         {"solution.py": OTHER},
     ],
 )
-def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]) -> None:
+def test_other_failures_are_not_blamed(examined: Examined, files: dict[str, str]) -> None:
     message = by_name(examined.score(files))["test_double"].message
     assert "not defined in your submission" in message and "did not run" not in message
 
@@ -92,11 +86,11 @@ def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]
         ),
     ],
 )
-def test_what_the_starter_leaves_open_is_no_wrong_value(examined: Examined, files: dict[str, str], said: str) -> None:
+def test_name_that_is_still_open(examined: Examined, files: dict[str, str], said: str) -> None:
     assert by_name(examined.score(files))["test_double"].message.startswith(said)
 
 
-def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starter(tmp_path: Path) -> None:
+def test_submission_for_another_assignment(tmp_path: Path) -> None:
     course = write_course(tmp_path, tests=TESTS, key=KEY)
     for name, title, function in ((NAME, "Small", "double"), ("large", "Large", "triple")):
         folder = tmp_path / "assignments" / name
@@ -104,11 +98,8 @@ def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starte
         (folder / "starter" / "solution.py").write_text(f"def {function}(n): pass\n", "utf-8")
         (folder / "assignment.yaml").write_text(f"title: {title}\n", "utf-8")
     (tmp_path / "grader.yaml").write_text(f"course: tiny\nassignments: [{NAME}, large]\n", "utf-8")
-    examined = Examined(course)
-    with examined.process:
-        found = {
-            source: " ".join(examined.score(source).notes)
-            for source in ("def triple(n): return 3 * n", "def other(n): return n", "def double(n): return n")
-        }
+    sources = ("def triple(n): return 3 * n", "def other(n): return n", "def double(n): return n")
+    with Examined(course) as examined:
+        notes = [" ".join(examined.score(source).notes) for source in sources]
     none = "This was graded as “Small”, and your submission defines none of the names asked for (such as `double`)"
-    assert list(found.values()) == [f"{none}, but `triple` of “Large”: is it for that assignment?", f"{none}.", ""]
+    assert notes == [f"{none}, but `triple` of “Large”: is it for that assignment?", f"{none}.", ""]

@@ -46,18 +46,18 @@ def note(source: str, errors: str = "in scaled, in Model") -> str:
     return other_parameters(asked, [parameters_of("solution.py", source.encode())], errors)
 
 
-def test_what_fits_the_starter_is_not_named() -> None:
+def test_fitting_parameters() -> None:
     with Rows() as row:
         for source in FITTING:
             with row(source):
                 assert note(source) == ""
 
 
-def test_a_function_that_did_not_raise_is_not_named() -> None:
+def test_parameters_of_function_that_did_not_raise() -> None:
     assert note("def scaled(factor, x, shift=0): pass", "in forward, output = Model(3, 4)") == ""
 
 
-def test_another_order_and_another_number_are_named() -> None:
+def test_other_parameters_are_named() -> None:
     with Rows() as row:
         for source, said in OTHER:
             with row(source):
@@ -72,7 +72,7 @@ def test_another_order_and_another_number_are_named() -> None:
         ("def scaled(x, factor): return len(x)", False),
     ],
 )
-def test_the_note_is_there_only_if_the_code_raises(tmp_path: Path, source: str, noted: bool) -> None:
+def test_parameters_noted_if_code_raises(tmp_path: Path, source: str, noted: bool) -> None:
     test = "def test_it(student, key):\n    agree(student.scaled(3, 2), key.scaled(3, 2))\n"
     course = write_course(
         tmp_path, tests=f"from viva.grading import agree\n\n{test}", key="def scaled(x, factor): return x * factor\n"
@@ -80,8 +80,7 @@ def test_the_note_is_there_only_if_the_code_raises(tmp_path: Path, source: str, 
     folder = tmp_path / "assignments" / NAME / "starter"
     folder.mkdir()
     (folder / "solution.py").write_text("def scaled(x, factor): pass\n", "utf-8")
-    examined = Examined(course)
-    with examined.process:
+    with Examined(course) as examined:
         notes = examined.score(source).notes
     said = "Some of your functions take other arguments than tests pass: `scaled(factor, x)` where the starter has"
     assert any(line.startswith(said) for line in notes) == noted

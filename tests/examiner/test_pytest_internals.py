@@ -20,7 +20,7 @@ HERE: Final = (
 )
 
 
-def test_every_private_part_is_there(request: pytest.FixtureRequest) -> None:
+def test_private_parts_exist(request: pytest.FixtureRequest) -> None:
     item: Any = request.node
     state = getattr(item.session, "_setupstate", None)
     protocol: Any = getattr(pytest_internals, "runtestprotocol", None)
@@ -42,7 +42,7 @@ def test_every_private_part_is_there(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.parametrize("value", [1])
-def test_a_fresh_item_is_like_the_collected_one(request: pytest.FixtureRequest, value: int) -> None:
+def test_fresh_item(request: pytest.FixtureRequest, value: int) -> None:
     item: Any = request.node
     new: Any = fresh(item)
     assert new is not item and type(new) is type(item)
@@ -52,14 +52,14 @@ def test_a_fresh_item_is_like_the_collected_one(request: pytest.FixtureRequest, 
     assert "request" not in new.funcargs and "request" in item.funcargs
 
 
-def test_the_versions_that_were_seen_are_the_pin_and_the_floor() -> None:
+def test_seen_versions_are_pin_and_floor() -> None:
     pinned = re.search(r"^pytest==(.+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE)
     floor = re.search(r'"pytest>=([\d.]+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
     assert pinned and pinned[1] == SEEN_WITH[-1], "run the examiner's tests with the new pin, then name it in SEEN_WITH"
     assert floor and SEEN_WITH[0] == f"{floor[1]}.0", "run the examiner's tests with the new floor, then name it"
 
 
-def test_no_other_module_touches_private_parts_of_pytest(request: pytest.FixtureRequest) -> None:
+def test_private_parts_in_one_module(request: pytest.FixtureRequest) -> None:
     owners = (request, request.node, request.node.parent, request.session, request.config, pytest)
     private = {name for owner in owners for name in dir(owner) if re.match("_[a-z]", name)}
     assert {"_setupstate", "_fixtureinfo", "_fixturemanager"} <= private
@@ -76,7 +76,7 @@ def test_no_other_module_touches_private_parts_of_pytest(request: pytest.Fixture
 @pytest.mark.parametrize(
     "source", ["from _pytest.runner import x", "import _pytest.nodes", "item.session._setupstate", "item._fixtureinfo"]
 )
-def test_touching_is_found_in_every_form(source: str) -> None:
+def test_private_parts_are_found(source: str) -> None:
     assert touched(source, {"_setupstate", "_fixtureinfo"})
 
 

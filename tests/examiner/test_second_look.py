@@ -1,10 +1,8 @@
 """A known mistake is named only if it gives every answer of the test: a wrong answer's test is run once more to see."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.course_of_texts import Examined, examiner_fixture, by_name, write_course
+from tests.support.course_of_texts import Examined, by_name, examiner_fixture
 from viva.model import Entry
 
 TESTS = '''
@@ -61,9 +59,7 @@ NAMED = "It equals a known mistake: "
 BOTH = ("test_values", "test_last")
 
 
-examined = examiner_fixture(
-    tests=TESTS, key=KEY, settings="limits: {call_s: 0.5, test_s: 1, submission_s: 4}\n"
-)
+examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {call_s: 0.5, test_s: 1, submission_s: 4}\n")
 
 
 def entries(examined: Examined, body: str, *only: str) -> dict[str, Entry]:
@@ -77,7 +73,7 @@ def named(entry: Entry) -> str:
     return entry.message.partition(NAMED)[2]
 
 
-def test_a_mistake_that_gives_every_answer_is_named(examined: Examined) -> None:
+def test_second_look_names_mistake(examined: Examined) -> None:
     found = entries(examined, "return 2 * n")
     assert {named(found[name]) for name in VISIBLE} == {"the side is doubled."}
     assert found["test_values"].message == f"area(1) is 2; expected 4. {NAMED}the side is doubled."
@@ -85,13 +81,13 @@ def test_a_mistake_that_gives_every_answer_is_named(examined: Examined) -> None:
 
 
 @pytest.mark.parametrize("body", ["return 2", "return 2 * n if n < 5 else 7", "return 3 if n == 2 else 2 * n"])
-def test_one_that_gives_the_first_answer_alone_is_not(examined: Examined, body: str) -> None:
+def test_second_look_denies_mistake(examined: Examined, body: str) -> None:
     found = entries(examined, body)
     assert {name: named(found[name]) for name in VISIBLE[:3]} == dict.fromkeys(VISIBLE[:3], "")
     assert found["test_values"].message.startswith("area(1) is 2; expected 4.")
 
 
-def test_of_two_that_give_the_first_answer_the_one_that_gives_all_is_named(examined: Examined) -> None:
+def test_second_look_chooses_between_hints(examined: Examined) -> None:
     assert named(entries(examined, "return n ** 2")["test_values"]) == ""
     assert named(entries(examined, "return n")["test_values"]) == "the side is returned."
 
@@ -99,7 +95,7 @@ def test_of_two_that_give_the_first_answer_the_one_that_gives_all_is_named(exami
 @pytest.mark.parametrize(
     "later", ["while True: pass", "import os; os._exit(3)", "raise ValueError", "return 'x' * 10**8", "return None"]
 )
-def test_whatever_comes_later_costs_nothing(examined: Examined, later: str) -> None:
+def test_second_look_costs_nothing(examined: Examined, later: str) -> None:
     """What the program does in the second look is part of no verdict, and takes none of its time."""
     found = entries(examined, f"\n    if n == 5:\n        {later}\n    return 2 * n", *BOTH)
     assert [found[name].status.value for name in BOTH] == ["failed", "passed"]
@@ -107,7 +103,7 @@ def test_whatever_comes_later_costs_nothing(examined: Examined, later: str) -> N
 
 
 @pytest.mark.long
-def test_hangs_of_second_looks_use_up_no_time(examined: Examined) -> None:
+def test_second_look_hangs_use_no_time(examined: Examined) -> None:
     """Five tests that hang in their second look would use up the time of a submission, and of a name that hangs."""
     found = entries(examined, "\n    while n == 5: pass\n    return 2 * n")
     assert {found[name].status.value for name in VISIBLE} == {"failed"}

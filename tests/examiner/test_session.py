@@ -1,13 +1,16 @@
-"""The life of boxes in one submission, with boxes that do what a test wants."""
+"""The life of boxes in one submission, with boxes that do what a test wants, and what staff are shown of a question."""
 
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
+from viva.compare.show import show
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.boxes.on_gpu import OnGpu
+from viva.examiner.boxes.question import SHOWN_CAP, Question
 from viva.model import Limits
 from viva.model.errors import (
     BoxDied,
@@ -97,14 +100,14 @@ def fine(op: str, fields: dict[str, Any]) -> Any:
     return {"ok": op}
 
 
-def test_a_load_that_ends_its_box_is_tried_once_more() -> None:
+def test_load_that_ends_its_box() -> None:
     made, source = session(fine, BoxDied("exit status 1"))
     assert made.ask("get") == "get"
     assert [box.closed for box in source.boxes] == [True, False]
     assert made.report is not None and made.report.loaded == ["solution.py"]
 
 
-def test_a_load_that_fails_twice_is_reported_and_never_tried_again() -> None:
+def test_load_that_fails_twice() -> None:
     made, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
     for _ in range(3):
         with pytest.raises(LoadFailed, match="exit status 1"):
@@ -133,7 +136,7 @@ def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         made.ask("get")
 
 
-def test_a_second_try_costs_none_of_the_submissions_time_and_may_excuse_the_first() -> None:
+def test_second_try_costs_no_time() -> None:
     def answer(op: str, fields: dict[str, Any]) -> Any:
         if op == "call":
             raise BoxTimeout("no answer")
@@ -158,7 +161,7 @@ def test_a_second_try_costs_none_of_the_submissions_time_and_may_excuse_the_firs
 
 
 @pytest.mark.parametrize("opened", [False, True], ids=["asked", "opened for its files"])
-def test_the_time_of_a_load_is_not_the_time_of_its_test(opened: bool) -> None:
+def test_load_time_is_not_test_time(opened: bool) -> None:
     """Tests of answers open the box without a question: a slow load cost them their answer at the first try."""
     made, source = session(fine)
 
@@ -176,7 +179,7 @@ def test_the_time_of_a_load_is_not_the_time_of_its_test(opened: bool) -> None:
     assert made._test_left_s(9.0) == 9.0
 
 
-def test_a_box_in_which_our_own_part_did_not_load_is_not_asked() -> None:
+def test_box_without_helpers_is_not_asked() -> None:
     made, source = session(fine, GraderError("inside.py"))
     with pytest.raises(GraderError):
         made.ask("get")
@@ -204,7 +207,7 @@ def test_no_reply_makes_the_examiner_fail(reply: Any, error: type[Exception], sa
         made.ask("call", subject="f")
 
 
-def test_after_three_hangs_a_subject_is_not_asked_again() -> None:
+def test_subject_is_dropped_after_three_hangs() -> None:
     def hang(op: str, fields: dict[str, Any]) -> Any:
         raise BoxTimeout("no answer")
 
@@ -243,7 +246,7 @@ def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -
     assert given[-1] == first
 
 
-def test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs() -> None:
+def test_visible_test_gets_box_without_hidden_inputs() -> None:
     dying = [False]
 
     def answer(op: str, fields: dict[str, Any]) -> Any:
@@ -273,7 +276,7 @@ def test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs() -> None:
     assert len(source.boxes) == 4
 
 
-def test_the_seed_travels_once_and_objects_are_released_with_the_next_question() -> None:
+def test_seed_and_release_travel_once() -> None:
     made, source = session(fine)
     made.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
     made.ask("call")
@@ -286,7 +289,7 @@ def test_the_seed_travels_once_and_objects_are_released_with_the_next_question()
     assert [f["release"] for f in fields] == [[], [4], []]
 
 
-def test_an_object_of_a_lost_box_is_not_asked_for_in_the_next() -> None:
+def test_object_of_lost_box() -> None:
     made, source = session(fine)
     made.ask("call")
     with pytest.raises(BoxDied, match="had ended"):
@@ -296,7 +299,7 @@ def test_an_object_of_a_lost_box_is_not_asked_for_in_the_next() -> None:
         made.ask("get", generation=1)
 
 
-def test_files_beside_the_main_one_are_run_in_the_submissions_own_time() -> None:
+def test_other_files_run_in_submission_time() -> None:
     """Forty files that hang kept one test running until the examiner was ended, and then no point was lost."""
     made, source = session(fine)
     made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
@@ -330,7 +333,7 @@ class Gpus:
         self.needed.append(-2)
 
 
-def test_each_kind_of_test_gets_its_kind_of_box() -> None:
+def test_box_for_each_kind_of_test() -> None:
     """One box serves tests in a row that need the same, or less."""
     plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
     on_gpu = OnGpu(gpus)
@@ -344,7 +347,7 @@ def test_each_kind_of_test_gets_its_kind_of_box() -> None:
     assert on_gpu.use == gpu("L4", 5)
 
 
-def test_a_test_that_need_not_be_deterministic_gets_a_box_of_its_own() -> None:
+def test_nondeterministic_gpu_test_gets_own_box() -> None:
     gpus = Gpus(*[gpu("L4", 5)] * 3)
     made = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]
     for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
@@ -368,3 +371,49 @@ def test_of_two_gpus_the_later_is_named() -> None:
         made.ask("get")
     made.close()
     assert on_gpu.use == gpu("T4", 3)
+
+
+REPLY = {"value": 3, "changed": [], "differs": False, "raised": None}
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "answered"),
+    [
+        (Question("call", "f", {"args": [1, "a"], "kwargs": {"k": None}}, value=3), "f(1, 'a', k=None)", "3"),
+        (Question("call", "f", {"args": [], "kwargs": {}}, value=REPLY), "f()", "3"),
+        (Question("call", "f", {"args": [[1], [2]], "each": True}, value=[2, 4]), "f.each([[1], [2]])", "[2, 4]"),
+        (
+            Question("call", "f", {"args": [[1]]}, value={**REPLY, "raised": {"type": "KeyError", "message": "'x'"}}),
+            "f([1])",
+            "raises KeyError: 'x'",
+        ),
+        (
+            Question("call", "f", {"args": [[1]]}, value={**REPLY, "changed": ["1"], "differs": True}),
+            "f([1])",
+            "3; changes its arguments: ['1']; answers differently the second time",
+        ),
+        (Question("call", "f", {"args": [np.zeros(2)]}, value={"a": 1}), f"f({show(np.zeros(2))})", "{'a': 1}"),
+        (Question("find", "f", {}, value={"found": True}), "find f", ""),
+        (Question("find", "f", {}, value={"found": False}), "find f", "not defined"),
+        (
+            Question("run", "", {"argv": ["python", "a.py"], "limit_s": 3}, value={}),
+            "run argv=['python', 'a.py']",
+            "{}",
+        ),
+        (Question("read", "the answer to 1", {}, value="B"), "read the answer to 1", "'B'"),
+        (Question("call", "f", {"args": []}, outcome="ended"), "f()", "ended"),
+    ],
+)
+def test_question_shown_as_python(question: Question, asked: str, answered: str) -> None:
+    _, _, text, outcome = question.shown()
+    assert (" ".join(text.split()), outcome) == (asked, answered)
+
+
+def test_question_shown_is_short() -> None:
+    long = "x" * 10 * SHOWN_CAP
+    reply = {"raised": {"type": long, "message": long}}
+    for question in (
+        Question("call", "f", {"args": [long] * 9}, value=long),
+        Question("call", "f", {"args": [], "kwargs": {"k": long}}, value=reply),
+    ):
+        assert all(len(part) <= 2 * SHOWN_CAP for part in question.shown())

@@ -42,7 +42,7 @@ def lasting(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return found
 
 
-def test_tests_that_train_are_apart_and_the_most_valuable_come_first() -> None:
+def test_groups_of_trainings() -> None:
     found = plan([
         function("a", training=False), function("b", points=2), function("c", points=5), function("d", training=False),
         function("e", points=5), function("f", visibility="hidden"), function("g", training=False, visibility="hidden"),
@@ -51,13 +51,13 @@ def test_tests_that_train_are_apart_and_the_most_valuable_come_first() -> None:
     assert [names(group) for group in found.groups] == [["c"], ["e"], ["b"]]
 
 
-def test_what_shares_a_fixture_stays_together_and_in_order(lasting: set[str]) -> None:
+def test_group_of_shared_fixture(lasting: set[str]) -> None:
     lasting.update(["test_it.py::a", "test_it.py::c", "other.py::d"])
     found = plan([function("a"), function("b"), function("c", points=4), function("other.py::d")])
     assert [names(group) for group in found.groups] == [["a", "c"], ["b"], ["other.py::d"]]
 
 
-def test_a_group_with_a_test_that_must_wait_is_none(lasting: set[str]) -> None:
+def test_group_that_must_wait(lasting: set[str]) -> None:
     lasting.update(["test_it.py::a", "test_it.py::b"])
     for other in (function("b", gpu=GpuNeed()), function("b", depends=("c",)), function("b", visibility="hidden")):
         found = plan([function("c", training=False), function("a"), other])
@@ -76,6 +76,6 @@ def test_a_group_with_a_test_that_must_wait_is_none(lasting: set[str]) -> None:
         [],
     ],
 )
-def test_without_a_group_all_run_in_their_order(tests: list[TestFunction]) -> None:
+def test_no_groups(tests: list[TestFunction]) -> None:
     """The hidden test before a visible one is there because another must run after it."""
     assert plan(tests) == Plan(tests)

@@ -133,8 +133,8 @@ ENGINE = {
     "windows": [
         *("sandbox/guest/test_plain_data.py", "sandbox/guest/test_storable_names.py"),
         "sandbox/guest/test_alarm_thread.py",
-        "sandbox/guest/test_worker.py::test_sabotage_costs_only_the_saboteur",
-        "sandbox/guest/test_worker.py::test_the_soft_limit_ends_a_call_and_not_the_box",
+        "sandbox/guest/test_worker.py::test_sabotage",
+        "sandbox/guest/test_worker.py::test_soft_limit_ends_call",
         "sandbox/guest/test_worker.py::test_commands_are_run",
         *("compare/test_messages.py", "compare/test_handles.py", "formats/test_table.py", "formats/test_merge.py"),
         "formats/test_gates.py",

@@ -1,9 +1,12 @@
-"""Modules that are imported late: each is executed once, whichever of them is asked for first."""
+"""Modules that are imported late: each is executed once, and transformers works as usual without them."""
 
+import json
+import os
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -128,3 +131,26 @@ def test_the_version_of_a_library_is_read_without_importing_it() -> None:
         except metadata.PackageNotFoundError:
             continue
         assert version_of(library).startswith(version)
+
+
+ROOT = Path(__file__).parents[3]
+OLDER = ROOT / ".venv" / "transformers4" / "bin" / "python"
+PROGRAM = ROOT / "tests" / "sandbox" / "guest" / "transformers_program.py"
+
+
+def printed_by(python: str, how: str) -> dict[str, Any]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}  # the older libraries are installed without viva
+    command = [python, "-W", "ignore", str(PROGRAM), how]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("python", [sys.executable, str(OLDER)], ids=["transformers 5", "transformers 4"])
+def test_what_programs_get_is_the_same(python: str) -> None:
+    pytest.importorskip("transformers")
+    late, usual = printed_by(python, "late"), printed_by(python, "usual")
+    assert late.pop("parts") == [] and len(usual.pop("parts")) == 3
+    assert late == usual
+    assert late["lora"] == 2 and late["compiled"] == [2, 4, 30]

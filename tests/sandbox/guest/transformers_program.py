@@ -1,4 +1,4 @@
-"""Use transformers as coursework does, and print what comes of it; run by test_transformers_without_distributed.py.
+"""Use transformers as coursework does, and print what comes of it; run by test_late_parts.py.
 
 The argument `late` imports the libraries as boxes do, any other one as everybody does.
 """

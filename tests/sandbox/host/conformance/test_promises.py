@@ -20,9 +20,9 @@ TESTS = HERE.parents[2]
 MANUAL = (TESTS.parent / "docs" / "sandbox.md").read_text("utf-8")
 
 LIMITS = {
-    "load_s": "sandbox/guest/test_loading.py::test_the_soft_limit_ends_loading_and_keeps_what_there_is "
-    "sandbox/guest/test_loading.py::test_after_the_time_of_a_file_its_definitions_are_run "
-    "examiner/test_session.py::test_a_load_that_ends_its_box_is_tried_once_more",
+    "load_s": "sandbox/guest/test_loading.py::test_load_limit_keeps_names "
+    "sandbox/guest/test_loading.py::test_definitions_after_time_of_file "
+    "examiner/test_session.py::test_load_that_ends_its_box",
     "call_s": "test_endings.py::test_a_hang_costs_its_time_limit_and_no_more "
     "examiner/test_grading.py::test_a_hang_costs_one_test",
     "test_s": "examiner/test_session.py::test_questions_of_one_test_share_its_time",
@@ -77,14 +77,14 @@ THREATS = {
     "test_calls.py::test_new_and_unreviewed_calls_do_not_exist "
     "test_calls.py::test_every_action_gets_one_answer_in_each_tier "
     "test_calls.py::test_the_other_abi_is_killed test_environment.py::test_the_32_bit_abi_is_killed",
-    "Learning hidden inputs": "examiner/test_leaks.py::test_what_a_hidden_test_asked_reaches_no_student "
-    "examiner/test_session.py::test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs",
+    "Learning hidden inputs": "examiner/test_leaks.py::test_hidden_inputs_reach_no_student "
+    "examiner/test_session.py::test_visible_test_gets_box_without_hidden_inputs",
     "Outliving the box": "test_endings.py::test_daemons_end_with_their_box "
     "test_escapes.py::test_files_do_not_survive_into_the_next_box "
     "test_lifecycle.py::test_nothing_outlives_an_examiner_that_is_killed "
     "test_lifecycle.py::test_boxes_end_when_the_fork_server_is_killed "
     "test_resources.py::test_nothing_of_a_box_is_left_on_the_host "
-    "examiner/test_checkpoints.py::test_what_a_box_says_of_itself_changes_no_verdict",
+    "examiner/test_training.py::test_hostile_checkpoint_changes_no_verdict",
     "Network": "test_escapes.py::test_the_network_is_off "
     "test_escapes.py::test_abstract_sockets_of_others_cannot_be_reached",
     "Exhaustion": "faults/test_faults_resources.py::test_a_machine_whose_memory_is_used_up "
@@ -93,11 +93,11 @@ THREATS = {
     "test_endings.py::test_a_trickled_reply_does_not_stretch_the_limit",
     "Files that are costly to read": "submissions/test_reading_child.py::test_this_process_stays_small "
     "submissions/test_reading_child.py::test_too_much_memory submissions/test_reading_child.py::test_too_much_time "
-    "examiner/test_costly_files.py::test_graded examiner/test_costly_files.py::test_the_time_is_the_submissions",
-    "Hostile replies": "sandbox/guest/test_wire.py::test_what_the_decoder_refuses "
-    "sandbox/guest/test_wire.py::test_the_bytes_of_one_array_are_those_of_no_other "
-    "sandbox/guest/test_wire.py::test_many_empty_containers_are_refused_before_they_take_memory "
-    "examiner/test_memory.py::test_what_a_large_answer_left_is_given_back",
+    "examiner/test_other_files.py::test_costly_files_are_graded examiner/test_other_files.py::test_reading_takes_time_of_submission",
+    "Hostile replies": "sandbox/guest/test_wire.py::test_decoder_refuses "
+    "sandbox/guest/test_wire.py::test_shared_buffer_is_refused "
+    "sandbox/guest/test_wire.py::test_many_empty_containers "
+    "pipeline/test_examiner_process.py::test_memory_of_large_answer_is_given_back",
     "The results": "formats/test_gates.py::test_no_control_character_no_direction_no_surrogate_gets_through "
     "formats/test_gates.py::test_html_stays_text_in_elements_and_attributes "
     "formats/test_gates.py::test_no_cell_of_a_csv_file_begins_a_formula "

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, SECRET, best_tier, by_name, handed_in, without_times, write_course
+from tests.support.course_of_texts import Examined, by_name, handed_in, without_times, write_course
 from viva.config import load_course
 from viva.model import Status, Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.replay.call_log import CallLog
 from viva.replay.call_log.call_log import LOADING
@@ -122,19 +121,26 @@ class _Course:
         self.first = self.grade(self.work)
 
     def grade(self, work: Submission) -> Graded:
-        course = load_course(self.root)
-        with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier())) as examiner:
-            return examiner.grade(GradeRequest(work, GradeOptions(call_log=True)))
+        with Examined(load_course(self.root)) as examined:
+            return examined.process.grade(GradeRequest(work, GradeOptions(call_log=True)))
 
     def replay(self, call_log: bytes = b"", only: tuple[str, ...] | None = None) -> Graded:
         """The marks that the call log has by what the course says now; no box can be made."""
-        course = load_course(self.root)
-        with ExaminerProcess(
-            course, course.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)
-        ) as examiner:
-            return examiner.grade(
-                GradeRequest(self.work, GradeOptions(only=only), replayed=call_log or self.first.call_log)
-            )
+        request = GradeRequest(self.work, GradeOptions(only=only), replayed=call_log or self.first.call_log)
+        with self.replaying() as examined:
+            return examined.process.grade(request)
+
+    def replaying(self) -> Examined:
+        """An examiner that can make no box."""
+        return Examined(load_course(self.root), BoxOptions(Tier.T3, replay_only=True))
+
+    def replay_alone(self, first: Graded, *tests: str) -> None:
+        """Each of these tests, replayed by itself, is as it was among all."""
+        for test in tests:
+            alone = self.replay(first.call_log, only=(test,))
+            assert alone.changed == [], test
+            one, other = by_name(alone.score)[test], by_name(first.score)[test]
+            assert (one.status, one.earned) == (other.status, other.earned), test
 
     def change(self, name: str, old: str, new: str) -> None:
         """Write another text into a file of the course."""
@@ -152,12 +158,14 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> _Course:
 @pytest.fixture
 def course(graded: _Course) -> Iterator[_Course]:
     texts = {path: path.read_text() for path in graded.root.rglob("*") if path.suffix in (".py", ".yaml")}
+    work = graded.work
     yield graded
+    graded.work = work
     for path, text in texts.items():
         path.write_text(text)
 
 
-def test_the_same_course_gives_the_same_score(course: _Course) -> None:
+def test_replay_gives_same_score(course: _Course) -> None:
     again = course.replay()
     assert again.changed == []
     assert without_times(again.score) == without_times(course.first.score)
@@ -176,7 +184,7 @@ def test_the_same_course_gives_the_same_score(course: _Course) -> None:
     }
 
 
-def test_it_can_be_read(course: _Course) -> None:
+def test_call_log_can_be_read(course: _Course) -> None:
     kept = CallLog.from_bytes(course.first.call_log)
     assert len(kept.loads) == 4, "the first, the second tries of two tests, and one after a call ended that"
     asked = kept.cases["test_course.py::test_exit[]"]
@@ -185,15 +193,46 @@ def test_it_can_be_read(course: _Course) -> None:
     assert LOADING not in kept.cases
 
 
-def test_another_tolerance_needs_nobody(course: _Course) -> None:
-    course.change("test_course.py", "rtol=1e-9", "rtol=1e-3, atol=1e-3")
+@pytest.mark.parametrize(
+    ("file", "old", "new", "test", "earned"),
+    [
+        ("test_course.py", "rtol=1e-9", "rtol=1e-3, atol=1e-3", "test_third", 1),
+        ("test_course.py", "@weight(3)", "@weight(30)", "test_table", 20),
+        ("key.py", "return x / 3", "return x / 3 + 1e-6", "test_third", 1),
+    ],
+    ids=["tolerance", "points", "key"],
+)
+def test_replay_decides_alone(course: _Course, file: str, old: str, new: str, test: str, earned: int) -> None:
+    course.change(file, old, new)
     again = course.replay()
-    assert again.changed == []
-    assert by_name(again.score)["test_third"].status is Status.PASSED
+    assert again.changed == [] and by_name(again.score)[test].earned == earned
+
+
+HIDES = "    try:\n        student.half(9)\n    except BaseException:\n        pass"
+NEW = "def test_new(student):\n    student.half(7)\n\n\ndef test_after("
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changed"),
+    [
+        ("[1, 4.0,", "[1, 5.0,", "test_half"),
+        ("[0, 1, 4]", "[0, 1, 4, 2]", "test_table"),
+        ("def test_after(", NEW, "test_new"),
+        ("    assert student.half(8) == 4", HIDES, "test_after"),
+    ],
+    ids=["other inputs", "one more case", "a new test", "a test that catches everything"],
+)
+def test_replay_names_changed_test(course: _Course, old: str, new: str, changed: str) -> None:
+    course.change("test_course.py", old, new)
+    again = course.replay()
+    assert again.changed == [f"test_course.py::{changed}"]
+    others = [entry for entry in again.score.entries if not entry.test_id.endswith(changed)]
+    first = {entry.test_id: entry.earned for entry in course.first.score.entries}
+    assert all(entry.earned == first[entry.test_id] for entry in others)
 
 
 @pytest.mark.long
-def test_an_answer_that_is_right_now_is_followed_by_questions_that_were_never_asked(course: _Course) -> None:
+def test_replay_needs_questions_never_asked(course: _Course) -> None:
     """A test ends with the first wrong answer."""
     course.change("key.py", "return x / 2", "return x")
     wrong = course.grade(course.work)
@@ -201,43 +240,12 @@ def test_an_answer_that_is_right_now_is_followed_by_questions_that_were_never_as
     assert course.replay(wrong.call_log).changed == ["test_course.py::test_half"]
 
 
-def test_other_points_need_nobody(course: _Course) -> None:
-    course.change("test_course.py", "@weight(3)", "@weight(30)")
-    again = course.replay()
-    assert again.changed == [] and by_name(again.score)["test_table"].earned == 20
-
-
-def test_another_key_needs_nobody(course: _Course) -> None:
-    course.change("key.py", "return x / 3", "return x / 3 + 1e-6")
-    again = course.replay()
-    assert again.changed == [] and by_name(again.score)["test_third"].status is Status.PASSED
-
-
-def test_other_questions_are_to_be_asked_again(course: _Course) -> None:
-    course.change("test_course.py", "[1, 4.0,", "[1, 5.0,")
-    again = course.replay()
-    assert again.changed == ["test_course.py::test_half"]
-    assert without_times(again.score)["entries"][1:] == without_times(course.first.score)["entries"][1:]
-
-
-def test_one_new_case_is_to_be_asked(course: _Course) -> None:
-    course.change("test_course.py", "[0, 1, 4]", "[0, 1, 4, 2]")
-    assert course.replay().changed == ["test_course.py::test_table"]
-
-
-def test_what_depends_on_a_changed_test_is_asked_with_it(course: _Course) -> None:
+def test_replay_names_dependent_tests(course: _Course) -> None:
     course.change("test_course.py", "    counter.step()\n    assert", "    counter.n\n    assert")
     assert set(course.replay().changed) >= {"test_course.py::test_counter", "test_course.py::test_counter_again"}
 
 
-def test_a_new_test_is_to_be_asked(course: _Course) -> None:
-    course.change(
-        "test_course.py", "def test_after(", "def test_new(student):\n    student.half(7)\n\n\ndef test_after("
-    )
-    assert course.replay().changed == ["test_course.py::test_new"]
-
-
-def test_a_removed_test_takes_nothing_along(course: _Course) -> None:
+def test_replay_without_removed_test(course: _Course) -> None:
     path = next(course.root.rglob("test_course.py"))
     text = path.read_text()
     at, end = text.index("def test_hang"), text.index("def test_exit")
@@ -248,22 +256,13 @@ def test_a_removed_test_takes_nothing_along(course: _Course) -> None:
     assert [*without_times(again.score)["entries"]] == [e for i, e in kept.items() if "test_hang" not in i]
 
 
-def test_another_version_draws_other_inputs(course: _Course) -> None:
+def test_replay_of_other_version(course: _Course) -> None:
     course.change("assignment.yaml", "title: Small\n", "title: Small\nversion: 2\n")
     changed = course.replay().changed
     assert "test_course.py::test_half" in changed
 
 
-def test_a_test_that_catches_everything_does_not_hide_the_change(course: _Course) -> None:
-    course.change(
-        "test_course.py",
-        "    assert student.half(8) == 4",
-        "    try:\n        student.half(9)\n    except BaseException:\n        pass",
-    )
-    assert course.replay().changed == ["test_course.py::test_after"]
-
-
-def test_questions_with_functions_are_passed_over_in_a_search_for_names(course: _Course) -> None:
+def test_replay_alone_beside_functions(course: _Course) -> None:
     passes = "    agree_on(lambda f: student.apply(f, 2), lambda f: f(2), functions(lambda x: x + 1))\n"
     course.change(
         "test_course.py", "def test_after(student):", f"def test_pass(student):\n{passes}\n\ndef test_after(student):"
@@ -271,18 +270,13 @@ def test_questions_with_functions_are_passed_over_in_a_search_for_names(course: 
     course.change(
         "test_course.py", "import numpy as np\n", "import numpy as np\nfrom viva.grading.strategies import functions\n"
     )
-    work, course.work = course.work, handed_in(f"{WORK}\ndef apply(f, x): return f(x)\n")
-    try:
-        first = course.grade(course.work)
-        assert by_name(first.score)["test_pass"].status is Status.PASSED
-        for test in ("test_pass", "test_after", "test_table", "test_root"):
-            alone = course.replay(first.call_log, only=(test,))
-            assert alone.changed == [] and by_name(alone.score)[test].earned == by_name(first.score)[test].earned
-    finally:
-        course.work = work
+    course.work = handed_in(f"{WORK}\ndef apply(f, x): return f(x)\n")
+    first = course.grade(course.work)
+    assert by_name(first.score)["test_pass"].status is Status.PASSED
+    course.replay_alone(first, "test_pass", "test_after", "test_table", "test_root")
 
 
-def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Course) -> None:
+def test_replay_alone_asks_for_names(course: _Course) -> None:
     """The first question about a name brings all functions, and no one asks for the list of names a second time."""
     looks = "    assert submission.answers.get('1') is None\n"
     course.change("test_course.py", "def test_third(student, key):", "def test_third(student, key, submission):")
@@ -290,43 +284,31 @@ def test_a_test_alone_asks_for_names_that_another_one_has_asked_for(course: _Cou
     course.change("test_course.py", "def test_table(student, key, n):", "def test_table(student, key, n, submission):")
     course.change("test_course.py", "    agree(student.table(n)", f"{looks}    agree(student.table(n)")
     first = course.grade(course.work)
-    for test in ("test_table", "test_counter_again", "test_root", "test_after"):
-        alone = course.replay(first.call_log, only=(test,))
-        assert alone.changed == [], test
-        ours = by_name(alone.score)[test]
-        assert ours.earned == by_name(first.score)[test].earned, test
+    course.replay_alone(first, "test_table", "test_counter_again", "test_root", "test_after")
 
 
-def test_a_test_alone_runs_a_file_that_another_one_has_run(course: _Course) -> None:
+def test_replay_alone_runs_other_files(course: _Course) -> None:
     """The first test that looks for a name runs the other files, whichever that is, and in whichever box."""
-    work = course.work
     course.work = handed_in({"solution.py": WORK, "more.py": "answer_1 = 'a'", "yet_more.py": "raise OSError"})
     course.change("test_course.py", "def test_third(student, key):", "def test_third(student, key, submission):")
     course.change("test_course.py", '    """Divides by three."""', "    assert submission.answers['1'] == 'a'")
     course.change("test_course.py", "def test_after(student):", "def test_after(student, submission):")
     course.change("test_course.py", '    """Goes on."""', "    assert submission.answers['1'] == 'a'")
-    try:
-        first = course.grade(course.work)
-        assert by_name(first.score)["test_after"].status is Status.PASSED
-        for test in ("test_half", "test_third", "test_missing", "test_after"):
-            alone = course.replay(first.call_log, only=(test,))
-            assert alone.changed == [], test
-            assert by_name(alone.score)[test].status is by_name(first.score)[test].status, test
-    finally:
-        course.work = work
+    first = course.grade(course.work)
+    assert by_name(first.score)["test_after"].status is Status.PASSED
+    course.replay_alone(first, "test_half", "test_third", "test_missing", "test_after")
 
 
-def test_a_test_alone_names_the_same_objects(course: _Course) -> None:
+def test_replay_alone_names_same_objects(course: _Course) -> None:
     """Objects of earlier tests do not count, so that a call log answers a test that keeps some."""
     course.change("test_course.py", '    """Divides by three."""', "    student.Counter.keep(1).step()")
     course.change("test_course.py", "    assert student.half(8) == 4", "    assert student.Counter.keep(8).step() == 9")
     first = course.grade(course.work)
-    alone = course.replay(first.call_log, only=("test_after",))
-    assert alone.changed == []
-    assert by_name(alone.score)["test_after"].status is Status.PASSED
+    assert by_name(first.score)["test_after"].status is Status.PASSED
+    course.replay_alone(first, "test_after")
 
 
-def test_a_submission_that_is_loaded_in_another_way_is_not_replayed(course: _Course) -> None:
+def test_replay_of_other_load(course: _Course) -> None:
     """An examiner that replays several goes on to the next."""
     helpers = next(course.root.rglob("test_course.py")).parent / "inside.py"
     helpers.write_text("X = 1\n")
@@ -338,7 +320,7 @@ def test_a_submission_that_is_loaded_in_another_way_is_not_replayed(course: _Cou
     assert again.changed == [entry.test_id for entry in course.first.score.entries]
 
 
-def test_no_outcome_depends_on_other_submissions(course: _Course) -> None:
+def test_replay_of_several_submissions(course: _Course) -> None:
     """Three submissions are replayed by one examiner: each gets its own score, whichever came before it."""
     works = [course.work, handed_in(WORK.replace("x / 3 + 1e-6", "x / 3")), handed_in(WORK.replace("n < 4", "n < 5"))]
     looks = "    agree(submission.answers['1'], 'a')\n    assert student.half(8) == 4"
@@ -346,28 +328,23 @@ def test_no_outcome_depends_on_other_submissions(course: _Course) -> None:
     course.change("test_course.py", "def test_after(student):", "def test_after(student, submission):")
     works += [handed_in({"solution.py": WORK, "answers.yaml": text}) for text in ('"1": a\n', '"1": b\n')]
     graded = [course.grade(work) for work in works]
-    read = load_course(course.root)
-    with ExaminerProcess(read, read.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)) as examiner:
+    with course.replaying() as examined:
         for order in (works, works[::-1]):
             for work in order:
                 first = graded[works.index(work)]
-                again = examiner.grade(GradeRequest(work, GradeOptions(), replayed=first.call_log))
+                again = examined.process.grade(GradeRequest(work, replayed=first.call_log))
                 assert again.changed == []
                 assert without_times(again.score) == without_times(first.score)
 
 
 @pytest.mark.parametrize("data", [b"", b"no call log", b"\x78\x9c"])
-def test_what_is_no_call_log_is_refused(data: bytes) -> None:
+def test_invalid_call_log(data: bytes) -> None:
     with pytest.raises(UsageError, match="A call log cannot be read"):
         CallLog.from_bytes(data)
 
 
-def test_a_notebook_that_fails_to_load_is_told_the_same_way(course: _Course) -> None:
-    work = handed_in("raise SystemExit(1)\n")
-    first = course.grade(work)
-    course.work, kept = work, course.work
-    try:
-        again = course.replay(first.call_log)
-    finally:
-        course.work = kept
+def test_replay_of_failed_load(course: _Course) -> None:
+    course.work = handed_in("raise SystemExit(1)\n")
+    first = course.grade(course.work)
+    again = course.replay(first.call_log)
     assert again.changed == [] and without_times(again.score) == without_times(first.score)

@@ -1,13 +1,16 @@
-"""Exact points: shares, clamping, and what several cases come to together."""
+"""Exact points of cases and tests, and what an exception in a test says about whose fault it was."""
 
-from dataclasses import replace
+import errno
+import os
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from viva.examiner import outcome
 from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import HIDDEN, NOT_LOADED, Outcome, judge
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
@@ -16,7 +19,11 @@ from viva.model import Entry, Status
 
 
 def function(
-    points: Fraction | int = 6, cases: int = 1, visibility: str = "visible", hide_errors: str | None = None
+    points: Fraction | int = 6,
+    cases: int = 1,
+    visibility: str = "visible",
+    hide_errors: str | None = None,
+    advice: str = "",
 ) -> TestFunction:
     made = TestFunction(
         test_id="test_x.py::test_x",
@@ -31,14 +38,15 @@ def function(
         training=False,
         timeout_s=None,
         leaderboard=None,
+        advice=advice,
     )
     made.items = [None] * cases  # type: ignore[list-item]  # only counted
     return made
 
 
-def entry(outcomes: list[Outcome], points: Fraction | int = 6, **kwargs: str) -> object:
-    f = function(points, len(outcomes), **kwargs)
-    return entry_of(f, [case_of(f, str(i), o, None, 0.0) for i, o in enumerate(outcomes)], outcomes)
+def entry(outcomes: list[Outcome], points: Fraction | int = 6, **fields: Any) -> Entry:
+    test = function(points, len(outcomes), **fields)
+    return entry_of(test, [case_of(test, str(i), o, None, 0.0) for i, o in enumerate(outcomes)], outcomes)
 
 
 PASSED, FAILED, ERROR, TIMEOUT = (
@@ -60,17 +68,17 @@ PASSED, FAILED, ERROR, TIMEOUT = (
         ([Outcome(Status.PARTIAL, share=Fraction(7))], Status.PARTIAL, 6),
     ],
 )
-def test_what_cases_come_to(outcomes: list[Outcome], status: Status, earned: Fraction) -> None:
+def test_entry_of_cases(outcomes: list[Outcome], status: Status, earned: Fraction) -> None:
     made = entry(outcomes)
-    assert (made.status, made.earned) == (status, earned)  # type: ignore[attr-defined]
+    assert made.status is status and made.earned == earned
 
 
 @pytest.mark.parametrize("text", ["It learned.", ""])
-def test_findings_beside_a_review_take_no_points(text: str) -> None:
+def test_findings_of_review(text: str) -> None:
     """Student and marker read them; of a hidden test, the marker alone."""
     outcome = judge(NeedsReview(text, "3.1", ("0.9 is 9/10.", "dev equals test.")), answered=True)
     shown = case_of(function(), "", outcome, None, 0.0)
-    assert (shown.status, shown.earned) == (Status.NEEDS_REVIEW, 0)
+    assert shown.status is Status.NEEDS_REVIEW and shown.earned == 0
     assert shown.message.splitlines()[1:] == ["Noticed, without taking points:", "- 0.9 is 9/10.", "- dev equals test."]
     hidden = case_of(function(visibility="after_published"), "", outcome, None, 0.0)
     assert hidden.message.startswith("Not graded yet") and "9/10" not in hidden.message
@@ -81,10 +89,10 @@ def test_findings_beside_a_review_take_no_points(text: str) -> None:
 def test_shares_add_up_exactly(outcomes: list[Outcome], points: Fraction) -> None:
     made = entry(outcomes, points)
     passed = sum(o is PASSED for o in outcomes)
-    assert made.earned == points * passed / len(outcomes)  # type: ignore[attr-defined]
+    assert made.earned == points * passed / len(outcomes)
 
 
-def test_a_hidden_test_says_one_fixed_sentence_and_names_no_case() -> None:
+def test_hidden_test_message() -> None:
     f = function(visibility="hidden", cases=2)
     case = case_of(f, "n=17", Outcome(Status.FAILED, "f(17) gave 3"), None, 0.0)
     assert (case.message, case.label) == (HIDDEN, "")
@@ -106,7 +114,7 @@ def test_set_score_is_clamped(given_points: float, earned: Fraction, status: Sta
 
 
 @pytest.mark.parametrize("points", [float("nan"), float("inf"), "many", None])
-def test_set_score_refuses_what_is_no_number(points: object) -> None:
+def test_set_score_invalid_number(points: object) -> None:
     with pytest.raises(ValueError, match="finite number of points"):
         exact_points(points, "test_x")
 
@@ -115,37 +123,28 @@ def test_set_score_refuses_what_is_no_number(points: object) -> None:
     ("given_value", "kept"),
     [(3, 3), (np.int64(3), 3), (np.float32(0.5), 0.5), (np.array(2.5), 2.5), (Fraction(1, 4), 0.25), (2**60, 2.0**60)],
 )
-def test_the_leaderboard_keeps_numbers_as_plain_data(given_value: object, kept: float) -> None:
+def test_leaderboard_numbers(given_value: object, kept: float) -> None:
     found = leader_value(given_value, "test_x", hidden=True)
     assert found == kept and type(found) is type(kept)
 
 
 @pytest.mark.parametrize("value", ["text", float("nan"), float("inf"), 10**400, [1], None, object()])
-def test_a_hidden_test_puts_nothing_but_finite_numbers_on_the_leaderboard(value: object) -> None:
+def test_leaderboard_of_hidden_test(value: object) -> None:
     with pytest.raises(ValueError, match="no finite number"):
         leader_value(value, "test_x", hidden=True)
-
-
-def test_a_visible_test_may_put_a_short_text_on_the_leaderboard() -> None:
-    assert leader_value("x" * 1000, "test_x", hidden=False) == "x" * 100
 
 
 TRY = "Try an empty list."
 
 
-def advised(outcomes: list[Outcome], visibility: str = "visible") -> Entry:
-    f = replace(function(6, len(outcomes), visibility), advice=TRY, items=[None] * len(outcomes))  # type: ignore[list-item]
-    return entry_of(f, [case_of(f, str(i), o, None, 0.0) for i, o in enumerate(outcomes)], outcomes)
+def test_advice_follows_failures() -> None:
+    assert entry([FAILED, PASSED, ERROR], advice=TRY).message == f"0: why\n1: why\n2: why\n{TRY}"
+    assert TRY not in entry([PASSED, PASSED], advice=TRY).message
 
 
-def test_the_advice_of_the_author_follows_what_went_wrong() -> None:
-    assert advised([FAILED, PASSED, ERROR]).message == f"0: why\n1: why\n2: why\n{TRY}"
-    assert TRY not in advised([PASSED, PASSED]).message
-
-
-def test_a_hidden_test_gives_its_advice_and_nothing_else() -> None:
-    assert advised([FAILED, ERROR], "hidden").message == f"{HIDDEN} {TRY}"
-    assert "why" in advised([FAILED], "hidden").staff_message
+def test_advice_of_hidden_test() -> None:
+    advised = entry([FAILED, ERROR], visibility="hidden", advice=TRY)
+    assert advised.message == f"{HIDDEN} {TRY}" and "why" in advised.staff_message
 
 
 @pytest.mark.parametrize(
@@ -157,5 +156,26 @@ def test_a_hidden_test_gives_its_advice_and_nothing_else() -> None:
         Outcome(Status.NEEDS_REVIEW, "Not graded yet.", written="prose", rubric="2.1"),
     ],
 )
-def test_who_was_not_asked_gets_no_advice(outcome: Outcome) -> None:
-    assert TRY not in advised([outcome]).message
+def test_no_advice_without_an_answer(outcome: Outcome) -> None:
+    assert TRY not in entry([outcome], advice=TRY).message
+
+
+@pytest.mark.parametrize("answered", [True, False])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE, errno.ENOMEM, errno.EIO])
+def test_judge_machine_short_of_resources(code: int, answered: bool) -> None:
+    """With an answer there it counted as the answer's fault."""
+    assert judge(OSError(code, os.strerror(code)), answered=answered).status is Status.GRADER_ERROR
+
+
+@pytest.mark.parametrize(
+    "error", [FileNotFoundError(errno.ENOENT, "no such file"), OSError("of no number"), KeyError(1)]
+)
+def test_judge_exception_after_answer(error: Exception) -> None:
+    assert judge(error, answered=True).status is Status.FAILED
+    assert judge(error, answered=False).status is Status.GRADER_ERROR
+
+
+def test_judge_memory_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judge(MemoryError(), answered=True).status is Status.FAILED
+    monkeypatch.setattr(outcome, "ROOM_BYTES", 1 << 60)  # no machine has it: as if this one had no more
+    assert judge(MemoryError(), answered=True).status is Status.GRADER_ERROR
