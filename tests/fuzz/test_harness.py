@@ -52,7 +52,7 @@ def test_too_much_memory_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
         run(of(lambda data: None), b"")
 
 
-def test_the_shortest_input_of_each_kind_is_kept(tmp_path: Path) -> None:
+def test_shortest_input_is_kept(tmp_path: Path) -> None:
     findings = Findings(tmp_path / "found")
     for data in (b"long!!!", b"!", b"no!"):
         for check in (raising, breaking):
@@ -65,7 +65,7 @@ def test_the_shortest_input_of_each_kind_is_kept(tmp_path: Path) -> None:
     assert "KeyError: 'of the engine'" in kept[1].with_suffix(".txt").read_text("utf-8")
 
 
-def test_an_input_becomes_shorter_while_it_breaks_the_same_promise() -> None:
+def test_input_is_shortened() -> None:
     data, error = shortened(of(raising), b"a long text! with more behind it")
     assert data == b"!" and isinstance(error, KeyError)
     assert shortened(of(raising), b"nothing") == (b"nothing", None)

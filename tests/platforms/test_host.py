@@ -29,9 +29,7 @@ def test_linux_offers_everything() -> None:
 
 @pytest.mark.long
 @LINUX
-def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nobody_listens_on_linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(*_arguments: object) -> None:
         raise AssertionError("a listener")
 
@@ -52,7 +50,7 @@ def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
             assert box.alive and box._socket.family == socket.AF_UNIX
 
 
-def test_only_a_system_without_any_does_without_limits() -> None:
+def test_only_a_system_without_limits_has_none() -> None:
     """Limits that exist and cannot be set are not a reason to grade without them."""
     assert not TierReport.from_trial(Tier.T0, {"resource limits": "failed: not permitted"}, cgroup=False).available
     without = TierReport.from_trial(Tier.T0, {"limits of the system": "failed: it has none"}, cgroup=False)

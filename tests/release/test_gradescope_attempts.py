@@ -90,7 +90,7 @@ def test_the_note_says_when_the_next_is_graded() -> None:
 
 
 @given(st.lists(st.integers(1, 200), max_size=12), st.integers(1, 4))
-def test_never_more_in_a_window_than_allowed_and_none_refused_without_cause(hours: list[int], attempts: int) -> None:
+def test_graded_per_window(hours: list[int], attempts: int) -> None:
     """Every submission of a history is decided in turn, each with those before it, as the platform does."""
     times = sorted(NOW + timedelta(hours=hour) for hour in hours)
     graded: list[datetime] = []

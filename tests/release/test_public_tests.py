@@ -95,7 +95,7 @@ def test_a_file_of_hidden_tests_is_left_out() -> None:
     assert public_source(SOURCE.replace("autouse=True", ""), lambda name: False) is None
 
 
-def test_a_module_beside_the_tests_keeps_what_is_imported_from_it() -> None:
+def test_module_beside_the_tests() -> None:
     module = "LABELS = [4]\n\ndef shown(n):\n    return n\n\ndef right_answers(n):\n    return LABELS\n"
     public = public_source(module, lambda name: False, frozenset({"shown"}))
     assert public is not None and "LABELS" not in public and "def shown" in public

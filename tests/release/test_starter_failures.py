@@ -51,7 +51,7 @@ def test_a_notebook_that_cannot_be_read_excuses_nothing() -> None:
     assert unforeseen([note(1)], broken, submission(RIGHT)) == [note(1)]
 
 
-def test_what_a_module_lacks_below_a_call_of_an_unwritten_function_is_foreseen() -> None:
+def test_module_below_unwritten_call() -> None:
     notes = [f"While loading, solution.py line {line}: Your code raised {error}." for line, error in
              [(3, "NotImplementedError"), (4, "NameError"), (5, "TypeError")]]  # fmt: skip
     assert unforeseen(notes, submission(STARTER), submission(RIGHT)) == notes[2:]

@@ -167,7 +167,7 @@ def test_what_an_answer_is_compared_with_stays_with_the_course(tmp_path: Path) -
 
 
 @pytest.mark.nightly
-def test_a_test_that_asks_the_key_about_the_student_is_refused_or_withheld(tmp_path: Path) -> None:
+def test_test_that_asks_key_about_student(tmp_path: Path) -> None:
     asks = {"agree(student.low(np.array(SHOWN)), found.low)": "agree(student.low([1]), key.low([student.tag]))"}
     course = write_course(tmp_path, **asks)
     for name, tag in (("plain", 1), ("other", 1.0)):

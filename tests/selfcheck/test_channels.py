@@ -61,7 +61,7 @@ except alarm.SoftTimeout:
 """
 
 
-def test_the_modules_of_a_live_check_need_nothing_that_windows_lacks() -> None:
+def test_modules_without_posix() -> None:
     """Not Windows, but what can be seen from here: no module for POSIX alone, no fork, no timer of signals."""
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=600, check=False)
     assert (done.stdout, done.returncode) == ("stopped\n", 0), done.stderr

@@ -117,7 +117,7 @@ def test_a_key_in_a_file_is_seen() -> None:
     assert not holds_secret(b"def task-sk(): self.half_half = 'AKIA'")
 
 
-def test_one_file_brings_what_it_needs_and_not_the_other_notebook(tmp_path: Path) -> None:
+def test_one_file_brings_what_it_needs(tmp_path: Path) -> None:
     write(
         tmp_path, **{"a.ipynb": notebook("import one"), "b.ipynb": notebook("import two"), "one.py": "", "two.py": ""}
     )
@@ -131,7 +131,7 @@ def test_imports_of_what_is_no_python() -> None:
     assert imports("import a\0") >= {"a"} and imports("(" * 5000) == set()
 
 
-def test_a_module_that_nothing_imports_is_taken_where_it_may_be_asked_for(tmp_path: Path) -> None:
+def test_module_that_nothing_imports(tmp_path: Path) -> None:
     """Grading looks into it for a name that nothing else defines: left out, a right answer would lose its points."""
     write(
         tmp_path, **{"solution.py": "", "more.py": "def total(): ...\n", "starter.py": "", "tries.py": "def x(): ...\n"}

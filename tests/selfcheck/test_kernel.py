@@ -101,7 +101,7 @@ def test_what_functions_show_stays_out_of_the_notebook(notebook: Notebook) -> No
     assert "noise" not in str(notebook.run('viva.check("1.2")'))
 
 
-def test_a_loop_is_stopped_and_an_interrupt_gives_the_prompt_back(notebook: Notebook) -> None:
+def test_loop_and_interrupt_in_kernel(notebook: Notebook) -> None:
     import threading
 
     notebook.run("def total(n):\n    while True: pass")

@@ -127,7 +127,7 @@ def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> N
     ],
     ids=["bare", "swallows everything once", "sleeps"],
 )
-def test_a_loop_that_never_ends_costs_its_test_and_the_prompt_comes_back(shell: Any, loop: str) -> None:
+def test_endless_loop(shell: Any, loop: str) -> None:
     run(shell, f"def total(numbers):\n    {loop}")
     began = time.monotonic()
     report = viva.check()
@@ -238,7 +238,7 @@ def test_what_cannot_be_checked_is_one_sentence(shell: Any, monkeypatch: pytest.
         _ = viva.chek  # type: ignore[attr-defined]
 
 
-def test_a_function_that_checks_in_its_turn_is_an_error_of_its_own(shell: Any) -> None:
+def test_function_that_checks(shell: Any) -> None:
     run(shell, "def total(numbers):\n    import viva\n    return viva.check()")
     found = entries(viva.check())
     assert found["test_total"].status is Status.ERROR and "A check is running already" in found["test_total"].message
@@ -263,7 +263,7 @@ def test_variables_of_the_students_own_modules_stay_as_they_were(
 
 
 @pytest.mark.parametrize("name", ["str", "len", "type", "isinstance", "set", "print"])
-def test_builtins_that_a_function_takes_away_are_given_back_at_once(shell: Any, name: str) -> None:
+def test_builtins_are_given_back(shell: Any, name: str) -> None:
     run(shell, f"def total(numbers):\n    import builtins\n    builtins.{name} = None\n    return 7")
     original = vars(sys.modules["builtins"])[name]
     found = entries(viva.check())

@@ -6,7 +6,7 @@ from tests.support.course_of_texts import NAME, write_course
 from viva.verify.expected_verdicts import key_submission
 
 
-def test_files_beside_the_key_are_handed_in_under_their_own_names(tmp_path: Path) -> None:
+def test_key_submits_files(tmp_path: Path) -> None:
     course = write_course(tmp_path, tests="", key="def two(): return 2\n")
     alone = key_submission(course, course.assignment(NAME))
     folder = tmp_path / "graders" / NAME / "handed_in"

@@ -117,7 +117,7 @@ def test_what_layers_draw_depends_on_the_seed_alone() -> None:
 
 
 @pytest.mark.long
-def test_an_epoch_is_what_autograd_through_the_whole_network_does() -> None:
+def test_epoch_equals_autograd() -> None:
     """The layers see unit vectors alone; by the chain rule that changes nothing."""
     tuning = LoRATuning(Layer, grader.encoder(), grader.training_rows(), RUN)
     weights = {name: torch.from_numpy(value) for name, value in grader.encoder().items()}
@@ -149,7 +149,7 @@ def test_an_epoch_is_what_autograd_through_the_whole_network_does() -> None:
 @pytest.mark.training
 @pytest.mark.parametrize("sizes", [(0, 1e-3), (1e-3, 0), (0, 0.02), (0.02, 0), (0, 0.2), (0.2, 0), (0, 1), (1, 0)])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_layers_learn_whatever_factor_is_zero_and_however_large_the_other(sizes: Any, seed: int) -> None:
+def test_layers_learn_from_any_start(sizes: Any, seed: int) -> None:
     def make(*given: Any) -> Layer:
         return Layer(*given, sizes=sizes)
 

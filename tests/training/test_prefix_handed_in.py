@@ -161,7 +161,7 @@ def test_a_broken_file_is_refused_in_a_sentence(examiner: ExaminerProcess, what:
 
 
 @pytest.mark.long
-def test_wrappers_are_taken_off_and_what_else_is_in_the_file_is_left_out(examiner: ExaminerProcess) -> None:
+def test_wrapped_names(examiner: ExaminerProcess) -> None:
     """As from a model that was trained on several cards, or that freezes nothing."""
     arrays = {f"module.{name}": array for name, array in load(RIGHT).items()}
     whole = {**arrays, "module.encoder.pooler.dense.bias": np.ones(32, np.float32)}

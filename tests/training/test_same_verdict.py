@@ -103,9 +103,7 @@ def test_the_whole_verdict_is_the_same_of_three_examiners(
 
 @pytest.mark.training
 @pytest.mark.parametrize("assignment", BESIDE)
-def test_two_submissions_beside_each_other_get_what_they_get_alone(
-    assignment: str, training_tests: dict[str, list[str]]
-) -> None:
+def test_two_submissions_side_by_side(assignment: str, training_tests: dict[str, list[str]]) -> None:
     names, only = BESIDE[assignment], training_tests[assignment]
     with examiner(assignment) as one, examiner(assignment) as other:
         alone = [graded(one, assignment, name, only) for name in names]

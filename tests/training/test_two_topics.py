@@ -56,7 +56,7 @@ def test_both_topics_are_as_frequent_and_told_by_their_words(
     assert np.mean(guessed == right) > 0.97
 
 
-def test_what_students_are_given_tells_no_topic_of_a_test_document(
+def test_students_get_no_topic_of_test_documents(
     made: tuple[dict[str, make.Ids], dict[str, str]],
 ) -> None:
     ids, labels = made

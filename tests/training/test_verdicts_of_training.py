@@ -42,13 +42,13 @@ def test_an_empty_list_covers_them_too() -> None:
     assert "test_it_learns, test_step" in complaints(known(), score(Status.FAILED))[0]
 
 
-def test_the_points_of_training_are_compared_where_they_are_stated() -> None:
+def test_stated_points_of_training() -> None:
     assert complaints(known("test_step", training=0), score(Status.FAILED)) == []
     assert "training got 5 points, expected 0" in complaints(known("test_step", training=0), score(Status.PASSED))[0]
     assert complaints(known("test_step", training=0), score(Status.DEFERRED)) == []
 
 
-def test_what_was_lost_is_told_by_the_exception_not_by_its_traceback() -> None:
+def test_lost_test_shows_exception() -> None:
     trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    x\nAssertionError: It is 5.\nassert 5'
     case = Case("", Status.FAILED, Fraction(0), Fraction(3), "It is 5.", trace)
     one = score(Status.FAILED)

@@ -57,14 +57,14 @@ def test_the_files_are_those_of_the_script() -> None:
     assert make.ANSWERS.read_text("utf-8") == make.as_text(answers)
 
 
-def test_test_rows_come_without_answers_and_differ_from_training_rows() -> None:
+def test_test_rows_without_answers() -> None:
     rows, answers = make.questions()
     assert {len(row) for row in rows["test"]} == {2} and len(answers["test"]) == len(rows["test"]) == make.N_TEST
     asked_in_training = {tuple(row[:2]) for row in rows["train"]}
     assert asked_in_training.isdisjoint(map(tuple, rows["test"]))
 
 
-def test_neither_the_majority_nor_counted_words_answer_the_questions() -> None:
+def test_bag_of_words_does_not_answer() -> None:
     """A linear classifier of the words, trained on many more rows, is no better than always "yes"."""
     (train, wanted), (test, right) = (make.draw(np.random.default_rng(seed), n) for seed, n in ((1, 8000), (2, 4000)))
     weights, *_ = np.linalg.lstsq(bag_of_words(train), 2.0 * wanted - 1, rcond=None)
@@ -73,7 +73,7 @@ def test_neither_the_majority_nor_counted_words_answer_the_questions() -> None:
     assert np.mean(found == right) < make.YES + 0.05
 
 
-def test_full_and_prefix_tuning_reach_more_than_the_head_and_that_more_than_the_majority() -> None:
+def test_measured_accuracies_are_ordered() -> None:
     found = training.read_thresholds(GRADERS / "thresholds" / "fine_tuning.json")
     full, prefix, head = (statistics.fmean(found[f"Accuracy with type {k}"].right) for k in ("full", "prefix", "head"))
     assert full >= prefix - 0.01 and prefix > head + 0.05 and head > make.YES + 0.3
@@ -113,7 +113,7 @@ def names() -> Iterator[tuple[SubmissionView, Names, Names]]:
 
 
 @pytest.mark.long
-def test_a_training_past_its_time_is_graded_on_the_epochs_that_it_reached(names: Any) -> None:
+def test_training_past_its_time(names: Any) -> None:
     """`train` runs all epochs in one call; no `except` of its own may hold up the loader that ends it."""
     submission, _, inside = names
     ids, answers = make.draw(np.random.default_rng(3), 32)

@@ -14,18 +14,18 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 from PIL import Image
 
 from tests.support.bare_worker import Worker
+from tests.support.crossing import across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
-from viva.sandbox.guest.transport.encoding import Encoder
 from viva.sandbox.guest.transport.library_types import LIBRARY_TYPES, library_type
 from viva.sandbox.guest.transport.value_types import KEEP
 from viva.sandbox.guest.values.plain_data import PlainData
 
 TIMES = pd.to_datetime(["2024-02-29 00:00", None, "2024-03-01 10:00"])
 DATA_FRAMES: dict[str, pd.DataFrame] = {
-    "numbers": pd.DataFrame({"a": [1, 2], "b": [0.5, np.nan], "c": [True, False], "d": np.int8([1, 2])}),
+    "numbers": pd.DataFrame({"a": [1, 2], "b": [0.5, np.nan], "c": [True, False], "d": np.array([1, 2], np.int8)}),
     "texts": pd.DataFrame({"name": ["ada", None, ""]}),
     "objects": pd.DataFrame({"o": [[1], "x", None]}, dtype=object),
     "nullable": pd.DataFrame({"i": pd.array([1, None], "Int64"), "b": pd.array([True, None], "boolean")}),
@@ -71,16 +71,14 @@ SAMPLES: list[tuple[Callable[[], Any], Any]] = [
     (lambda: pd.Timedelta("1D"), timedelta(1)),
     (lambda: scipy.sparse.csr_matrix(SPARSE), SPARSE),
     (lambda: scipy.sparse.coo_array(SPARSE), SPARSE),
-    (lambda: Image.fromarray(np.uint8([[1, 2]])), np.uint8([[1, 2]])),
-    (lambda: Image.new("P", (1, 1)), np.uint8([[[0, 0, 0]]])),
+    (lambda: Image.fromarray(np.array([[1, 2]], np.uint8)), np.array([[1, 2]], np.uint8)),
+    (lambda: Image.new("P", (1, 1)), np.zeros((1, 1, 3), np.uint8)),
 ]
 
 
 def crossed(value: object) -> Any:
     """The value as it arrives from a box."""
-    encoder = Encoder(PlainData(lambda kept: pytest.fail(f"{kept!r} was kept")))
-    text = encoder.message(value)
-    return Decoder(encoder.buffers).value(text)
+    return across(value, PlainData(lambda kept: pytest.fail(f"{kept!r} was kept")))
 
 
 def test_every_library_type_has_a_sample() -> None:
@@ -147,6 +145,10 @@ def test_figure_arrives_as_what_it_shows() -> None:
     assert set(axes["legend"]) == {"loss", "count"}
 
 
+def decoded(message: object) -> Any:
+    return Decoder([]).value(msgpack.packb(message))
+
+
 GOOD = [False, 2, ["a"], [[1, 2]], ["int64"], None, [], []]
 
 
@@ -158,16 +160,16 @@ GOOD = [False, 2, ["a"], [[1, 2]], ["int64"], None, [], []]
     ],
 )  # fmt: skip
 def test_invalid_frame(place: int, content: object) -> None:
-    assert Decoder([]).value(msgpack.packb({"F": GOOD})).columns == ["a"]
+    assert decoded({"F": GOOD}).columns == ["a"]
     parts = [*GOOD[:place], content, *GOOD[place + 1 :]]
     with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb({"F": parts}))
+        decoded({"F": parts})
 
 
 def test_frame_with_claimed_rows() -> None:
     with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb({"F": [False, 1 << 60, [], [], [], None, [], []]}))
-    assert len(Decoder([]).value(msgpack.packb({"F": [False, 3, [], [], [], None, [], []]}))) == 3
+        decoded({"F": [False, 1 << 60, [], [], [], None, [], []]})
+    assert len(decoded({"F": [False, 3, [], [], [], None, [], []]})) == 3
 
 
 def test_nested_frames() -> None:
@@ -175,4 +177,4 @@ def test_nested_frames() -> None:
     for _ in range(60):
         deep = {"F": [True, 1, ["a"], [[deep]], ["object"], None, [], []]}
     with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb(deep))
+        decoded(deep)

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tests.support.crossing import across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.process.counted_time import wall_countdown
@@ -39,13 +40,6 @@ def decoded(message: Any, buffers: Sequence[Any] = ()) -> Any:
 def as_sent(text: bytes) -> Any:
     """What the box receives: tensors and functions cross in this direction."""
     return Decoder([], found=lambda sent: sent).value(text)
-
-
-def across(value: Any) -> Any:
-    """`value` as it arrives."""
-    encoder = Encoder()
-    text = encoder.message(value)
-    return Decoder([np.frombuffer(bytearray(b), np.uint8) for b in encoder.buffers]).value(text)
 
 
 def over_a_socket(value: Any) -> Any:

@@ -21,7 +21,6 @@ from viva.sandbox.host.box import Box
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import lock_file
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 LIMITS = Limits(memory_mib=900)
 STEPS = ["CUDA starts", "a product is the CPU's", "sums are repeatable", "memory is limited"]
@@ -57,13 +56,13 @@ def gpus(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> G
     monkeypatch.setenv("PATH", machine.install_smi())
     monkeypatch.setattr(gpu_lease, "_FOLDER", tmp_path)
     monkeypatch.setattr(secrets, "randbits", lambda bits: LEFT)
-    return find_gpus({}, machine.dev, machine.driver)
+    return machine.gpus()
 
 
 @pytest.fixture(scope="module")
 def shared(machine: Machine, stand_in: StandIn) -> Iterator[GpuBoxes]:
     """One fork server that has imported torch, because that takes seconds."""
-    gpus = find_gpus({}, machine.dev, machine.driver)
+    gpus = machine.gpus()
     made = GpuBoxes.start(offered()[0], LIMITS, gpus, preload=["torch"], cores=(), python=str(stand_in.python))
     yield made
     made.close()
@@ -134,9 +133,7 @@ def test_a_gpu_is_checked_once_and_again_when_it_is_doubted(boxes: GpuBoxes, sta
         boxes.check_last()
 
 
-def test_a_gpu_that_cannot_be_checked_after_a_lost_point_is_doubted(
-    boxes: GpuBoxes, gpus: Gpus, machine: Machine
-) -> None:
+def test_gpu_that_cannot_be_checked_again(boxes: GpuBoxes, gpus: Gpus, machine: Machine) -> None:
     """The memory of the box that has ended is not free: the program may not be at fault."""
     box, _ = boxes.take(0, lambda _: None)
     box.close()
@@ -186,9 +183,7 @@ def variable():
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_torch_is_deterministic_in_each_test_unless_one_asks_not_to_be(
-    boxes: GpuBoxes, gpus: Gpus, deterministic: bool
-) -> None:
+def test_torch_is_deterministic_by_default(boxes: GpuBoxes, gpus: Gpus, deterministic: bool) -> None:
     box, _ = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True)).take(
         0, lambda _: None, deterministic=deterministic
     )
@@ -203,9 +198,7 @@ def test_torch_is_deterministic_in_each_test_unless_one_asks_not_to_be(
         assert box.ask("call", timeout_s=60, **again)["ok"] == wanted
 
 
-def test_libraries_that_are_imported_beforehand_do_not_start_cuda(
-    boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn
-) -> None:
+def test_preloaded_libraries_do_not_start_cuda(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
     """They ask whether there is a GPU; torch answers without CUDA where this variable says so, and boxes lack it."""
     box, _ = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True)).take(0, lambda _: None)
     with box:

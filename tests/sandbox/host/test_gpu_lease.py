@@ -19,7 +19,6 @@ from viva.model.gpu import NONE_HERE, Gpu, Gpus
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 BUS, OTHER = "0000:01:00.0", "0000:02:00.0"
 
@@ -38,7 +37,7 @@ def machine(open_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def gpu(machine: Machine) -> Gpu:
-    return find_gpus({}, machine.dev, machine.driver).devices[0]
+    return machine.gpus().devices[0]
 
 
 def test_one_holder_at_a_time(gpu: Gpu) -> None:
@@ -64,7 +63,7 @@ def test_whoever_waits_is_told_and_gets_it_next(gpu: Gpu) -> None:
 
 
 def test_any_gpu_that_is_free_will_do(machine: Machine) -> None:
-    gpus = find_gpus({}, machine.dev, machine.driver).devices
+    gpus = machine.gpus().devices
     one, two = GpuLease.take(gpus), GpuLease.take(gpus)
     assert (one.gpu.bus, two.gpu.bus) == (BUS, OTHER)
     one.give_back()
@@ -82,7 +81,7 @@ HOLD = """
 """
 
 
-def test_the_lock_dies_with_its_holder_and_what_it_left_is_waited_for(machine: Machine, gpu: Gpu) -> None:
+def test_lock_dies_with_its_holder(machine: Machine, gpu: Gpu) -> None:
     command = [sys.executable, "-c", textwrap.dedent(HOLD), str(gpu_lease._FOLDER), BUS]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
@@ -130,9 +129,7 @@ def test_the_most_memory_in_use_is_remembered(machine: Machine, gpu: Gpu) -> Non
     )  # fmt: skip
 
 
-def test_without_nvidia_smi_there_is_a_lock_and_nothing_is_said_of_memory(
-    gpu: Gpu, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lease_without_nvidia_smi(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     lease = GpuLease.take([gpu])
     with pytest.raises(GpuUnavailable):
@@ -201,7 +198,7 @@ def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu
     GpuLease.take([gpu], patience_s=0.1).give_back()
 
 
-def test_a_gpu_that_falls_off_the_bus_is_given_back_and_not_found_again(machine: Machine, gpu: Gpu) -> None:
+def test_gpu_that_falls_off_the_bus(machine: Machine, gpu: Gpu) -> None:
     """Its memory is unknown from then on, which holds up no one; the other GPU stays."""
     lease = GpuLease.take([gpu])
     machine.remove(BUS)
@@ -210,11 +207,11 @@ def test_a_gpu_that_falls_off_the_bus_is_given_back_and_not_found_again(machine:
     again = GpuLease.take([gpu], patience_s=0.1)
     assert again.use.peak_mib is None
     again.give_back()
-    assert [one.bus for one in find_gpus({}, machine.dev, machine.driver).devices] == [OTHER]
+    assert [one.bus for one in machine.gpus().devices] == [OTHER]
 
 
 def test_the_last_gpu_that_dies_leaves_none(machine: Machine) -> None:
     for bus in (BUS, OTHER):
         machine.remove(bus)
-    gpus = find_gpus({}, machine.dev, machine.driver)
+    gpus = machine.gpus()
     assert gpus.devices == () and gpus.reason_unavailable(0) == NONE_HERE

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.gpu_machines import FAILED, RTX_3090, TESLA_K80, VERSIONS, Machine
 from viva.model.gpu import LEFT_OUT, NONE_HERE, Gpu, Gpus
-from viva.sandbox.host.gpu.gpus import find_gpus, parse_information, parse_query, parse_version, used_mib
+from viva.sandbox.host.gpu.gpus import parse_information, parse_query, parse_version, used_mib
 
 L4 = "00000000:31:00.0, GPU-a6d5342f-d3d5-a14a-24d0-e92cad8530e8, 23034, 4, 550.90.07, NVIDIA L4\n"
 
@@ -17,10 +17,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine(tmp_path)
     monkeypatch.setenv("PATH", made.install_smi())
     return made
-
-
-def found(machine: Machine, **environ: str) -> Gpus:
-    return find_gpus(environ, machine.dev, machine.driver)
 
 
 @pytest.mark.parametrize(("text", "version"), VERSIONS.items())
@@ -65,7 +61,7 @@ def test_device_files_are_matched_by_the_place_on_the_bus(machine: Machine) -> N
     """The driver numbers them in the order in which it met them, nvidia-smi along the bus."""
     for bus, minor, memory in (("0000:48:00.0", 0, "100"), ("0000:07:00.0", 2, "300"), ("0000:0b:00.0", 3, "400")):
         machine.add(bus, minor, f"NVIDIA {memory}", memory)
-    gpus = found(machine).devices
+    gpus = machine.gpus().devices
     assert [(g.bus, g.device, g.memory_mib, g.name) for g in gpus] == [
         ("0000:07:00.0", str(machine.dev / "nvidia2"), 300, "NVIDIA 300"),
         ("0000:0b:00.0", str(machine.dev / "nvidia3"), 400, "NVIDIA 400"),
@@ -80,30 +76,30 @@ def test_without_nvidia_smi_the_memory_is_not_known(
 ) -> None:
     machine.add("0000:01:00.0", 0)
     monkeypatch.setenv("PATH", str(tmp_path))
-    (gpu,) = found(machine).devices
+    (gpu,) = machine.gpus().devices
     assert (gpu.name, gpu.driver, gpu.memory_mib) == ("NVIDIA L4", "384.81", None)
     assert used_mib(gpu) is None
     machine.install_smi(status=9)
     monkeypatch.setenv("PATH", f"{machine.programs}:/usr/bin:/bin")
-    assert found(machine).devices[0].memory_mib is None and used_mib(gpu) is None
+    assert machine.gpus().devices[0].memory_mib is None and used_mib(gpu) is None
 
 
 def test_memory_in_use_is_read_anew(machine: Machine) -> None:
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1, used="77")
-    first, second = found(machine).devices
+    first, second = machine.gpus().devices
     assert (used_mib(first), used_mib(second)) == (4, 77)
     machine.use("0000:01:00.0", "512")
     assert used_mib(first) == 512
 
 
 def test_a_machine_without_device_files_has_no_gpu(machine: Machine) -> None:
-    assert found(machine) == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus((), NONE_HERE)
     machine.add("0000:01:00.0", 0)
     (machine.dev / "nvidia0").unlink()
-    assert found(machine) == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus((), NONE_HERE)
     (machine.dev / "nvidiactl").unlink()
-    assert found(machine) == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus((), NONE_HERE)
 
 
 def test_a_gpu_that_was_never_started_has_no_uuid(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +107,9 @@ def test_a_gpu_that_was_never_started_has_no_uuid(machine: Machine, monkeypatch:
     information = machine.driver / "gpus/0000:01:00.0/information"
     unknown = "GPU-????????-????-????-????-????????????"
     information.write_text(information.read_text("utf-8").replace("GPU-00000000-1111-2222-3333-444444444444", unknown))
-    assert found(machine).devices[0].uuid == "GPU-00000000-1111-2222-3333-444444444444"
+    assert machine.gpus().devices[0].uuid == "GPU-00000000-1111-2222-3333-444444444444"
     monkeypatch.setenv("PATH", "/nowhere")
-    assert found(machine).devices[0].uuid == ""
+    assert machine.gpus().devices[0].uuid == ""
 
 
 @pytest.mark.parametrize(
@@ -133,7 +129,7 @@ def test_a_gpu_that_was_never_started_has_no_uuid(machine: Machine, monkeypatch:
 def test_gpus_of_others_are_left_alone(machine: Machine, wish: str, minors: str) -> None:
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1)
-    devices = [gpu.device[-1] for gpu in found(machine, CUDA_VISIBLE_DEVICES=wish).devices]
+    devices = [gpu.device[-1] for gpu in machine.gpus(CUDA_VISIBLE_DEVICES=wish).devices]
     assert "".join(devices) == minors
 
 

@@ -121,7 +121,7 @@ def look(machine: Machine, kind: str) -> dict[str, list[object]]:
     [{"kernel.unprivileged_userns_clone": "0"}, {"user.max_user_namespaces": "0"}],
     ids=lambda settings: next(iter(settings)),
 )
-def test_without_user_namespaces_an_ordinary_user_is_told_what_to_allow(switched_off: dict[str, str]) -> None:
+def test_without_user_namespaces(switched_off: dict[str, str]) -> None:
     found = look(Machine(sysctls=switched_off), "unprivileged")
     assert [tier for tier in ("T3", "T2", "T1", "T0") if found[tier][0]] == ["T0"]
     assert "user namespace" in str(found["T2"][1]) and next(iter(switched_off)) in str(found["T2"][2])

@@ -83,7 +83,7 @@ def test_trees_are_removed_however_deep_and_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "setresuid") or os.geteuid() != 0, reason="only root becomes another user")
-def test_all_processes_of_a_user_end_even_if_they_kill_the_one_that_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweep_user(monkeypatch: pytest.MonkeyPatch) -> None:
     become, (reader, writer) = os.setresuid, os.pipe2(os.O_NONBLOCK)
     os.write(writer, b"the first one dies")
 
@@ -105,9 +105,7 @@ def test_all_processes_of_a_user_end_even_if_they_kill_the_one_that_ends_them(mo
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have no owners")
-def test_belongings_are_removed_from_a_shared_folder_whatever_others_have_put_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_remove_belongings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "left" / "below").mkdir(parents=True)
     (tmp_path / "left" / "below" / "file").write_text("left")
     (tmp_path / "alone").write_text("left")
@@ -209,8 +207,18 @@ class FakeHierarchy:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
         mkdir, rmdir = os.mkdir, os.rmdir
-        monkeypatch.setattr(os, "mkdir", lambda path: (mkdir(path), self.fill(Path(path))))
-        monkeypatch.setattr(os, "rmdir", lambda path: ([file.unlink() for file in Path(path).iterdir()], rmdir(path)))
+
+        def make_and_fill(path: str) -> None:
+            mkdir(path)
+            self.fill(Path(path))
+
+        def empty_and_remove(path: str) -> None:
+            for file in Path(path).iterdir():
+                file.unlink()
+            rmdir(path)
+
+        monkeypatch.setattr(os, "mkdir", make_and_fill)
+        monkeypatch.setattr(os, "rmdir", empty_and_remove)
         hierarchies = [type("Hierarchy", (), {"controllers": frozenset(), "folder": str(own)})()]
         monkeypatch.setattr("viva.sandbox.host.limits.cgroups._hierarchies", lambda: hierarchies)
 
@@ -219,9 +227,7 @@ class FakeHierarchy:
             (folder / name).write_text("")
 
 
-def test_version_2_limits_are_written_where_the_kernel_reads_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cgroup_v2_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "user.slice"
     own.mkdir()
     fake = FakeHierarchy(monkeypatch, own)

@@ -62,14 +62,14 @@ def request(sources: Sequence[str], path: str = "n.ipynb", kernel: str = "python
 
 
 def run(box: Box, *sources: str, **fields: Any) -> Cells:
-    reply = box.ask(**request(sources, **fields))
+    reply: Any = box.ask(**request(sources, **fields))
     assert "ok" in reply, reply
     cells: Cells = reply["ok"]["cells"]
     return cells
 
 
 def call(box: Box, name: str, *args: Any, keep: bool = False) -> Any:
-    reply = box.ask("call", timeout_s=10, space="student", name=name, args=list(args), kwargs={}, keep=keep)
+    reply: Any = box.ask("call", timeout_s=10, space="student", name=name, args=list(args), kwargs={}, keep=keep)
     return reply.get("ok", reply)
 
 
@@ -85,7 +85,7 @@ def test_cells_run_and_their_objects_are_reached(box: Box) -> None:
     kept = call(box, "f", 2, keep=True)
     assert box.ask("attribute", timeout_s=5, ref=kept.id, name="shape") == {"ok": (2,)}
     assert box.ask("names", timeout_s=5) == {"ok": ["f", "x"]}
-    full = box.ask("call", timeout_s=5, space="student", name="f", args=[0], kwargs={}, full=True)
+    full: Any = box.ask("call", timeout_s=5, space="student", name="f", args=[0], kwargs={}, full=True)
     assert full["ok"]["printed"] == "f\n"
 
 
@@ -194,7 +194,7 @@ def test_the_client_may_be_killed_and_nothing_is_forged(box: Box) -> None:
             for pid in file.read().split():
                 os.kill(int(pid), signal.SIGKILL)
     """
-    reply = box.ask(**request([killing, "x = 1"]))
+    reply: Any = box.ask(**request([killing, "x = 1"]))
     assert "ok" not in reply and "process that speaks to the kernel has ended" in reply["raised"]["message"]
 
 
@@ -278,5 +278,5 @@ def test_a_kernel_of_another_language_puts_out_its_cells(shouting: str) -> None:
 
 
 def test_a_kernel_that_is_not_installed_is_named(box: Box) -> None:
-    reply = box.ask(**request(["1"], kernel="no_such_kernel"))
+    reply: Any = box.ask(**request(["1"], kernel="no_such_kernel"))
     assert "no_such_kernel" in reply["raised"]["message"]

@@ -68,7 +68,7 @@ def test_a_program_with_a_set_uid_bit_gains_nothing(program: Program) -> None:
     assert how == "raised" or (what[0] != 0 and what[1] == "")
 
 
-def test_the_environment_is_what_the_manual_says_and_nothing_else(program: Program) -> None:
+def test_environment_variables(program: Program) -> None:
     program.load("import os\ndef look(): return dict(os.environ)")
     found = program.call("look")
     assert set(found) == set(clean_environment.variables(found["PWD"], found["TMPDIR"]))
@@ -169,7 +169,7 @@ def test_descriptors_run_out_at_512(program: Program) -> None:
 
 
 @from_tier(Tier.T2)
-def test_it_sees_processes_of_its_box_alone_and_is_far_from_the_first(program: Program) -> None:
+def test_processes_of_own_box_alone(program: Program) -> None:
     program.load("import os\ndef look(): return [os.getpid(), os.getppid(), os.path.isdir('/proc/1')]")
     me, parent, shown = program.call("look")
     assert me < 10 and parent == 1
@@ -230,7 +230,7 @@ def test_what_libraries_import_late_is_there(program: Program) -> None:
         assert program.call("late", name) == name
 
 
-def test_the_interpreter_and_its_shared_library_are_the_examiners_own(program: Program) -> None:
+def test_interpreter_and_libpython(program: Program) -> None:
     """A run path that leads through a closed folder makes the loader take another libpython, silently."""
     program.load(
         """

@@ -146,9 +146,7 @@ def test_the_sockets_of_others_are_not_listed(program: Program) -> None:
                 assert how == "raised" or name not in what
 
 
-def test_no_box_is_made_while_it_could_connect_to_a_socket_of_the_host(
-    fork_server: ForkServer, limits: Limits, open_path: Path
-) -> None:
+def test_no_box_beside_open_socket(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     """Without a network and mounts of its own, only the socket's permissions keep a box from it."""
     import socket
 

@@ -20,8 +20,8 @@ from viva.model.gpu import Gpu
 from viva.sandbox.guest.lockdown import clean_environment, landlock, rlimits
 from viva.sandbox.guest.process import student_process
 from viva.sandbox.guest.process.box_plan import BoxPlan
+from viva.sandbox.guest.transport import control
 from viva.sandbox.host.fork_server import ForkServer
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 LOOK = """
 import fcntl, os, resource, stat, threading
@@ -72,7 +72,7 @@ def gpus(open_path: Path) -> tuple[Gpu, ...]:
     machine = Machine(open_path)
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1)
-    return find_gpus({}, machine.dev, machine.driver).devices
+    return machine.gpus().devices
 
 
 def started(tier: Tier, gpus: tuple[Gpu, ...] = ()) -> ForkServer:
@@ -141,9 +141,10 @@ def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> Non
 
 
 def plan(tier: str, **policy: Any) -> BoxPlan:
+    settings: Any = {**dataclasses.asdict(SMALL), "seed": 1, **policy}
+    nothing: Any = {}
     return BoxPlan(
-        tier, {**dataclasses.asdict(SMALL), "seed": 1, **policy}, 60001, "/box-engine", "/box", "/tmp", ["/usr"], [],
-        {}, {}, landlock_abi=7,
+        tier, settings, 60001, "/box-engine", "/box", "/tmp", ["/usr"], [], nothing, nothing, landlock_abi=7,
     )  # fmt: skip
 
 
@@ -168,16 +169,14 @@ def test_only_a_wish_for_a_gpu_changes_the_plan(tier: str) -> None:
 
 def test_without_a_gpu_nothing_new_is_said_to_the_fork_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither what it is started with nor what a box is asked for names a GPU."""
-    from viva.sandbox.host import fork_server_connection
-
     said: list[dict[str, Any]] = []
-    send = fork_server_connection.control.send
+    send = control.send
 
     def remember(channel: Any, message: dict[str, Any], descriptors: Any = ()) -> None:
         said.append(message)
         send(channel, message, descriptors)
 
-    monkeypatch.setattr(fork_server_connection.control, "send", remember)
+    monkeypatch.setattr(control, "send", remember)
     with started(offered()[0]) as fork_server, fork_server.spawn(SMALL, seed=3):
         pass
     settings, request = said

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import venv
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +17,13 @@ import numpy
 import pytest
 
 from tests.support.boxed_program import Program, from_tier
+from tests.support.wait_until import wait_until
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.host.limits import processes
 
 
 @pytest.fixture
@@ -76,14 +77,33 @@ def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tm
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE) as examiner:
         assert examiner.stdout is not None
         assert examiner.stdout.readline() == b"ready\n"
-        mine = _descendants_by_engine(examiner.pid)
+        mine = processes.family(examiner.pid)[1:]
         assert len(mine) >= 6  # the supervisor, the fork server, two boxes with two processes each
         examiner.kill()
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and _living(mine):
-        time.sleep(0.05)
-    assert _living(mine) == []
-    assert [name for name in _folders() if name.startswith(f"viva-examiner-{examiner.pid}-")] == []
+    wait_until(lambda: not living(mine))
+    assert [name for name in folders_of_viva() if name.startswith(f"viva-examiner-{examiner.pid}-")] == []
+
+
+def living(pids: list[int]) -> list[int]:
+    """Those that run, and are not zombies."""
+    return [pid for pid in pids if processes.tasks([pid]) and "Z" not in state_of(pid)]
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "gone"
+
+
+def folders_of_viva() -> list[str]:
+    """Names of what viva has lying about on this host; others may come and go meanwhile."""
+    names = []
+    for place in ("/dev/shm", tempfile.gettempdir()):
+        names += next(os.walk(place), ("", [], []))[1]
+    for _, folders, _ in os.walk("/sys/fs/cgroup"):
+        names += folders
+    return [name for name in names if name.startswith("viva-")]
 
 
 def test_descriptors_do_not_pile_up(fork_server: ForkServer, limits: Limits) -> None:
@@ -101,14 +121,13 @@ def test_descriptors_do_not_pile_up(fork_server: ForkServer, limits: Limits) -> 
     assert count() == before
 
 
-def test_a_module_that_does_not_exist_is_named(fork_server: ForkServer) -> None:
-    with pytest.raises(BoxUnavailable, match="no_such_module"):
-        ForkServer.start(fork_server.tier, preload=["no_such_module"])
-
-
-def test_an_interpreter_that_does_not_exist_is_named(fork_server: ForkServer) -> None:
-    with pytest.raises(BoxUnavailable, match="/no/such/python"):
-        ForkServer.start(fork_server.tier, preload=[], python="/no/such/python")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"preload": ["no_such_module"]}, "no_such_module"), ({"python": "/no/such/python"}, "/no/such/python")],
+)
+def test_what_does_not_exist_is_named(fork_server: ForkServer, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BoxUnavailable, match=words):
+        ForkServer.start(fork_server.tier, **{"preload": [], **options})
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +142,7 @@ def other_python() -> Iterator[Path]:
     (packages / "threaded_library.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(3600,), daemon=True).start()\n"
     )
-    places = {str(Path(library.__file__).parents[1]) for library in (numpy, msgpack)}
+    places = {str(Path(str(library.__file__)).parents[1]) for library in (numpy, msgpack)}
     (packages / "numpy_and_msgpack.pth").write_text("\n".join(sorted(places)) + "\n")
     open_to_all(folder)
     yield folder / "bin" / "python"
@@ -195,9 +214,7 @@ def test_hidden_folders_stay_hidden_inside_readable_ones(
 
 def ready_in(pool: Pool, count: int) -> list[Any]:
     """The boxes that wait in a pool, once there are so many."""
-    deadline = time.monotonic() + 30
-    while len(pool._ready) < count and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: len(pool._ready) >= count)
     return list(pool._ready)
 
 
@@ -232,32 +249,3 @@ def test_pools_of_different_limits_share_a_fork_server(fork_server: ForkServer, 
         for pool in (small, large, small, large):
             with pool.take() as box:
                 assert box.alive
-
-
-def _descendants_by_engine(examiner: int) -> list[int]:
-    from viva.sandbox.host.limits import processes
-
-    return processes.family(examiner)[1:]
-
-
-def _living(pids: list[int]) -> list[int]:
-    from viva.sandbox.host.limits import processes
-
-    return [pid for pid in pids if processes.tasks([pid]) and "Z" not in _state(pid)]
-
-
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "gone"
-
-
-def _folders() -> list[str]:
-    """Names of what viva has lying about on this host; others may come and go meanwhile."""
-    found = []
-    for place in ("/dev/shm", tempfile.gettempdir()):
-        found += next(os.walk(place), ("", [], []))[1]
-    for _, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += folders
-    return [name for name in found if name.startswith("viva-")]

@@ -89,7 +89,7 @@ def test_nothing_of_a_box_is_left_on_the_host(
     assert not any(Path(folder).exists() for folder in cgroups)
 
 
-def test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works(program: Program, limits: Limits) -> None:
+def test_box_out_of_memory_leaves_nothing(program: Program, limits: Limits) -> None:
     program.load(
         """
         import mmap, os, time

@@ -1,24 +1,23 @@
-"""A fork server that two examiners use: each has its own boxes, and only those end with it."""
+"""Fork servers that two examiners use, and one whose examiner is killed while it starts: each leaves nothing."""
 
 import os
 import signal
 import socket
+import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.support.wait_until import wait_until
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork servers run on Linux")
-
 TIERS = [report.tier for report in detect_tiers() if report.available]
-_SOON_S = 60.0
 
 
 @pytest.fixture(params=TIERS, ids=str)
@@ -40,14 +39,7 @@ def answers(box: Box) -> bool:
     return "ok" in box.ask("put", timeout_s=20, path="a.txt", data=b"a")
 
 
-def waits_for(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + _SOON_S
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return condition()
-
-
-def test_both_make_boxes_and_each_ends_its_own(own: ForkServer) -> None:
+def test_each_examiner_ends_its_own_boxes(own: ForkServer) -> None:
     with own.spawn(Limits()) as first:
         with joined(own) as other, joined(own) as third:
             with other.spawn(Limits()) as second, third.spawn(Limits()) as last:
@@ -62,7 +54,7 @@ def test_both_make_boxes_and_each_ends_its_own(own: ForkServer) -> None:
         assert answers(later)
 
 
-def test_what_a_killed_examiner_leaves_ends(own: ForkServer) -> None:
+def test_boxes_of_killed_examiner_end(own: ForkServer) -> None:
     """Its connection closes, and no other box ends with it."""
     with own.spawn(Limits()) as first:
         other = joined(own)
@@ -71,7 +63,7 @@ def test_what_a_killed_examiner_leaves_ends(own: ForkServer) -> None:
         server = other._server
         assert server is not None
         server._channel.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # as the kernel does when it ends
-        assert waits_for(lambda: _is_gone(left))
+        wait_until(lambda: _is_gone(left))
         assert answers(first)
         left.close()
         other.close()
@@ -87,12 +79,13 @@ def _is_gone(box: Box) -> bool:
     return False
 
 
-def test_it_ends_with_the_examiner_that_started_it() -> None:
+def test_fork_server_ends_with_its_examiner() -> None:
     own = ForkServer.start(TIERS[0], preload=[])
     other = joined(own)
     box = other.spawn(Limits())
     os.kill(own.pid, signal.SIGKILL)
-    assert waits_for(lambda: other.lost) and not other.alive
+    wait_until(lambda: other.lost)
+    assert not other.alive
     with pytest.raises((BoxUnavailable, BoxDied)):
         answers(box)
     with pytest.raises(BoxUnavailable, match="the fork server has ended"):
@@ -102,8 +95,45 @@ def test_it_ends_with_the_examiner_that_started_it() -> None:
     own.close()
 
 
-def test_one_that_has_ended_cannot_be_joined() -> None:
+def test_ended_fork_server_cannot_be_joined() -> None:
     own = ForkServer.start(TIERS[0], preload=[])
     own.close()
     with pytest.raises(BoxUnavailable, match="the fork server did not start"):
         joined(own)
+
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork servers run on Linux")
+
+_PROGRAM = """
+import os, signal, sys, tempfile
+from viva.model import Tier
+from viva.sandbox.host import fork_server_connection as connection
+from viva.sandbox.host.fork_server import ForkServer
+
+def killed(*_):
+    print(len(os.listdir(tempfile.gettempdir())), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr({place}, killed)
+ForkServer.start(Tier.T0, preload=[])
+"""
+
+_PLACES = {
+    "before its canary is made": ("connection.Canary, 'make'", 0),
+    "before it sends the settings": ("connection.control, 'send'", 1),
+    "after it has sent them": ("connection.ForkServerConnection, '_first_message'", None),
+}
+"""What is replaced by the kill, and the number of folders at that moment (None: depends on the fork server)."""
+
+
+@pytest.mark.parametrize("moment", _PLACES)
+def test_examiner_killed_while_starting(moment: str, tmp_path: Path) -> None:
+    """The folder of its canary stayed for a minute: nobody else knew the name before the settings had arrived."""
+    place, folders = _PLACES[moment]
+    program = _PROGRAM.format(place=place)
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env={"TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == -9, ran.stderr
+    assert folders is None or int(ran.stdout) == folders
+    wait_until(lambda: not any(tmp_path.iterdir()))
