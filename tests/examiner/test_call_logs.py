@@ -194,18 +194,21 @@ def test_call_log_can_be_read(course: _Course) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "test", "earned"),
+    ("file", "old", "new", "test", "expected"),
     [
-        ("test_course.py", "rtol=1e-9", "rtol=1e-3, atol=1e-3", "test_third", 1),
-        ("test_course.py", "@weight(3)", "@weight(30)", "test_table", 20),
-        ("key.py", "return x / 3", "return x / 3 + 1e-6", "test_third", 1),
+        ("test_course.py", "rtol=1e-9", "rtol=1e-3, atol=1e-3", "test_third", (Status.PASSED, 0)),
+        ("test_course.py", "@weight(3)", "@weight(30)", "test_table", (Status.PARTIAL, 20)),
+        ("key.py", "return x / 3", "return x / 3 + 1e-6", "test_third", (Status.PASSED, 0)),
     ],
     ids=["tolerance", "points", "key"],
 )
-def test_replay_decides_alone(course: _Course, file: str, old: str, new: str, test: str, earned: int) -> None:
+def test_replay_decides_alone(
+    course: _Course, file: str, old: str, new: str, test: str, expected: tuple[Status, int]
+) -> None:
     course.change(file, old, new)
     again = course.replay()
-    assert again.changed == [] and by_name(again.score)[test].earned == earned
+    entry = by_name(again.score)[test]
+    assert again.changed == [] and entry.status is expected[0] and entry.earned == expected[1]
 
 
 HIDES = "    try:\n        student.half(9)\n    except BaseException:\n        pass"

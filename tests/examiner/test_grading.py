@@ -481,7 +481,7 @@ def test_hanging_examiner_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         score = examined.score(RIGHT)
         assert statuses(score)["test_sound"] == "passed"
         assert statuses(score)["test_that_never_ends"] == "grader_error"
-        assert len(score.entries) == 5 and score.wall_s < 10
+        assert len(score.entries) == 5 and score.wall_s < 60  # its grace is shorter than its default
         assert statuses(examined.score(RIGHT, "test_sound")) == {"test_sound": "passed"}
 
 

@@ -18,7 +18,7 @@ def names(value: object) -> str:
 
 
 @pytest.mark.parametrize(("path", "threshold"), STORED, ids=names)
-def test_the_threshold_is_far_from_right_and_wrong(path: Path, threshold: Threshold) -> None:
+def test_threshold_is_far_from_right_and_wrong(path: Path, threshold: Threshold) -> None:
     """4.3 sample deviations from 20 right runs, 3.3 from 8 of each wrong one, computed from the values.
 
     Where one of three runs is enough, a few of 100 right ones may miss.
@@ -34,7 +34,7 @@ def test_the_threshold_is_far_from_right_and_wrong(path: Path, threshold: Thresh
 
 
 @pytest.mark.parametrize(("path", "threshold"), STORED, ids=names)
-def test_what_was_measured_is_there_to_be_measured_again(path: Path, threshold: Threshold) -> None:
+def test_threshold_can_be_measured_again(path: Path, threshold: Threshold) -> None:
     assert (ROOT / threshold.script).is_file()
     submissions = ROOT / "fixtures" / path.parts[-3] / "submissions"
     missing = [name for name in threshold.wrong if name.startswith("wrong/") and not (submissions / name).is_dir()]

@@ -1,6 +1,7 @@
-"""The state of a training with torch crosses the connection, and the training continues bit for bit as before."""
+"""The state of a training with torch crosses the connection, and a training that was cut continues bit for bit."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ import torch
 from torch import nn
 
 from graders.transfer_learning.inside import checkpoints
+from tests.support.course_of_texts import without_times
+from tests.support.own_assignments import examiner, example
+from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.values.plain_data import PlainData
 
@@ -37,7 +41,8 @@ class Net(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """(rows, width) -> the same."""
-        return self.last(self.drop(self.norm(torch.relu(self.first(x)))))
+        found: torch.Tensor = self.last(self.drop(self.norm(torch.relu(self.first(x)))))
+        return found
 
 
 def begun(optimizer: str) -> tuple[Net, torch.optim.Optimizer]:
@@ -78,7 +83,7 @@ def bits(net: Net) -> list[bytes]:
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("cut", range(EPOCHS + 1))
 @pytest.mark.parametrize("forgets_gradients", [True, False])
-def test_it_goes_on_as_it_would_have_gone(optimizer: str, cut: int, forgets_gradients: bool) -> None:
+def test_training_continues_bit_for_bit(optimizer: str, cut: int, forgets_gradients: bool) -> None:
     """Also where gradients of one epoch reach into the next, because someone forgot `zero_grad`."""
     whole = begun(optimizer)
     for _ in range(EPOCHS):
@@ -112,7 +117,7 @@ def test_modes_and_frozen_parameters_are_kept() -> None:
 @pytest.mark.parametrize(
     "other", [lambda: (Net(5), "Adam"), lambda: (nn.Linear(6, 6), "Adam"), lambda: (Net(), "two groups")]
 )
-def test_what_does_not_fit_is_refused_and_changes_nothing(other: Callable[[], tuple[nn.Module, str]]) -> None:
+def test_state_that_does_not_fit(other: Callable[[], tuple[nn.Module, str]]) -> None:
     state = across(checkpoints.snapshot(*begun("Adam")))
     net, name = other()
     optimizer = OPTIMIZERS[name](list(net.parameters()))
@@ -121,14 +126,14 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(other: Callable[[], tu
     assert all(torch.equal(*pair) for pair in zip(before, net.parameters(), strict=True))
 
 
-def test_a_large_model_is_not_copied() -> None:
+def test_large_model_is_not_copied() -> None:
     net = nn.Linear(4096, 4096)
     with pytest.raises(ValueError, match="64 MiB, more than 60 MiB"):
         checkpoints.snapshot(net, torch.optim.SGD(net.parameters(), 0.1))
 
 
 @pytest.mark.long
-def test_half_precision_comes_back_as_it_was() -> None:
+def test_half_precision() -> None:
     net = nn.Linear(3, 3).to(torch.bfloat16)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     before = net.weight.detach().clone()
@@ -136,3 +141,32 @@ def test_half_precision_comes_back_as_it_was() -> None:
     net.weight.data.zero_()
     assert checkpoints.restore(net, optimizer, state)
     assert net.weight.dtype is torch.bfloat16 and torch.equal(net.weight, before)
+
+
+ASSIGNMENT = "transfer_learning"
+SHORT = ("test_pretrained_is_ahead_after_one_epoch", "test_pretrained_is_ahead_at_the_end")
+
+
+@pytest.mark.training
+@pytest.mark.parametrize("name", ["accepted/einsum_by_hand", "wrong/base_not_loaded"])
+def test_verdict_of_interrupted_training(name: str, tmp_path: Path) -> None:
+    process = examiner(ASSIGNMENT)
+    told: list[str] = []
+
+    def graded(*, kept: Path | None, kill: bool = False) -> Graded:
+        def on_progress(text: str) -> None:
+            told.append(text)
+            if kill and any(tmp_path.iterdir()):
+                process.interrupt()
+
+        told.clear()
+        request = GradeRequest(example(ASSIGNMENT, name), GradeOptions(only=SHORT), checkpoints=kept)
+        return process.grade(request, on_progress=on_progress)
+
+    with process:
+        whole = graded(kept=None)
+        cut = graded(kept=tmp_path, kill=True)
+        again = graded(kept=tmp_path)
+    # A machine on which no training takes two seconds has nothing to keep, and comes to the end.
+    assert cut.finished or any("goes on after epoch" in text for text in told)
+    assert without_times(again.score) == without_times(whole.score) and not again.remarks

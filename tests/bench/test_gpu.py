@@ -1,21 +1,18 @@
-"""`python -m bench.gpu`, on a machine without a GPU and on one whose GPU is a null device."""
+"""`python -m bench.gpu`, without a GPU and on one that is a null device; thresholds are measured without limits."""
 
 import dataclasses
 import json
-import secrets
-import shutil
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 from bench import gpu as bench
+from bench.thresholds import Unhurried
 from tests.support.course_of_texts import NAME, best_tier, write_course
-from tests.support.gpu_machines import Machine
+from tests.support.gpu_machines import machine_with_gpu
 from viva.model.gpu import Gpus
 from viva.sandbox.host.gpu import gpus
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 TESTS = """\
 import pytest
@@ -47,17 +44,9 @@ RIGHT, WRONG = "def two(): return 2\n", "def two(): return 3\n"
 
 
 @pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpus]:
-    """One GPU, and an nvidia-smi that the examiner finds as well."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    bus = f"{secrets.token_hex(2)}:{secrets.token_hex(1)}:00.0"
-    machine = Machine(folder)
-    machine.add(bus, 5)
-    monkeypatch.setenv("PATH", machine.install_smi())
-    yield dataclasses.replace(find_gpus({}, machine.dev, machine.driver), checked=True)
-    shutil.rmtree(folder)
-    Path(f"/tmp/viva-gpu-{bus.replace(':', '-')}.lock").unlink(missing_ok=True)
+def offered() -> Iterator[Gpus]:
+    with machine_with_gpu(5) as (machine, _):
+        yield dataclasses.replace(machine.gpus(), checked=True)
 
 
 def hand_in(root: Path) -> None:
@@ -67,9 +56,7 @@ def hand_in(root: Path) -> None:
         (folder / "solution.py").write_text(text, "utf-8")
 
 
-def test_without_a_gpu_it_ends_with_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bench_without_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(gpus, "find_gpus", lambda environ: Gpus())
     assert bench.main(["-o", str(tmp_path / "gpu")]) == 1
     said = capsys.readouterr()
@@ -77,7 +64,7 @@ def test_without_a_gpu_it_ends_with_one_sentence(
     assert said.err.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
-def test_what_is_measured_is_kept_and_what_is_lost_is_said(tmp_path: Path, offered: Gpus) -> None:
+def test_measured(tmp_path: Path, offered: Gpus) -> None:
     course = write_course(tmp_path, tests=TESTS, key=RIGHT)
     hand_in(tmp_path)
     found = bench.measured(course, [NAME], best_tier(), offered)
@@ -97,9 +84,7 @@ def test_what_is_measured_is_kept_and_what_is_lost_is_said(tmp_path: Path, offer
     assert f"{NAME}, accepted/other: {file}::test_on_it failed: " in lost[1]
 
 
-def test_a_gpu_that_fails_its_check_is_not_measured(
-    tmp_path: Path, offered: Gpus, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unsound_gpu_is_not_measured(tmp_path: Path, offered: Gpus, capsys: pytest.CaptureFixture[str]) -> None:
     """A null device is no GPU, and torch says so."""
     course = write_course(tmp_path / "course", tests=TESTS, key=RIGHT)
     assert bench.everything(course, [NAME], best_tier(), offered, tmp_path / "gpu") == 1
@@ -124,3 +109,27 @@ def test_each_part_is_written(
     said = capsys.readouterr()
     assert "accepted/other" in said.err and "wrong/third" not in said.err
     assert f"{NAME}: on NVIDIA L4, 0 of 0 verdicts of 4 example submissions" in said.out
+
+
+pytest_plugins = ["pytester"]
+
+
+class Reader:
+    """Reads the limits as a run with `--submission` does: before other plugins may change the tests."""
+
+    def __init__(self) -> None:
+        self.limits: list[object] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, object, object]:
+        """Remember the limit that comes first."""
+        markers = [item.get_closest_marker("timeout") for item in items]
+        self.limits = [marker.args[0] for marker in markers if marker is not None]
+        return (yield)
+
+
+def test_thresholds_have_an_hour(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import pytest\n\n@pytest.mark.timeout(120)\ndef test_it(): pass\n\ndef test_other(): pass\n")
+    reader = Reader()
+    pytester.inline_run("--collect-only", "-q", plugins=[reader, Unhurried()])
+    assert reader.limits == [3600, 3600]

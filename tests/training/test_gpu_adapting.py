@@ -4,7 +4,6 @@ import importlib.util
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,26 +12,20 @@ import torch
 
 from fixtures.adapting_transformers.data.make_prefixes import in_the_box
 from graders.adapting_transformers import test_on_a_gpu as grader
+from tests.support.own_assignments import ROOT, accepted_of, example
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.grading import training
 from viva.grading.events import Events, collecting
 from viva.grading.training import read_thresholds
-from viva.submissions import open_submission
 
-ROOT = Path(__file__).parents[2]
-SUBMISSIONS = ROOT / "fixtures" / "adapting_transformers" / "submissions"
-ACCEPTED = sorted(f"accepted/{path.name}" for path in (SUBMISSIONS / "accepted").iterdir())
+ASSIGNMENT = "adapting_transformers"
 SMALL = {
-    "vocab_size": 500,
-    "hidden_size": 64,
-    "intermediate_size": 96,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 40,
-}
+    "vocab_size": 500, "hidden_size": 64, "intermediate_size": 96, "max_position_embeddings": 40,
+    "num_hidden_layers": 2, "num_attention_heads": 4,
+}  # fmt: skip
 LENGTH, PREFIX_LENGTH = 24, 8
-LIMITS = read_thresholds(ROOT / "graders" / "adapting_transformers" / "thresholds" / "on_a_gpu.json")
+LIMITS = read_thresholds(ROOT / "graders" / ASSIGNMENT / "thresholds" / "on_a_gpu.json")
 FAR = LIMITS[grader.APART]
 MEASURED = replace(LIMITS[grader.LOSS], guess="")
 """As if it had been measured: on a CPU it is no guess."""
@@ -41,11 +34,11 @@ Asked = tuple[SubmissionView, Names, np.random.Generator]
 
 
 def asked(name: str) -> Iterator[Asked]:
-    with in_the_box(open_submission(SUBMISSIONS / name, name)) as (submission, inside):
+    with in_the_box(example(ASSIGNMENT, name)) as (submission, inside):
         yield submission, inside, np.random.default_rng(5)
 
 
-@pytest.fixture(params=ACCEPTED)
+@pytest.fixture(params=accepted_of(ASSIGNMENT))
 def right(request: pytest.FixtureRequest) -> Iterator[Asked]:
     yield from asked(request.param)
 
@@ -76,12 +69,8 @@ def test_right_programs_pass(right: Asked) -> None:
 
 
 @pytest.mark.training
-@pytest.mark.parametrize(
-    "one",
-    ["wrong/learning_rate_stays_zero", "wrong/head_frozen"],
-    indirect=True,
-)
-def test_who_does_not_learn_is_told_the_loss(one: Asked) -> None:
+@pytest.mark.parametrize("one", ["wrong/learning_rate_stays_zero", "wrong/head_frozen"], indirect=True)
+def test_loss_that_stays_is_told(one: Asked) -> None:
     with pytest.raises(
         AssertionError, match=r"on ten rows, on the GPU, their loss falls from 0\.693 to 0\.\d+; expected"
     ):
@@ -90,7 +79,7 @@ def test_who_does_not_learn_is_told_the_loss(one: Asked) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("one", ["accepted/plain_loops"], indirect=True)
-def test_logits_that_depend_on_the_device_are_seen(one: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logits_that_depend_on_the_device(one: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
     submission, inside, rng = one
     batch = grader.drawn(rng, 4, LENGTH, SMALL["vocab_size"])
     make = submission.preferring("classification").CustomModelforSequenceClassification
@@ -115,7 +104,7 @@ def test_logits_that_depend_on_the_device_are_seen(one: Asked, monkeypatch: pyte
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("one", ["accepted/plain_loops"], indirect=True)
-def test_the_weights_depend_on_sizes_and_seed_alone(one: Asked) -> None:
+def test_weights_depend_on_sizes_and_seed(one: Asked) -> None:
     submission, inside, rng = one
     make = submission.preferring("classification").CustomModelforSequenceClassification
     batch = grader.drawn(rng, 2, LENGTH, SMALL["vocab_size"])
@@ -134,7 +123,7 @@ def test_the_weights_depend_on_sizes_and_seed_alone(one: Asked) -> None:
     assert sum(name.endswith("attention.self.query.weight") for name in first) == SMALL["num_hidden_layers"]
 
 
-def test_the_loss_is_that_of_torch() -> None:
+def test_cross_entropy_is_that_of_torch() -> None:
     rng = np.random.default_rng(0)
     logits, labels = 30 * rng.standard_normal((7, 2)), rng.integers(0, 2, 7)
     wanted = torch.nn.functional.cross_entropy(torch.from_numpy(logits), torch.from_numpy(labels)).item()
@@ -150,7 +139,7 @@ def test_the_loss_is_that_of_torch() -> None:
 @pytest.fixture
 def on_cpu() -> Any:
     """The mode, loaded by itself: the package next to it replaces what the hub gives."""
-    path = ROOT / "graders" / "adapting_transformers" / "inside" / "on_cpu.py"
+    path = ROOT / "graders" / ASSIGNMENT / "inside" / "on_cpu.py"
     spec = importlib.util.spec_from_file_location("on_cpu", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -158,7 +147,7 @@ def on_cpu() -> Any:
     return module.OnCpu
 
 
-def test_a_card_that_is_named_means_the_cpu(on_cpu: Any) -> None:
+def test_named_card_means_cpu(on_cpu: Any) -> None:
     """Without the mode each of these lines raises here, where there is no card."""
     with on_cpu():
         made = [

@@ -1,7 +1,5 @@
 """What `test_on_a_gpu.py` of transfer_learning asks of a GPU, asked of the CPU: all but the device is the same."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -10,17 +8,13 @@ from fixtures.transfer_learning.data.hand_in import FILES, opened
 from graders.transfer_learning import test_on_a_gpu as grader
 from graders.transfer_learning.inside.devices import OneDevice, copied_to, last_scores_on, on, placed
 from reference.transformer.language_model import Model
-from tests.support.course_of_texts import SECRET, best_tier
-from viva.config import load_course
+from tests.support.course_of_texts import best_tier
+from tests.support.own_assignments import ROOT, examiner, example, grade
 from viva.grading.training import read_thresholds
 from viva.model import Status
 from viva.model.gpu import NONE_HERE, Gpus
-from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.submissions import open_submission
 
-ROOT = Path(__file__).parents[2]
 SMALL = grader.Sizes(ntoken=300, nhead=2, nhid=32, nlayers=2)
 ON_GPU = ["test_on_a_gpu.py::test_cpu_and_gpu_agree", "test_on_a_gpu.py::test_language_model_learns_on_a_gpu"]
 LEARNED, LARGEST = 5.0, 1e-5
@@ -32,7 +26,7 @@ SHORT = {"accepted/torch_module": pytest.mark.nightly, "accepted/notebook_out_of
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=SHORT.get(name, pytest.mark.training)) for name in FILES])
-def test_right_programs_agree_with_themselves_and_learn(name: str) -> None:
+def test_right_programs_agree_and_learn(name: str) -> None:
     with opened(name) as (student, submission, inside):
         apart = grader.compared(student, submission, inside, SMALL, "cpu")
         trained = grader.learned(student, submission, inside, SMALL, "cpu", seed=1, rounds=2)
@@ -42,13 +36,13 @@ def test_right_programs_agree_with_themselves_and_learn(name: str) -> None:
 
 
 @pytest.mark.nightly
-def test_a_step_that_does_nothing_leaves_the_loss() -> None:
+def test_step_that_does_nothing() -> None:
     with opened("wrong/no_step") as (student, submission, inside):
         trained = grader.learned(student, submission, inside, SMALL, "cpu", seed=1)
     assert min(trained.losses) > LEARNED and trained.tokens_per_s == ()
 
 
-def test_the_lab_is_the_labs() -> None:
+def test_size_of_the_lab() -> None:
     """21,018,401 parameters, as the answer to question 3 says."""
     model = placed(Model, 1, grader.LAB.language_model(), "meta")
     assert sum(p.numel() for p in model.parameters()) == 21_018_401
@@ -57,7 +51,7 @@ def test_the_lab_is_the_labs() -> None:
     assert np.log(grader.WORDS) < limits[grader.LOSS].value < np.log(grader.LAB.ntoken)
 
 
-def test_scores_are_compared_with_the_same_weights() -> None:
+def test_scores_with_the_same_weights() -> None:
     model = placed(Model, 1, SMALL.language_model(), "cpu")
     other = copied_to(model, "cpu")
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
@@ -81,7 +75,7 @@ class Attention(torch.nn.Module):
         return torch.cat([scores.softmax(-1) @ x, torch.zeros(1, 4)])
 
 
-def test_tensors_that_are_elsewhere_are_brought_to_the_device() -> None:
+def test_tensors_are_brought_to_the_device() -> None:
     """The device that holds no numbers stands for a GPU: with tensors of the CPU it raises just so."""
     model = Attention().to("meta")
     ids = torch.zeros(3, dtype=torch.long, device="meta")
@@ -91,7 +85,7 @@ def test_tensors_that_are_elsewhere_are_brought_to_the_device() -> None:
     assert found.device.type == "meta" and found.shape == (4, 4)
 
 
-def test_calls_in_one_place_and_moves_are_left_alone() -> None:
+def test_calls_in_one_place() -> None:
     with OneDevice("meta"):
         values = torch.ones(3)
         values[1:] = 2.0
@@ -101,7 +95,7 @@ def test_calls_in_one_place_and_moves_are_left_alone() -> None:
         assert (torch.ones(2, device="meta") * torch.tensor(2.0)).device.type == "meta"
 
 
-def test_what_is_changed_in_place_stays_where_it_is() -> None:
+def test_change_in_place_stays_in_place() -> None:
     changed = torch.zeros(2, device="meta")
     with OneDevice("cpu"):
         changed += torch.ones(2)
@@ -111,13 +105,10 @@ def test_what_is_changed_in_place_stays_where_it_is() -> None:
 
 
 @pytest.mark.nightly
-def test_without_a_gpu_the_tests_are_open_and_say_so() -> None:
-    course = load_course(ROOT)
-    assignment = course.assignment("transfer_learning")
-    path = ROOT / "fixtures" / "transfer_learning" / "submissions" / "accepted" / "torch_module"
-    with ExaminerProcess(course, assignment, SECRET, BoxOptions(best_tier(), gpus=Gpus((), NONE_HERE))) as examiner:
-        score = examiner.grade(GradeRequest(open_submission(path, "somebody"), GradeOptions(only=tuple(ON_GPU)))).score
+def test_without_gpu_tests_are_open() -> None:
+    with examiner("transfer_learning", BoxOptions(best_tier(), gpus=Gpus((), NONE_HERE))) as process:
+        score = grade(process, example("transfer_learning", "accepted/torch_module"), *ON_GPU)
     assert [(e.status, e.message, e.needs) for e in score.entries] == [
         (Status.DEFERRED, NONE_HERE, ("training", "gpu"))
     ] * 2
-    assert (score.earned, score.still_open, score.points) == (0, 4, 4)
+    assert score.earned == 0 and score.still_open == score.points == 4
