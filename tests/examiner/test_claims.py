@@ -13,8 +13,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.load import Loader, LoadReport
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.load_notes import notes_for_student
-from viva.examiner.outcome import describe
-from viva.model import Score, untrusted
+from viva.model import Score
 from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
 from viva.model.plain import score_from_plain, score_to_plain
 from viva.proxies.proxies import Remote
@@ -45,20 +44,6 @@ PLAIN = st.recursive(
     ),
     max_leaves=20,
 )
-
-
-@given(PLAIN)
-def test_each_reader_returns_its_own_kind(claim: Any) -> None:
-    assert type(untrusted.text(claim)) is str and len(untrusted.text(claim, 3)) <= max(3, len("(complex)"))
-    assert type(untrusted.number(claim)) is int and str(untrusted.number(claim)).isdigit()
-    assert type(untrusted.rows(claim)) is list
-    assert type(untrusted.table(claim)) is dict
-
-
-@given(st.dictionaries(st.sampled_from(WORDS), PLAIN, max_size=6))
-def test_any_claim_of_an_exception_can_be_told(raised: dict[str, Any]) -> None:
-    text = describe(StudentRaised.from_wire(raised))
-    assert 0 < len(text) <= 4000
 
 
 @given(PLAIN)

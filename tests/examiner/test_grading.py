@@ -288,14 +288,6 @@ def test_fixture_of_lost_box_is_made_again(examined: Examined) -> None:
     assert (found["test_model_first"], found["test_model_again"]) == ("error", "passed")
 
 
-def test_name_is_dropped_after_three_hangs(examined: Examined) -> None:
-    entries = by_name(examined.score(but("double", HANG)))
-    for name in ("test_double", "test_parts", "test_race", "test_hidden"):
-        assert entries[name].status is Status.TIMEOUT
-    assert "not asked again" in entries["test_hidden"].staff_message
-    assert entries["test_triple"].status is Status.PASSED
-
-
 def test_unexpected_form_is_noted_for_staff(examined: Examined) -> None:
     entry = examined.entry(but("form", "return 7"), "test_form")
     assert entry.status is Status.FAILED and "unexpected form" in entry.message
@@ -481,20 +473,8 @@ def test_hanging_examiner_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         score = examined.score(RIGHT)
         assert statuses(score)["test_sound"] == "passed"
         assert statuses(score)["test_that_never_ends"] == "grader_error"
-        assert len(score.entries) == 5 and score.wall_s < 60  # its grace is shorter than its default
+        assert len(score.entries) == 5 and score.wall_s < 60
         assert statuses(examined.score(RIGHT, "test_sound")) == {"test_sound": "passed"}
-
-
-@pytest.mark.long
-def test_submission_that_uses_up_its_time(tmp_path: Path) -> None:
-    settings = "limits: {call_s: 3, test_s: 3, submission_s: 2}\n"
-    with Examined(write_course(tmp_path, tests=TESTS, key=KEY, settings=settings)) as examined:
-        score = examined.score(but("double", f"{spin(1.2)}; return 2 * arguments[0]"))
-        found = statuses(score)
-        assert found["test_double"] == "passed" and found["test_hidden"] == "timeout"
-        assert found["test_prose"] == "needs_review"  # it calls no program
-        assert "used up its 2 s" in by_name(score)["test_hidden"].staff_message
-        assert len(score.entries) == len(ALL_RIGHT)
 
 
 def test_skipped_test_leaves_next_file_alone(tmp_path: Path) -> None:

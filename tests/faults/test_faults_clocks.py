@@ -94,7 +94,7 @@ def test_folders_in_use_under_a_leap(scratch: Path, monkeypatch: pytest.MonkeyPa
     claim = folder_locks.lock_folder(str(folder))
     now = time.time
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    monkeypatch.setattr(folder_locks.time, "time", lambda: now() + leap_s)
+    monkeypatch.setattr(time, "time", lambda: now() + leap_s)
     leftovers.sweep_files()
     assert folder.is_dir()
     os.close(claim)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.faulty_host import (
-    RIGHT_POINTS,
+    assert_right,
     correct_or_said,
     grade,
     linux_only,
@@ -27,7 +27,7 @@ INSIDE = START.parent
 EMPTY = "mkdir -p empty && mount --bind -o ro empty"
 
 
-def test_every_place_for_temporary_files_is_full() -> None:
+def test_full_temporary_folders() -> None:
     full = "mkdir -p full && mount -t tmpfs -o size=4k none full && head -c 4096 /dev/zero > full/x"
     places = [f"mount --bind full {place}" for place in ("/var/tmp", "scratch")]
     ran = grade("class/ada", "-o", HERE, before=own_mounts(full, *places))
@@ -36,15 +36,26 @@ def test_every_place_for_temporary_files_is_full() -> None:
 
 
 @pytest.mark.parametrize("size", ["size=8k", "nr_inodes=2"])
-def test_temporary_files_can_be_made_and_hardly_written(size: str) -> None:
+def test_small_temporary_folder(size: str) -> None:
     """A folder with room for a moment is taken as the place; what is written there later finds none."""
     small = f"mount -t tmpfs -o {size} none scratch"
     correct_or_said(grade("class/ada", "-o", HERE, before=own_mounts(small)), HERE)
 
 
 def test_no_shared_memory() -> None:
-    ran = grade("class/ada", "-o", HERE, before=own_mounts(f"{EMPTY} /dev/shm"))
-    assert (ran.status, ran.err, result(HERE).score) == (0, "", RIGHT_POINTS)
+    assert_right(grade("class/ada", "-o", HERE, before=own_mounts(f"{EMPTY} /dev/shm")), HERE)
+
+
+def test_no_cgroups() -> None:
+    """Memory of all processes together is polled, and the result says so."""
+    assert_right(grade("class/ada", "-o", HERE, before=own_mounts(f"{EMPTY} /sys/fs/cgroup")), HERE)
+    assert any("memory" in text for text in result(HERE).extra_data.isolation.missing)
+
+
+def test_read_only_home_and_course(course: Path) -> None:
+    env = {"HOME": "/proc", "XDG_CACHE_HOME": "/proc/cache"}
+    mounts = own_mounts(f"mount --bind {course} {course}", f"mount -o remount,ro,bind {course}")
+    assert_right(grade("class/ada", "-o", HERE, before=mounts, env=env), HERE)
 
 
 def test_no_proc() -> None:
@@ -54,25 +65,18 @@ def test_no_proc() -> None:
     assert "/proc, where a process finds its own threads and memory, is not mounted here; mount it" in ran.sentence()
 
 
-def test_no_cgroups() -> None:
-    """Memory of all processes together is polled, and the result says so."""
-    ran = grade("class/ada", "-o", HERE, before=own_mounts(f"{EMPTY} /sys/fs/cgroup"))
-    assert (ran.status, ran.err, result(HERE).score) == (0, "", RIGHT_POINTS)
-    assert any("memory" in text for text in result(HERE).extra_data.isolation.missing)
-
-
-def test_results_on_a_disk_that_is_read_only() -> None:
+def test_results_on_a_read_only_disk() -> None:
     ran = grade("class", "-o", "disk", before=own_mounts("mkdir -p disk && mount -t tmpfs -o ro none disk"))
     assert (ran.status, ran.out) == (1, "") and "read-only" in ran.sentence() and "with -o" in ran.sentence()
 
 
 @pytest.mark.parametrize("options", ["size=4k", "nr_inodes=2"])
-def test_results_on_a_disk_without_room_for_bytes_or_for_files(options: str) -> None:
+def test_results_on_a_full_disk(options: str) -> None:
     ran = grade("class", "-o", "disk", before=own_mounts(f"mkdir -p disk && mount -t tmpfs -o {options} none disk"))
     assert ran.status == 1 and "the disk is full" in ran.err and "Traceback" not in ran.err
 
 
-def test_records_on_a_disk_that_fills_up(course: Path) -> None:
+def test_records_on_a_full_disk(course: Path) -> None:
     """The sentence says whose score was not kept, if it was a score that found no room; its result is whole."""
     full = f"mkdir -p records && mount -t tmpfs -o size=360k none records && cd {Path.cwd()}"
     url = f"sqlite:///{Path.cwd() / 'records/records.db'}"
@@ -85,21 +89,6 @@ def test_records_on_a_disk_that_fills_up(course: Path) -> None:
     named = re.findall(r"^viva: (\S+) was graded and not kept", ran.err, re.M)
     assert len(named) == ran.err.count("was graded and not kept") <= 1, ran.err
     assert all(result(Path("graded", name, "results.json")).extra_data.complete for name in named)
-
-
-def test_a_home_that_cannot_be_written() -> None:
-    ran = grade("class/ada", "-o", HERE, env={"HOME": "/proc", "XDG_CACHE_HOME": "/proc/cache"})
-    assert (ran.status, ran.err, result(HERE).score) == (0, "", RIGHT_POINTS)
-
-
-def test_a_course_on_a_disk_that_is_read_only(course: Path) -> None:
-    ran = grade(
-        "class/ada",
-        "-o",
-        HERE,
-        before=own_mounts(f"mount --bind {course} {course}", f"mount -o remount,ro,bind {course}"),
-    )
-    assert (ran.status, ran.err, result(HERE).score) == (0, "", RIGHT_POINTS)
 
 
 WRITES = """
@@ -115,7 +104,7 @@ def test_with_a_file(student):
 """
 
 
-def test_a_disk_that_is_full_for_a_test_of_the_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_in_author_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After an answer had come, an exception was taken for the fault of the answer, and the points were lost."""
     course = patient_course(tmp_path / "own")
     with (course / "graders/words/test_words.py").open("a", encoding="utf-8") as tests:
@@ -128,7 +117,7 @@ def test_a_disk_that_is_full_for_a_test_of_the_author(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.parametrize("room_kib", [-200, 100, 1000])
-def test_boxes_that_share_a_disk_that_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room_kib: int) -> None:
+def test_boxes_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room_kib: int) -> None:
     """Without mounts of its own a box keeps its files there; a right submission for which it had no room was told that
     it defines nothing, and lost everything."""
     if any(Path(place).resolve().is_relative_to("/tmp") for place in (sys.prefix, INSIDE)):

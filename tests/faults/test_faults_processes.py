@@ -6,6 +6,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,10 @@ def test_process_killed_while_it_grades(victim: str) -> None:
     assert without_warning(said) == f"viva: pausing: {ENDED}; a fresh one graded this from the start\n"
 
 
+def is_no_examiner(pid: int, parent: int) -> bool:
+    return pid not in examiners(parent)
+
+
 def test_examiner_killed_twice() -> None:
     hand_in(Path("a"), PAUSING)
     process = start("a", "class/ada", "-o", "graded", "--workers", "1")
@@ -66,7 +71,7 @@ def test_examiner_killed_twice() -> None:
         time.sleep(0.3)
         pid = examiners(process.pid)[0]
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda pid=pid: pid not in examiners(process.pid))
+        wait_until(partial(is_no_examiner, pid, process.pid))
     out, said = process.communicate(timeout=COMMAND_S)
     assert process.returncode == 2 and "Traceback" not in out + said
     assert "not graded yet because something went wrong on the grader's side" in said

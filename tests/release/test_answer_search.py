@@ -46,7 +46,7 @@ def found(text: str, public: str = "", *, recorded: bool = False) -> dict[str, s
         ("0.73106", "array"),
     ],
 )
-def test_an_answer_is_found_in_any_form(text: str, name: str) -> None:
+def test_answer_is_found(text: str, name: str) -> None:
     assert list(found(text)) == [f'answers["{name}"]']
 
 
@@ -54,26 +54,26 @@ def test_an_answer_is_found_in_any_form(text: str, name: str) -> None:
     "text",
     ["B", "True", "768", "14*d**2 + 2", "4*d**2 + 2*d", "0.83", "0.826", "1590592", "0.0", "a decoder-only-ish", "2.0"],
 )
-def test_what_is_not_the_answer_is_not_found(text: str) -> None:
+def test_other_text_is_not_found(text: str) -> None:
     assert found(text) == {}
 
 
-def test_what_students_read_anyway_is_no_leak() -> None:
+def test_public_text_is_no_leak() -> None:
     assert found("the decoder-only model has 590592", "Choose decoder-only; 590592 is an example.") == {}
     assert found("0.8265169", "BLEU is 0.827") == {}
 
 
-def test_a_record_holds_rounded_numbers_by_chance() -> None:
+def test_rounded_numbers_in_record() -> None:
     assert found("0.125 0.827 0.333", recorded=True) == {}
     assert found("0.9166666666666666", recorded=True) == {}, "11/12 is what many random inputs lead to"
     assert list(found("0.8265169", recorded=True)) == ['answers["share"]']
 
 
 @pytest.mark.parametrize("path", ["A B D G", "A C E G"])
-def test_each_text_of_an_answer_is_looked_for(path: str) -> None:
+def test_each_text_of_answer(path: str) -> None:
     search = AnswerSearch(hand_answers({"paths": ["A B D G", "A C E G"]}), "")
     assert [name for name, _ in search.found_in(f"expected {path} here")] == ['answers["paths"]']
 
 
-def test_a_number_of_any_size_is_read_in_no_time() -> None:
+def test_huge_numbers() -> None:
     assert found("1.25e999999999 and 0.00e-999999999") == {}

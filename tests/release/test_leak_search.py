@@ -30,7 +30,7 @@ NUMBER = "33211"
         ("nothing", False),
     ],
 )
-def test_a_number_of_a_hidden_test(text: str, leaks: bool) -> None:
+def test_number_of_hidden_test(text: str, leaks: bool) -> None:
     found = Secrets({NUMBER: "a constant"}).found_in({"key.txt": text.encode()})
     assert found == ([f"key.txt holds a constant: '{NUMBER}'"] if leaks else [])
 
@@ -44,7 +44,7 @@ def _recording(**values: object) -> KeyRecording:
     return made
 
 
-def test_a_record_holds_what_released_tests_ask_and_nothing_else() -> None:
+def test_record_of_released_tests_alone() -> None:
     """The questions of hidden tests are not known here: another recording of the released tests is compared."""
     secrets = Secrets(recorded=_recording(test_shown=1, test_kept=2).of_tests({"test_a.py::test_shown"}))
     assert secrets.found_in({RECORD: _recording(test_shown=1).to_bytes()}) == []
@@ -57,7 +57,7 @@ def test_a_record_holds_what_released_tests_ask_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     "value", [0.7071067, [1, (0.7071067,)], {"a": np.full((3, 2), 0.7071067, np.float32)}, np.float64(0.7071067)]
 )
-def test_an_answer_is_found_in_whatever_a_record_holds(value: object) -> None:
+def test_answer_in_record(value: object) -> None:
     secrets = Secrets(recorded=(made := _recording(test_shown=value)))
     secrets.hide_answers({"1": 0.7071067}, "")
     assert [line.partition(":")[0] for line in secrets.found_in({RECORD: made.to_bytes()})] == [
@@ -69,7 +69,7 @@ SENTENCE = "The variance of a dot product grows with its length."
 MODEL = f"{SENTENCE}\nShort.\n```python\nscores = q @ k.T / np.sqrt(q.shape[-1])\n```"
 
 
-def test_a_model_answer_in_words_that_a_notebook_still_holds() -> None:
+def test_model_answer_in_notebook() -> None:
     secrets = Secrets()
     secrets.add_models(Rubric((Question("2.3", "Why?", Fraction(3), (), model=MODEL),)))
     cells = [{"cell_type": "markdown", "source": line} for line in MODEL.splitlines()]

@@ -38,7 +38,7 @@ def test_each_open_status_has_its_reason(status: Status, needs: tuple[str, ...],
 
 def test_what_was_not_asked_is_hidden_or_was_not_wanted() -> None:
     tests = [entry(1, Status.GRADER_ERROR, Fraction(2), "hidden"), entry(2, Status.GRADER_ERROR, Fraction(1))]
-    assert [(f.what, f.points) for f in left_out(tests, [])] == [(HIDDEN, 2), (OTHERS, 1)]
+    assert [(f.what, f.points) for f in left_out(tests, [])] == [(HIDDEN, Fraction(2)), (OTHERS, Fraction(1))]
     assert left_out([tests[1]], [entry(2, Status.FAILED, Fraction(1))]) == ()
 
 

@@ -16,10 +16,16 @@ import pytest
 
 import viva
 from tests.support.words_course import KEEPS_CASE, RIGHT
-from viva.model import Entry, Status
+from viva.config import load_course
+from viva.model import Entry, Status, Tier
+from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.selfcheck import live_check
 from viva.selfcheck.check_report import Report
 from viva.selfcheck.live_check import CheckRefused
+from viva.submissions import open_submission
+from viva.submissions.examples import lay_out
 
 SOON_S = 60.0
 
@@ -98,20 +104,21 @@ def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> N
     )
     np.seterr(divide="raise")
     alarm = signal.signal(signal.SIGALRM, signal.SIG_IGN)
-    state = (random.getstate(), np.random.get_state()[1].tobytes(), torch.get_rng_state().numpy().tobytes())  # type: ignore[index,union-attr]
-    places = (Path.cwd(), list(sys.path), dict(os.environ), list(warnings.filters), sys.stdout, sys.getrecursionlimit())
-    handlers = (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+
+    def state() -> list[Any]:
+        numbers = [repr(random.getstate()), repr(np.random.get_state()), torch.get_rng_state().tolist()]
+        places = [Path.cwd(), list(sys.path), dict(os.environ), list(warnings.filters), sys.stdout]
+        handlers = [signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)]
+        return [*numbers, *places, *handlers, sys.getrecursionlimit()]
+
+    before = state()
     try:
         assert viva.check("1.2").earned == 2
         assert np.geterr()["divide"] == "raise" and np.geterr()["over"] == "warn"
-        assert handlers == (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+        assert state() == before
     finally:
         np.seterr(divide="warn")
         signal.signal(signal.SIGALRM, alarm)
-    assert state == (random.getstate(), np.random.get_state()[1].tobytes(), torch.get_rng_state().numpy().tobytes())  # type: ignore[index,union-attr]
-    assert places == (
-        Path.cwd(), list(sys.path), dict(os.environ), list(warnings.filters), sys.stdout, sys.getrecursionlimit(),
-    )  # fmt: skip
     assert sorted([2, 1]) == [1, 2] and "extra" not in vars(sys.modules["builtins"])
     assert torch.get_default_dtype() is torch.float32 and torch.is_grad_enabled()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -235,7 +242,7 @@ def test_what_cannot_be_checked_is_one_sentence(shell: Any, monkeypatch: pytest.
     with pytest.raises(CheckRefused, match="No course was found"):
         viva.check()
     with pytest.raises(AttributeError, match="has no attribute 'chek'"):
-        _ = viva.chek  # type: ignore[attr-defined]
+        _ = viva.chek
 
 
 def test_function_that_checks(shell: Any) -> None:
@@ -270,3 +277,38 @@ def test_builtins_are_given_back(shell: Any, name: str) -> None:
     assert vars(sys.modules["builtins"])[name] is original
     assert found["test_total"].status in (Status.FAILED, Status.ERROR)
     assert found["test_scaled"].status is Status.PASSED
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def verdicts_of(entries: tuple[Entry, ...]) -> dict[str, tuple[str, Any]]:
+    return {entry.test_id: (str(entry.status), entry.earned) for entry in entries}
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore")  # of the student's cells
+@pytest.mark.parametrize(
+    "work",
+    [
+        "translation_and_masks/submissions/accepted/numpy_vectorised",
+        "translation_and_masks/submissions/wrong/transposed_mask",
+        "translation_and_masks/submissions/partial/first_half",
+        "attention_theory/submissions/accepted/numpy_vectorised",
+        "bert_lora_fudge/submissions/accepted/plain_loops",
+        "transfer_learning/submissions/accepted/torch_module",
+    ],
+)
+def test_live_and_from_a_file(folder: Path, bare: Any, monkeypatch: pytest.MonkeyPatch, work: str) -> None:
+    monkeypatch.setenv("VIVA_COURSE", str(ROOT))
+    lay_out(ROOT / "fixtures" / work, folder)
+    name = work.split("/", maxsplit=1)[0]
+    course = load_course(ROOT)
+    assignment, wanted = course.assignment(name), GradeOptions(visible_only=True, training=False)
+    secret = course.secret_or_public(os.environ)
+    with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, ready=1)) as examiner:
+        from_file = examiner.grade(GradeRequest(open_submission(folder, "mine"), wanted)).score
+    bare.run_cell((folder / "solution.py").read_text("utf-8"), store_history=True).raise_error()
+    live = viva.check(assignment=name)
+    assert verdicts_of(live.entries) == verdicts_of(from_file.entries)
+    assert live.earned == from_file.earned

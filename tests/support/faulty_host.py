@@ -117,6 +117,11 @@ def correct_or_said(ran: Ran, path: Path) -> None:
         assert "viva: " in ran.err and (graded is None or "grader_error" in statuses(graded))
 
 
+def assert_right(ran: Ran, path: Path) -> None:
+    """The command succeeds, says nothing on standard error, and the right submission has all its points."""
+    assert (ran.status, ran.err, result(path).score) == (0, "", RIGHT_POINTS)
+
+
 def examiners(parent: int) -> list[int]:
     """The processes below `parent` that are examiners."""
     return [pid for pid, _ in below(parent) if "viva.pipeline.process.main" in _command_line(pid)]

@@ -39,8 +39,3 @@ def test_threshold_can_be_measured_again(path: Path, threshold: Threshold) -> No
     submissions = ROOT / "fixtures" / path.parts[-3] / "submissions"
     missing = [name for name in threshold.wrong if name.startswith("wrong/") and not (submissions / name).is_dir()]
     assert not missing
-
-
-def test_transfer_learning_has_its_thresholds() -> None:
-    found = {threshold.name for path, threshold in STORED if path.parts[-3] == "transfer_learning"}
-    assert {"The gap after one epoch", "The gap after two epochs"} <= found

@@ -179,33 +179,6 @@ def test_size_is_bounded(course: Examined) -> None:
     assert all(cell[-1]["text"] == "[output cut]\n" for cell in outputs(result.notebook)[:12])
 
 
-FIDELITY: Final = [
-    "print", "both_streams", "carriage_returns", "ansi", "unicode", "numpy_warning", "long_list", "array", "display_id",
-    "display_between_prints", "html", "markdown_latex_json", "svg", "image_with_width", "repr_with_metadata", "inline",
-    "figure", "error_chain", "syntax_error", "command", "bash", "await_result",
-]  # fmt: skip
-"""Cells of each kind, of those that the notebook runner is compared with."""
-
-
-@pytest.mark.long
-def test_outputs_of_stock_kernel(course: Examined) -> None:
-    pytest.importorskip("ipykernel", reason="the stock kernel is what we compare with")
-    pytest.importorskip("nbclient")
-    from tests.sandbox.notebooks.test_fidelity import compare
-    from tests.support.fidelity_cells import CELLS
-    from tests.support.stock_kernel import outputs_of
-
-    before = [
-        "import sys\nimport numpy as np\nimport base64\nfrom IPython.display import *",
-        CELLS["image"],
-        CELLS["repr_html"],
-    ]
-    sources = [*before, *(CELLS[name] for name in FIDELITY)]
-    ours = outputs(graded(course, {"a.ipynb": work(*sources)}).notebook)
-    for name, stock, found in zip(FIDELITY, outputs_of(sources)[3:], ours[3:], strict=True):
-        compare(name, stock, found)
-
-
 # --- made of what a box could claim, without one
 
 

@@ -27,7 +27,7 @@ LIMITS = {
     "call_s": "test_endings.py::test_a_hang_costs_its_time_limit_and_no_more "
     "examiner/test_grading.py::test_a_hang_costs_one_test",
     "test_s": "examiner/test_session.py::test_questions_of_one_test_share_its_time",
-    "submission_s": "examiner/test_grading.py::test_submission_that_uses_up_its_time",
+    "submission_s": "examiner/test_session.py::test_only_the_time_of_boxes_counts",
     "memory_mib": "test_bombs.py::test_a_memory_bomb_is_stopped test_bombs.py::test_shared_memory_counts "
     "test_bombs.py::test_many_processes_each_below_the_limit_count_together "
     "test_bombs.py::test_memory_shared_with_children_counts_once "

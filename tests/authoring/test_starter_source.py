@@ -1,5 +1,6 @@
 """Solutions are taken out of one source: the markers of nbgrader and otter; the starter as notebook and as module."""
 
+import json
 from pathlib import Path
 
 import nbformat
@@ -53,13 +54,13 @@ def test_marked_lines(source: str, starter: str) -> None:
         ("# BEGIN SOLUTION\n# END HIDDEN TESTS", "line 2: END HIDDEN TESTS"),
     ],
 )
-def test_a_marker_without_its_partner_is_said(source: str, said: str) -> None:
+def test_unbalanced_marker(source: str, said: str) -> None:
     with pytest.raises(Unbalanced, match=said):
         stripped(source)
 
 
 @given(st.lists(st.sampled_from(["x = 1", "", "    y = 2", "# text", "print('SOLUTION')"])))
-def test_text_without_markers_stays(lines: list[str]) -> None:
+def test_text_without_markers(lines: list[str]) -> None:
     text = "\n".join(lines)
     assert stripped(text) == (text, False)
 
@@ -91,7 +92,7 @@ def cells(pairs: list[tuple[str, str]]) -> list[Cell]:
     return [Cell(kind, source, number) for number, (kind, source) in enumerate(pairs, 1)]
 
 
-def test_the_sections_of_otter() -> None:
+def test_sections_of_otter() -> None:
     assert [(c.kind, c.source) for c in without_solutions(cells(OTTER))] == [
         ("markdown", "# Title"),
         ("markdown", "How many?"),
@@ -102,13 +103,13 @@ def test_the_sections_of_otter() -> None:
         without_solutions(cells(OTTER[:6]))
 
 
-def test_solution_cells_of_nbgrader_without_markers() -> None:
-    solution = {"solution": True, "grade": False}
+def test_solution_cells_of_nbgrader() -> None:
+    solution: dict[str, object] = {"solution": True, "grade": False}
     made = without_solutions([Cell("code", "x = 1", 1, solution), Cell("markdown", "Because.", 2, solution)])
     assert [c.source for c in made] == ["# YOUR CODE HERE\n...", "*Your answer here.*"]
 
 
-def test_a_notebook_and_a_module_are_made_of_one_source(tmp_path: Path) -> None:
+def test_notebook_and_module_of_one_source(tmp_path: Path) -> None:
     course = write_course(tmp_path)
     assignment = course.assignment("sums")
     assert starter_from(assignment) is None
@@ -116,7 +117,7 @@ def test_a_notebook_and_a_module_are_made_of_one_source(tmp_path: Path) -> None:
     (assignment.folder / "source.py").write_text(source)
     made = starter_from(assignment)
     assert made is not None and set(made) == {"sums.ipynb", "solution.py"}
-    notebook = nbformat.reads(made["sums.ipynb"].decode(), as_version=4)
+    notebook = json.loads(made["sums.ipynb"])
     nbformat.validate(notebook)
     assert [c["source"] for c in notebook["cells"]] == ["# Sums\n\nAdd.", "%matplotlib inline\nx = ..."]
     assert made["solution.py"].decode().endswith("# %%\n# %matplotlib inline\nx = ...\n")
@@ -132,7 +133,7 @@ def test_a_notebook_and_a_module_are_made_of_one_source(tmp_path: Path) -> None:
         ("source.py", "### BEGIN SOLUTION", r"source.py: cell 1 of all cells, line 1: BEGIN"),
     ],
 )
-def test_a_source_that_cannot_be_taken_apart_is_said(tmp_path: Path, name: str, text: str, said: str) -> None:
+def test_invalid_source(tmp_path: Path, name: str, text: str, said: str) -> None:
     assignment = write_course(tmp_path).assignment("sums")
     (assignment.folder / name).write_text(text)
     with pytest.raises(CourseError, match=said):

@@ -133,7 +133,7 @@ def test_functions_classes_and_objects_of_the_student() -> None:
 
 
 def test_generators_go_on_where_they_were() -> None:
-    space = {"a": np.random.default_rng(1), "b": random.Random(1), "c": np.random.RandomState(1)}
+    space: dict[str, Any] = {"a": np.random.default_rng(1), "b": random.Random(1), "c": np.random.RandomState(1)}
     snapshot = Snapshot(space)
     first = [space["a"].random(), space["b"].random(), space["c"].random_sample()]
     snapshot.restore()
@@ -159,7 +159,7 @@ def test_models_of_torch() -> None:
 
 
 def test_what_is_too_large_is_left_alone_and_named() -> None:
-    space = {"big": np.zeros(1000), "small": np.zeros(2)}
+    space: dict[str, Any] = {"big": np.zeros(1000), "small": np.zeros(2)}
     snapshot = Snapshot(space, most_bytes=100)
     space["big"] += 1
     space["small"] += 1

@@ -1,22 +1,42 @@
-"""The stand-ins for `datasets` and `evaluate` behave as the packages do."""
+"""The stubs of libraries that own assignments put into a box behave as the libraries do."""
 
 import importlib
+import io
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
+from graders.transfer_learning.inside.asking import Pieces
+from graders.transfer_learning.inside.loaders import Loader
+from tests.support.own_assignments import ROOT
 from tests.support.table_rows import Rows
 
-pytestmark = pytest.mark.long  # the packages take seconds to import
+pytestmark = pytest.mark.long  # the packages take seconds to import, and a model is trained
 
-Inside = Callable[[str], Any]
-COLUMNS = {
+INSIDE = ROOT / "graders" / "adapting_transformers" / "inside"
+
+
+@pytest.fixture(scope="module")
+def inside() -> Iterator[Callable[[str], Any]]:
+    """Import a module of the folder; its package, which puts the stand-ins into their places, does not run."""
+    package = types.ModuleType("inside_adapting_transformers")
+    package.__path__ = [str(INSIDE)]
+    sys.modules[package.__name__] = package
+    yield lambda name: importlib.import_module(f"{package.__name__}.{name}")
+    for name in [name for name in sys.modules if name.partition(".")[0] == package.__name__]:
+        del sys.modules[name]
+
+
+COLUMNS: dict[str, list[Any]] = {
     "question": [f"is it {n % 3}" for n in range(11)],
     "answer": [n % 4 == 0 for n in range(11)],
     "length": [(7 * n) % 11 for n in range(11)],
@@ -100,7 +120,7 @@ def tensors(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_rows_and_columns_behave_as_in_datasets(inside: Inside) -> None:
+def test_datasets_rows_and_columns(inside: Callable[[str], Any]) -> None:
     stand_ins = inside("splits")
     datasets = importlib.import_module("datasets")
     datasets.disable_progress_bars()
@@ -115,7 +135,7 @@ def test_rows_and_columns_behave_as_in_datasets(inside: Inside) -> None:
                 assert seen(ours) == seen(datasets.DatasetDict(theirs))
 
 
-def test_programs_ask_the_libraries_to_be_quiet_in_many_ways(inside: Inside) -> None:
+def test_datasets_settings(inside: Callable[[str], Any]) -> None:
     """`datasets.logging` was missing, and with it everything that a file defines below."""
     real = {name: importlib.import_module(name) for name in ("datasets", "evaluate")}
     missing = []
@@ -135,7 +155,7 @@ def test_programs_ask_the_libraries_to_be_quiet_in_many_ways(inside: Inside) -> 
     assert missing == []
 
 
-def test_splits_are_named_as_in_datasets(inside: Inside) -> None:
+def test_datasets_split_names(inside: Callable[[str], Any]) -> None:
     data = inside("data")
     whole = data.load_dataset("google/boolq")
     train, rows = whole["train"].to_list(), len(whole["train"])
@@ -153,7 +173,7 @@ def test_splits_are_named_as_in_datasets(inside: Inside) -> None:
     assert 1 < len(drawn["test"]) < rows // 4
 
 
-def test_curves_of_any_number_of_panels_are_not_drawn(inside: Inside) -> None:
+def test_pictures_are_not_drawn(inside: Callable[[str], Any]) -> None:
     pyplot = importlib.import_module("matplotlib.pyplot")
     with inside("pictures").no_pictures():
         _, (one, two, three) = pyplot.subplots(1, 3, figsize=(9, 3))
@@ -164,20 +184,24 @@ def test_curves_of_any_number_of_panels_are_not_drawn(inside: Inside) -> None:
             axis.plot([1, 2]).set_label("loss")
 
 
-def test_what_is_drawn_is_as_large_and_repeats_by_its_seed(inside: Inside) -> None:
+def test_datasets_random_splits(inside: Callable[[str], Any]) -> None:
     datasets = importlib.import_module("datasets")
     for made in (inside("splits").Split(COLUMNS), datasets.Dataset.from_dict(COLUMNS)):
         first, again = (list(made.shuffle(seed=3)["length"]) for _ in "12")
         assert first == again != COLUMNS["length"] and sorted(first) == sorted(COLUMNS["length"])
-        for given, sizes in [({}, (8, 3)), ({"test_size": 0.1}, (9, 2)), ({"test_size": 4}, (7, 4))]:
-            split = made.train_test_split(**given, seed=1)
+        options: list[tuple[dict[str, float], tuple[int, int]]] = [
+            ({}, (8, 3)), ({"test_size": 0.1}, (9, 2)), ({"test_size": 4}, (7, 4)),
+        ]  # fmt: skip
+        for option, sizes in options:
+            split = made.train_test_split(**option, seed=1)
             assert (split["train"].num_rows, split["test"].num_rows) == sizes
             both = [*split["train"]["length"], *split["test"]["length"]]
             assert sorted(both) == sorted(COLUMNS["length"]) and both != COLUMNS["length"]
 
 
-def test_accuracy_counts_as_a_metric_of_evaluate_does(inside: Inside) -> None:
-    evaluate, datasets = importlib.import_module("evaluate"), importlib.import_module("datasets")
+def test_evaluate_accuracy(inside: Callable[[str], Any]) -> None:
+    evaluate: Any = importlib.import_module("evaluate")
+    datasets: Any = importlib.import_module("datasets")
 
     class Real(evaluate.Metric):  # type: ignore[misc]  # the package has no types
         def _info(self) -> Any:
@@ -202,3 +226,113 @@ def test_accuracy_counts_as_a_metric_of_evaluate_does(inside: Inside) -> None:
     for metric in (accuracy(), Real()):
         with pytest.raises(ValueError):
             metric.add_batch(predictions=[1, 0], references=[1])
+
+
+QUESTION, PASSAGE = "is the cat", "A dog, a zebra; in the house"
+CALLS: dict[str, Callable[[Any], Any]] = {
+    "one text": lambda tokenizer: tokenizer(PASSAGE),
+    "a pair": lambda tokenizer: tokenizer(QUESTION, PASSAGE),
+    "written separator": lambda tokenizer: tokenizer(f"{QUESTION} [SEP] {PASSAGE}"),
+    "cut and padded": lambda tokenizer: [
+        tokenizer(QUESTION, PASSAGE, truncation=how, max_length=length, padding="max_length")
+        for how in ("only_second", True)
+        for length in (8, 20)
+    ],
+    "a batch": lambda tokenizer: tokenizer([QUESTION, "it"], [PASSAGE, "dog"], padding=True),
+    "a batch of pairs": lambda tokenizer: tokenizer([(QUESTION, PASSAGE), ("it", "dog")], padding="longest"),
+    "empty texts": lambda tokenizer: (tokenizer(""), tokenizer("", PASSAGE)),
+    "encode": lambda tokenizer: tokenizer.encode(QUESTION, add_special_tokens=False),
+    "tokens": lambda tokenizer: tokenizer.tokenize(PASSAGE),
+    "ids of tokens": lambda tokenizer: tokenizer.convert_tokens_to_ids(["cat", "[SEP]", "zebra"]),
+    "decode": lambda tokenizer: tokenizer.decode(tokenizer(QUESTION, PASSAGE)["input_ids"]),
+    "without special tokens": lambda tokenizer: tokenizer.decode(
+        tokenizer(QUESTION)["input_ids"], skip_special_tokens=True
+    ),
+    "special ids": lambda tokenizer: [
+        tokenizer.pad_token_id, tokenizer.unk_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id,
+        tokenizer.mask_token_id, tokenizer.sep_token, tokenizer.pad_token, tokenizer.vocab_size, len(tokenizer),
+    ],
+}  # fmt: skip
+
+
+def test_tokenizer_ids(inside: Callable[[str], Any], tmp_path: Path) -> None:
+    hub = inside("hub")
+    transformers = importlib.import_module("transformers")
+    vocabulary = tmp_path / "vocab.txt"
+    vocabulary.write_text("\n".join([*hub.SPECIAL, *hub.WORDS]) + "\n", "utf-8")
+    real = transformers.BertTokenizer(vocab=str(vocabulary), model_input_names=["input_ids", "attention_mask"])
+    ours = hub.tokenizer()
+    with Rows() as row:
+        for name, call in CALLS.items():
+            with row(name):
+                assert plain(call(ours)) == plain(call(real))
+
+
+def plain(value: Any) -> Any:
+    """Encodings as dicts."""
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    return dict(value) if hasattr(value, "keys") else value
+
+
+WORDS = ["le", "chat", "noir", "dort", "dans", "la", "maison", "une", "petite", "souris", "mange", "du", "fromage"]
+BLANKS = st.sampled_from([" ", "  ", "\t", "\n", "▁", " ▁"])
+
+
+@pytest.fixture(scope="module")
+def real() -> Any:
+    """A model whose pieces are the words."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([" ".join(WORDS)] * 20),
+        model_writer=model,
+        model_type="word",
+        vocab_size=40,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+ENCODINGS: dict[str, Callable[[Any, str], Any]] = {
+    "encode": lambda model, text: model.encode(text, out_type=str),
+    "encode_as_pieces": lambda model, text: model.encode_as_pieces(text),
+    "EncodeAsPieces": lambda model, text: model.EncodeAsPieces(text),
+    "Encode": lambda model, text: model.Encode(text, out_type=str),
+}
+DECODINGS: dict[str, Callable[[Any, list[str]], Any]] = {
+    "decode": lambda model, pieces: model.decode(pieces),
+    "decode_pieces": lambda model, pieces: model.decode_pieces(pieces),
+    "DecodePieces": lambda model, pieces: model.DecodePieces(pieces),
+    "Decode": lambda model, pieces: model.Decode(pieces),
+}
+
+
+@given(st.lists(st.tuples(st.sampled_from(WORDS), BLANKS), max_size=6), st.sampled_from(["", " ", "▁"]))
+def test_sentencepiece_encodes(real: Any, words: list[tuple[str, str]], before: str) -> None:
+    text = before + "".join(word + blank for word, blank in words)
+    for encode in ENCODINGS.values():
+        assert encode(Pieces(), text) == encode(real, text)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=6))
+def test_sentencepiece_decodes(real: Any, words: list[str]) -> None:
+    pieces = [f"▁{word}" for word in words]
+    for decode in DECODINGS.values():
+        assert decode(Pieces(), pieces) == decode(real, pieces) == " ".join(words)
+
+
+def test_loader() -> None:
+    items = [(torch.arange(n, n + 3), torch.tensor(n)) for n in range(5)]
+
+    def collate(some: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.stack([x for x, _ in some], dim=1), torch.stack([y for _, y in some])
+
+    dataset: Any = items
+    real: Any = torch.utils.data.DataLoader(dataset, batch_size=2, collate_fn=collate)
+    ours = Loader([collate(items[start : start + 2]) for start in (0, 2, 4)])
+    assert (len(ours), len(ours.dataset), ours.batch_size) == (len(real), len(real.dataset), real.batch_size)
+    for _ in range(2):  # a loader begins again each time
+        for (x, y), (real_x, real_y) in zip(ours, real, strict=True):
+            assert torch.equal(x, real_x) and torch.equal(y, real_y)
