@@ -25,7 +25,8 @@ def test_private_parts_exist(request: pytest.FixtureRequest) -> None:
     state = getattr(item.session, "_setupstate", None)
     protocol: Any = getattr(pytest_internals, "runtestprotocol", None)
     made = inspect.signature(type(item).__init__).parameters
-    taken_down = inspect.signature(state.teardown_exact).parameters if hasattr(state, "teardown_exact") else {}
+    teardown = getattr(state, "teardown_exact", None)
+    taken_down = inspect.signature(teardown).parameters if teardown else {}
     there = {
         "Function._fixtureinfo": hasattr(item, "_fixtureinfo"),
         "FuncFixtureInfo.name2fixturedefs": isinstance(item._fixtureinfo.name2fixturedefs, dict),

@@ -93,7 +93,7 @@ class Load:
 
 def session(answer: Answer, *ends: Exception) -> tuple[BoxSession, Source]:
     source = Source(answer)
-    return BoxSession(source, Load(*ends), Limits()), source  # type: ignore[arg-type]
+    return BoxSession(source, Load(*ends), Limits()), source  # type: ignore[arg-type]  # fakes
 
 
 def fine(op: str, fields: dict[str, Any]) -> Any:
@@ -121,7 +121,12 @@ def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: now[0])
     made, source = session(fine)
     take = source.take
-    source.take = lambda: (now.append(now.pop() + 1000.0), take())[1]  # type: ignore[method-assign,func-returns-value]
+
+    def take_late() -> Any:
+        now[0] += 1000.0
+        return take()
+
+    monkeypatch.setattr(source, "take", take_late)
     made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
     assert made.ask("get") == "get"
     assert made.counted_s == 0.0 and made.submission_left_s == Limits().submission_s
@@ -161,7 +166,7 @@ def test_second_try_costs_no_time() -> None:
 
 
 @pytest.mark.parametrize("opened", [False, True], ids=["asked", "opened for its files"])
-def test_load_time_is_not_test_time(opened: bool) -> None:
+def test_load_time_is_not_test_time(opened: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests of answers open the box without a question: a slow load cost them their answer at the first try."""
     made, source = session(fine)
 
@@ -169,7 +174,7 @@ def test_load_time_is_not_test_time(opened: bool) -> None:
         source.boxes[-1].counted_s += 20.0
         return LoadReport()
 
-    made._loader.load = load  # type: ignore[method-assign]
+    monkeypatch.setattr(made._loader, "load", load)
     made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
     if opened:
         made.open()
@@ -337,7 +342,7 @@ def test_box_for_each_kind_of_test() -> None:
     """One box serves tests in a row that need the same, or less."""
     plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
     on_gpu = OnGpu(gpus)
-    made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (None, 0, 0, 100, 50, None, None, 100):
         made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
         assert made.ask("get") == "get"
@@ -349,7 +354,7 @@ def test_box_for_each_kind_of_test() -> None:
 
 def test_nondeterministic_gpu_test_gets_own_box() -> None:
     gpus = Gpus(*[gpu("L4", 5)] * 3)
-    made = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]
+    made = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]  # fakes
     for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
         made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=need)
         made.ask("get")
@@ -365,7 +370,7 @@ def test_nondeterministic_gpu_test_gets_own_box() -> None:
 def test_of_two_gpus_the_later_is_named() -> None:
     gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
     on_gpu = OnGpu(gpus)
-    made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (0, 100):
         made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
         made.ask("get")

@@ -47,7 +47,7 @@ def test_too_much_memory_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Usage:
         ru_maxrss = property(lambda self: next(highest))
 
-    monkeypatch.setattr(harness.resource, "getrusage", lambda who: Usage())
+    monkeypatch.setattr("resource.getrusage", lambda who: Usage())
     with pytest.raises(TooLarge, match="1024 MiB"):
         run(of(lambda data: None), b"")
 

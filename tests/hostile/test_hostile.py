@@ -174,18 +174,7 @@ FAMILIES = {
     "persist", "privilege", "process", "protocol", "read", "record",
 }  # fmt: skip
 EXPECTED = [
-    "test_number",
-    "test_array",
-    "test_text",
-    "test_table",
-    "test_comparison_without_care",
-    "test_change_in_place",
-    "test_object",
-    "test_every_item",
-    "test_answer",
-    "test_formula",
-    "test_reading",
-    "test_search",
-    "test_attribute",
-    "test_hidden",
+    *("test_number", "test_array", "test_text", "test_table", "test_comparison_without_care", "test_change_in_place"),
+    *("test_object", "test_every_item", "test_answer", "test_formula", "test_reading", "test_search"),
+    *("test_attribute", "test_hidden"),
 ]

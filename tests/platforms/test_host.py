@@ -9,7 +9,7 @@ import pytest
 from tests.support.words_course import SECRET, hand_in, write_course
 from viva.config import load_course
 from viva.model import Limits, Tier, system
-from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.transport import loopback
@@ -36,17 +36,10 @@ def test_nobody_listens_on_linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setattr(loopback.Listener, "__init__", refuse)
     course = load_course(write_course(tmp_path))
     with ExaminerProcess(course, course.assignment("words"), SECRET.encode(), BoxOptions(Tier.T0)) as examiner:
-        assert (
-            examiner.grade(
-                GradeRequest(open_submission(hand_in(tmp_path / "mine"), "mine"), GradeOptions())
-            ).score.earned
-            > 0
-        )
-    for fork_server in (True, False):
-        with (
-            ForkServer.start(Tier.T0, preload=[], with_fork_server=fork_server) as fork_server,
-            fork_server.spawn(Limits()) as box,
-        ):
+        request = GradeRequest(open_submission(hand_in(tmp_path / "mine"), "mine"))
+        assert examiner.grade(request).score.earned > 0
+    for forks in (True, False):
+        with ForkServer.start(Tier.T0, preload=[], with_fork_server=forks) as server, server.spawn(Limits()) as box:
             assert box.alive and box._socket.family == socket.AF_UNIX
 
 

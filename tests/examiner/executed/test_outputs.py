@@ -135,7 +135,7 @@ def test_no_room() -> None:
 
 
 def test_a_cell_has_a_limit_of_its_own() -> None:
-    many = [{"output_type": "stream", "name": "stdout", "text": "x" * 100_000}] * 30
+    many: list[object] = [{"output_type": "stream", "name": "stdout", "text": "x" * 100_000}] * 30
     found, size = checked(many, 1, 100 << 20)
     assert found[-1] == NOTE and MOST_OF_CELL - 100_200 < size <= MOST_OF_CELL
 

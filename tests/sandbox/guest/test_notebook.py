@@ -11,12 +11,16 @@ from tests.support.bare_worker import Forker, Worker, shown, text_of
 
 
 @pytest.fixture(params=["plain", "shell"])
-def runner(request: pytest.FixtureRequest) -> Worker:
+def runner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Worker:
     """Both ways to run cells; the shell is forced by a cell that needs it."""
     worker: Worker = request.getfixturevalue({"plain": "worker", "shell": "shell_worker"}[request.param])
     if request.param == "shell":
         run = worker.notebook
-        worker.notebook = lambda *sources, **fields: run(*sources, "%time None", **fields)[:-1]  # type: ignore[method-assign]
+
+        def run_in_shell(*sources: str, **fields: Any) -> list[dict[str, Any]]:
+            return run(*sources, "%time None", **fields)[:-1]
+
+        monkeypatch.setattr(worker, "notebook", run_in_shell)
     return worker
 
 

@@ -198,9 +198,9 @@ class LyingFloat(float):
     def _lie(self, *_: Any) -> float:
         return 99.0
 
-    __float__ = __pos__ = __abs__ = __sub__ = __rsub__ = __round__ = __getnewargs__ = _lie  # type: ignore[assignment]
+    __float__ = __pos__ = __abs__ = __sub__ = __rsub__ = __round__ = __getnewargs__ = _lie  # type: ignore[assignment]  # lies
 
-    @property  # type: ignore[misc]
+    @property  # type: ignore[misc]  # a lie
     def __class__(self) -> type:
         return int
 
@@ -270,7 +270,7 @@ class LyingDict(dict[Any, Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(["lie"])
 
-    keys = __iter__  # type: ignore[assignment]
+    keys = __iter__  # type: ignore[assignment]  # a lie
 
     def __getitem__(self, key: Any) -> Any:
         return "lie"
@@ -475,7 +475,7 @@ class TestTorch:
     def test_lying_tensor(self) -> None:
         torch = self.torch
 
-        class Lying(torch.Tensor):  # type: ignore[misc, name-defined]
+        class Lying(torch.Tensor):  # type: ignore[misc, name-defined]  # imported late
             @classmethod
             def __torch_function__(cls, *_: Any, **__: Any) -> Any:
                 return torch.full((2,), 99.0)

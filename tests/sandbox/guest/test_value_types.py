@@ -76,7 +76,7 @@ class Lies:
 
     __pos__ = __str__ = __repr__ = __int__ = __float__ = __complex__ = __bytes__ = __iter__ = __len__ = _lie
     __eq__ = __add__ = __getitem__ = __index__ = __round__ = _lie
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python makes it unhashable
 
 
 def samples() -> Iterator[tuple[ValueType, Any]]:
@@ -113,7 +113,7 @@ def test_subclass_is_read_by_base_methods() -> None:
 
 def test_broken_fraction_stays_in_box() -> None:
     broken = Fraction(1, 2)
-    broken._denominator = 0  # type: ignore[attr-defined]
+    broken._denominator = 0  # type: ignore[attr-defined]  # no other way to break one
     assert TYPE_OF[Fraction].exact(broken) is KEEP
 
 
