@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.catalog_functions import catalog_function
 from viva.examiner import outcome
 from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import HIDDEN, NOT_LOADED, Outcome, judge
@@ -18,30 +19,9 @@ from viva.grading.signals import NeedsReview
 from viva.model import Entry, Status
 
 
-def function(
-    points: Fraction | int = 6,
-    cases: int = 1,
-    visibility: str = "visible",
-    hide_errors: str | None = None,
-    advice: str = "",
-) -> TestFunction:
-    made = TestFunction(
-        test_id="test_x.py::test_x",
-        name="A test.",
-        number="1",
-        points=Fraction(points),
-        visibility=visibility,
-        tags=(),
-        hide_errors=hide_errors,
-        depends=(),
-        gpu=None,
-        training=False,
-        timeout_s=None,
-        leaderboard=None,
-        advice=advice,
-    )
-    made.items = [None] * cases  # type: ignore[list-item]  # only counted
-    return made
+def function(points: Fraction | int = 6, cases: int = 1, **fields: Any) -> TestFunction:
+    """A test of so many cases, which are only counted."""
+    return catalog_function(points=Fraction(points), items=[None] * cases, **fields)
 
 
 def entry(outcomes: list[Outcome], points: Fraction | int = 6, **fields: Any) -> Entry:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.catalog_functions import catalog_function
 from viva.examiner.catalog import TestFunction
 from viva.examiner.training_groups import Plan, plan
 from viva.model.gpu import GpuNeed
@@ -14,20 +15,8 @@ from viva.model.gpu import GpuNeed
 def function(name: str, *, points: int = 1, training: bool = True, **how: Any) -> TestFunction:
     """A test of a file `test_it.py`, or of the file before `::`."""
     test_id = name if "::" in name else f"test_it.py::{name}"
-    made = TestFunction(
-        test_id=test_id,
-        name=name,
-        number="",
-        points=Fraction(points),
-        training=training,
-        tags=(),
-        hide_errors=None,
-        timeout_s=None,
-        leaderboard=None,
-        **{"depends": (), "gpu": None, "visibility": "visible", **how},
-    )
-    made.items.append(test_id)  # type: ignore[arg-type]  # in place of pytest's item, which only tells of its fixtures
-    return made
+    items = [test_id]  # in place of pytest's item, which only tells of its fixtures
+    return catalog_function(test_id=test_id, name=name, points=Fraction(points), training=training, items=items, **how)
 
 
 def names(functions: Sequence[TestFunction]) -> list[str]:

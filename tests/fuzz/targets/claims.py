@@ -10,8 +10,8 @@ import numpy as np
 from tests.fuzz.target import Target, expect, expect_disagreement
 from tests.fuzz.targets import wire as connection
 from tests.fuzz.targets.answers import ASKED
+from tests.support.catalog_functions import catalog_function
 from viva.adapters.unittests.suite_outcome import of_fixture, of_test
-from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import Outcome, describe
 from viva.examiner.points import exact_points, leader_value
 from viva.grading import agree
@@ -20,10 +20,7 @@ from viva.model.errors import StudentRaised
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.encoding import Encoder
 
-FUNCTION = TestFunction(
-    test_id="test_a.py::test_b", name="b", number="1", points=Fraction(2), visibility="visible", tags=(),
-    hide_errors=None, depends=(), gpu=None, training=False, timeout_s=None, leaderboard=None,
-)  # fmt: skip
+FUNCTION = catalog_function(points=Fraction(2))
 EXPECTED = (1.5, 3, "abc", True, None, [1, 2, 3], np.eye(3), {"a": 1, "b": [2.5]}, (1, "x"), {1, 2}, [[0, 1], [1, 1]])
 UP_TO = ((), ("polarity",), ("sign", "order"), ("spaces",))
 

@@ -50,15 +50,8 @@ def box(fork_server: ForkServer) -> Iterator[Box]:
 def request(sources: Sequence[str], path: str = "n.ipynb", kernel: str = "python", **fields: Any) -> dict[str, Any]:
     cells = [{"number": n, "source": textwrap.dedent(source).strip("\n")} for n, source in enumerate(sources, 1)]
     limits = {"timeout_s": 60.0, "cell_s": 20.0, "whole_s": 40.0, **fields}
-    return {
-        "op": "load_by_kernel",
-        "path": path,
-        "kernel": kernel,
-        "mode": "run",
-        "forbid": [],
-        "cells": cells,
-        **limits,
-    }
+    how = {"op": "load_by_kernel", "mode": "run", "forbid": []}
+    return {**how, "path": path, "kernel": kernel, "cells": cells, **limits}
 
 
 def run(box: Box, *sources: str, **fields: Any) -> Cells:
@@ -124,19 +117,6 @@ def test_errors_have_the_students_lines_and_cost_only_their_cell(box: Box) -> No
     assert call(box, "later") == 5
 
 
-def test_await_display_ids_and_figures(box: Box) -> None:
-    cells = run(
-        box,
-        "import asyncio\ntask = asyncio.ensure_future(asyncio.sleep(0, 'slept'))",
-        "await task",
-        "h = display('first', display_id=True)",
-        "h.update('second')",
-        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);",
-    )
-    assert texts(cells[1]) == ["'slept'"] and texts(cells[2]) == ["'second'"]
-    assert cells[4]["outputs"][0]["data"]["image/png"].startswith("iVBOR")
-
-
 def test_two_notebooks_are_two_programs(box: Box) -> None:
     run(box, "x = 1\ndef f():\n    return x", path="a.ipynb")
     cells = run(box, "x = 2\ndef g():\n    return x", "'f' in globals()", path="b.ipynb")
@@ -179,11 +159,6 @@ def test_a_kernel_that_dies_ends_the_box(box: Box, end: str) -> None:
 def test_exit_ends_its_cell(box: Box) -> None:
     cells = run(box, "exit()", "import sys\nsys.exit(2)", "x = 1\nx")
     assert cells[2]["status"] == "ok" and texts(cells[2]) == ["1"]
-
-
-def test_memory_is_limited_as_ever(box: Box) -> None:
-    [cell] = run(box, "import numpy as np\nx = np.ones(2 << 30, dtype='u1')")
-    assert cell["status"] == "raised" and cell["raised"]["limit"] == "memory"
 
 
 def test_the_client_may_be_killed_and_nothing_is_forged(box: Box) -> None:
@@ -275,8 +250,3 @@ def test_a_kernel_of_another_language_puts_out_its_cells(shouting: str) -> None:
         assert texts(cells[0]) == ["HELLO", "5"] and texts(cells[3]) == ["AGAIN", "5"]
         assert cells[1]["raised"]["type"] == "Unheard" and cells[1]["raised"]["message"] == "say it louder"
         assert box.ask("names", timeout_s=5) == {"ok": []}
-
-
-def test_a_kernel_that_is_not_installed_is_named(box: Box) -> None:
-    reply: Any = box.ask(**request(["1"], kernel="no_such_kernel"))
-    assert "no_such_kernel" in reply["raised"]["message"]

@@ -168,14 +168,10 @@ def functions(path: Path) -> list[ast.FunctionDef]:
 
 ROOM = [path for path in sorted(HERE.glob("test_*.py")) if path != Path(__file__)]
 BOXES = {"fork_server", "program", "own_fork_server", "victim", "attacker", "gpus", "torch_fork_server"}
-ABOUT_THE_PLAN = {
-    "test_only_a_wish_for_a_gpu_changes_the_plan",
-    "test_without_a_gpu_nothing_new_is_said_to_the_fork_server",
-}
 
 
 @pytest.mark.parametrize("path", ROOM, ids=lambda path: path.stem)
 def test_every_test_of_this_folder_uses_a_box(path: Path) -> None:
     """Otherwise it would not be run in every tier."""
     for test in functions(path):
-        assert BOXES & {argument.arg for argument in test.args.args} or test.name in ABOUT_THE_PLAN, test.name
+        assert BOXES & {argument.arg for argument in test.args.args}, test.name
