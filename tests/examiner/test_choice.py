@@ -66,8 +66,8 @@ def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
     starter = course.root / "assignments" / course.assignments[0] / "starter"
     starter.mkdir()
     (starter / "solution.py").write_text(STARTER, "utf-8")
-    with Examined(course) as made:
-        yield made
+    with Examined(course) as examiner:
+        yield examiner
 
 
 @pytest.mark.parametrize("name", SUBMISSIONS)

@@ -81,7 +81,7 @@ def examined(tmp_path: Path, stand_in: StandIn) -> Iterator[Examined]:
         machine_with_gpu() as (machine, _),
         Examined(course, BoxOptions(best_tier(), gpus=machine.gpus())) as made,
     ):
-        yield made
+        yield examiner
 
 
 def test_gpu_failing_check_costs_no_point(examined: Examined, stand_in: StandIn) -> None:

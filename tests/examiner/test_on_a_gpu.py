@@ -74,8 +74,8 @@ LARGE = "Not graded yet: this test needs a GPU with 40,000 MiB of memory, and th
 
 @pytest.fixture
 def machine_and_bus() -> Iterator[tuple[Machine, str]]:
-    with machine_with_gpu() as made:
-        yield made
+    with machine_with_gpu() as machine_and_bus:
+        yield machine_and_bus
 
 
 @pytest.fixture
@@ -95,8 +95,8 @@ def course_with(root: Path, gpus: Gpus, *, tests: str = TESTS, settings: str = "
 
 @pytest.fixture
 def examined(tmp_path: Path, gpus: Gpus) -> Iterator[Examined]:
-    with course_with(tmp_path / "course", gpus) as made:
-        yield made
+    with course_with(tmp_path / "course", gpus) as examiner:
+        yield examiner
 
 
 def student(gpus: Gpus) -> str:

@@ -93,8 +93,8 @@ def examiner_fixture(**texts: str) -> Callable[[pytest.TempPathFactory], Iterato
 
     @pytest.fixture(scope="module")
     def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-        with Examined(write_course(tmp_path_factory.mktemp("examined"), **texts)) as made:
-            yield made
+        with Examined(write_course(tmp_path_factory.mktemp("examined"), **texts)) as examiner:
+            yield examiner
 
     return examined
 

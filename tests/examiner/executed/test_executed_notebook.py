@@ -93,8 +93,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
     settings = "limits: {load_s: 3, call_s: 1}\n"
     root = tmp_path_factory.mktemp("executed") / "course"
     written = write_course(root, tests=TESTS, key=KEY, preload="numpy, IPython", settings=settings)
-    with Examined(written, BoxOptions(best_tier(), notebooks=True)) as made:
-        yield made
+    with Examined(written, BoxOptions(best_tier(), notebooks=True)) as examiner:
+        yield examiner
 
 
 def graded(course: Examined, files: Files, options: GradeOptions | None = None) -> Graded:

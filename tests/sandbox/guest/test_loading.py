@@ -64,9 +64,9 @@ RAISING: dict[str, tuple[str, list[tuple[str, int]], list[str]]] = {
 def test_rest_after_errors(worker: Worker, what: str) -> None:
     source, errors, names = RAISING[what]
     report = worker.load(source)
-    found = [(error["type"], error["line"]) for error in report["errors"]]
-    assert [kind for kind, _ in found] == [kind for kind, _ in errors]
-    assert what == "recursion" or found == errors  # which call was the last is not known
+    reported = [(error["type"], error["line"]) for error in report["errors"]]
+    assert [kind for kind, _ in reported] == [kind for kind, _ in errors]
+    assert what == "recursion" or reported == errors  # which call was the last is not known
     assert worker.ask("names") == names
 
 
