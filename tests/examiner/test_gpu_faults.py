@@ -79,7 +79,7 @@ def examined(tmp_path: Path, stand_in: StandIn) -> Iterator[Examined]:
     course = write_course(tmp_path / "course", tests=tests, key="", settings=settings, preload="numpy, torch")
     with (
         machine_with_gpu() as (machine, _),
-        Examined(course, BoxOptions(best_tier(), gpus=machine.gpus())) as made,
+        Examined(course, BoxOptions(best_tier(), gpus=machine.gpus())) as examiner,
     ):
         yield examiner
 

@@ -60,6 +60,6 @@ def test_seen_versions_are_pin_and_floor() -> None:
 
 
 def test_private_parts_in_one_module() -> None:
-    private = re.compile(r"\b_pytest\b|\._(setupstate|fixtureinfo|fixturemanager)\b")
+    private = re.compile(r"(from|import) _pytest\b|\._(setupstate|fixtureinfo|fixturemanager)\b")
     others = [path for path in ENGINE.rglob("*.py") if path != Path(pytest_internals.__file__)]
     assert [path.name for path in others if private.search(path.read_text("utf-8"))] == []
