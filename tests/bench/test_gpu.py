@@ -20,24 +20,19 @@ from viva.grading import agree, training, weight
 
 @weight(1)
 def test_before(student):
-    \"""Asked without a GPU.\"""
     agree(student.two(), 2)
-
 
 @weight(2)
 @pytest.mark.training
 @pytest.mark.gpu(memory_mib=16_000)
 def test_on_it(student):
-    \"""Asked with one.\"""
     for epoch in training.epochs(2, budget_s=9, name="real"):
         epoch.record(loss=3 - epoch.number)
     agree(student.two(), 2)
 
-
 @weight(4)
 @pytest.mark.gpu(memory_mib=40_000)
 def test_too_large(student):
-    \"""Asked nowhere.\"""
     agree(student.two(), 2)
 """
 RIGHT, WRONG = "def two(): return 2\n", "def two(): return 3\n"

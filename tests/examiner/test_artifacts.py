@@ -12,33 +12,27 @@ from safetensors.numpy import save
 from tests.support.course_of_texts import Examined, by_name, examiner_fixture, write_course
 from tests.support.editable_submission import zipped
 
-TESTS = '''
+TESTS = """
 from fractions import Fraction
 
 from viva.grading import artifacts, weight
 
 LABELS = [1, 0, 0, 1]
 
-
 @weight(2)
 def test_predictions(submission):
-    """Three of four rows or more."""
     given = artifacts.predictions(submission, "predictions.csv", len(LABELS), classes=["no", "yes"])
     assert artifacts.accuracy(given, LABELS) >= Fraction(3, 4), "Fewer than three of four rows are right."
 
-
 @weight(1)
 def test_checkpoint(submission):
-    """A head of two rows."""
     weights = artifacts.checkpoint(submission, "model.safetensors", shapes={"head": (2, 3)})
     assert weights["head"].sum() == 6, "The weights add up to something else."
 
-
 @weight(1)
 def test_bytes(submission):
-    """As they were handed in."""
     assert submission.read("model.safetensors")[8:9] == b"{"
-'''
+"""
 
 RIGHT = b"id,answer\n3,yes\n1,no\n0,yes\n2,no\n"
 WEIGHTS = save({"head": np.ones((2, 3), np.float32)})

@@ -12,21 +12,15 @@ from viva.examiner.boxes.choice import choice_of
 from viva.submissions.notebook_count import same_answers
 from viva.submissions.starter_code import Compared
 
-TESTS = '''
-from viva.grading import agree, weight
+TESTS = """
+from viva.grading import agree
 
-
-@weight(1)
 def test_double(student, key):
-    """Doubles."""
     agree(student.double(2), key.double(2))
 
-
-@weight(1)
 def test_triple(student, key):
-    """Triples."""
     agree(student.triple(2), key.triple(2))
-'''
+"""
 KEY = "def double(n): return 2 * n\ndef triple(n): return 3 * n\n"
 STARTER = '''"""Fill in."""
 

@@ -14,39 +14,32 @@ from viva.formats.results_json import results_of
 from viva.model import Status
 from viva.pipeline.process.settings import BoxOptions
 
-TESTS = '''\
+TESTS = """\
 import pathlib
 import pytest
 from viva.grading import agree, weight
 
 @weight(1)
 def test_without(student):
-    """Asked without a GPU."""
     agree(student.two(), 2)
-
 
 @weight(2)
 @pytest.mark.gpu
 def test_on_it(student):
-    """Asked with one."""
     agree(student.two(), 2)
-
 
 @weight(4)
 @pytest.mark.gpu
 def test_while_it_dies(student):
-    """Asked with one that dies meanwhile."""
     agree(student.two(), 2)
     pathlib.Path(FAULT).write_text("no start", "utf-8")
     agree(student.start(), 2)
 
-
 @weight(8)
 @pytest.mark.gpu(nondeterministic="the sums of the answer are in any order")
 def test_modes(student):
-    """Deterministic only where the test asks for it."""
     agree(student.mode(), 0)
-'''
+"""
 STUDENT = """\
 import torch
 

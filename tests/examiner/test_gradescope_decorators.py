@@ -7,44 +7,33 @@ from gradescope_utils.autograder_utils.decorators import (
     hide_errors, leaderboard, number, partial_credit, tags, visibility, weight,
 )
 
-
 @weight(2)
 @number("1.1")
 @tags("one", "two")
 def test_weighed(student):
-    """A test with a weight."""
     assert student.value() == 1
-
 
 @partial_credit(4)
 def test_parts(student, set_score=None):
-    """Some of the points."""
     set_score(student.value())
-
 
 @partial_credit(4)
 def test_too_many(student, set_score=None):
-    """More points than there are."""
     set_score(99)
-
 
 @partial_credit(4)
 def test_never_set(student, set_score=None):
     """Points that are never given are all given, as for any test that passes."""
 
-
 @leaderboard("speed", "asc")
 @weight(1)
 def test_leader(student, set_leaderboard_value=None):
-    """A place on the leaderboard."""
     set_leaderboard_value(float(student.value()))
-
 
 @weight(1)
 @visibility("hidden")
 @hide_errors("No words.")
 def test_hidden(student):
-    """Not shown."""
     assert student.value() == 2
 '''
 

@@ -24,90 +24,65 @@ TESTS = '''
 import pytest
 from viva.grading import agree, hide_errors, leaderboard, needs_review, number, partial_credit, visibility, weight
 
-
 @number("1")
 @weight(2)
 def test_double(student, key):
     """Twice a number."""
     agree(student.double(4), key.double(4))
 
-
 @pytest.mark.depends("test_double")
 @weight(1)
 def test_after_double(student, key):
-    """Asked only if the doubles are right."""
     agree(student.double(student.triple(1)), 6)
-
 
 @number("2")
 @weight(2)
 def test_triple(student, key):
-    """Three times a number."""
     agree(student.triple(4), key.triple(4))
-
 
 @weight(3)
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_counts(student, key, n):
-    """Count to a number."""
     agree(student.count(n), key.count(n))
-
 
 @partial_credit(4)
 def test_parts(student, set_score):
-    """Some of the points."""
     set_score(sum(student.double(n) == 2 * n for n in (0, 1, 2, 3)))
-
 
 @pytest.fixture(scope="module")
 def model(student):
     return student.Model.keep(2)
 
-
 @weight(1)
 def test_model_first(model):
-    """The model, made once for two tests."""
     agree(model.forward(1), 3)
-
 
 @weight(1)
 def test_model_again(model):
-    """The same model."""
     agree(model.forward(2), 4)
-
 
 @weight(1)
 @pytest.mark.gpu
 def test_on_a_gpu(student):
-    """Needs what is not here."""
     agree(student.double(1), 2)
-
 
 @weight(2)
 def test_prose(submission):
-    """In your own words."""
     needs_review(submission.written["2.1"], rubric="2.1")
-
 
 @weight(1)
 @hide_errors("Look again at the lecture on strings.")
 def test_text(student):
-    """A text, and no hints."""
     agree(student.text(), "right")
-
 
 @weight(1)
 def test_form(student):
-    """The author expected a text and used it as one."""
     assert student.form().upper() == "FORM"
-
 
 @weight(1)
 @leaderboard("speed")
 def test_race(student, set_leaderboard_value):
-    """A number for the leaderboard."""
     set_leaderboard_value(student.double(21))
-
 
 @weight(1)
 @visibility("hidden")
@@ -123,10 +98,8 @@ KEY = """
 def double(n):
     return 2 * n
 
-
 def triple(n):
     return 3 * n
-
 
 def count(n):
     return list(range(1, n + 1))
@@ -136,22 +109,17 @@ RIGHT = """
 def double(n):
     return 2 * n
 
-
 def triple(n):
     return 3 * n
-
 
 def count(n):
     return list(range(1, n + 1))
 
-
 def text():
     return "right"
 
-
 def form():
     return "form"
-
 
 class Model:
     def __init__(self, size):
@@ -367,29 +335,21 @@ FAULTY = '''
 """Tests that are wrong themselves."""
 from viva.grading import agree, visibility, weight
 
-
 @weight(1)
 def test_broken(student, key):
-    """Raises before anything was asked."""
     key.nothing()
-
 
 @weight(1)
 def test_key(student, key):
-    """The key raises."""
     agree(key.fails(), student.double(1))
-
 
 @weight(1)
 @visibility("hidden")
 def test_hidden_and_broken(student):
-    """Raises as well."""
     raise RuntimeError("the answer is 42")
-
 
 @weight(1)
 def test_sound(student):
-    """Nothing wrong here."""
     agree(student.double(1), 2)
 '''
 

@@ -15,36 +15,27 @@ pytestmark = pytest.mark.long
 
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
-TESTS = '''
+TESTS = """
 import numpy as np
-from viva.grading import agree, number, weight
+from viva.grading import agree, number
 
-
-@weight(1)
 @number("1")
 def test_mean(student, key, rng):
-    """The mean of an array."""
     values = rng.normal(size=5)
     agree(student.mean(values), key.mean(values))
 
-
-@weight(1)
 @number("2")
 def test_widget(student):
-    """The slider's value is what a listener hears."""
     slider = student.Slider.keep(3)
     slider.move(7)
     agree(slider.position, 7)
 
-
-@weight(1)
 @number("3")
 def test_cells(submission):
-    """The first cell shows a table, the second prints."""
     first, second = submission.cells[:2]
     assert first.shown == ["table"] and first.outputs[0]["data"]["text/html"] == "<table></table>"
     assert second.printed == "hello\\n" and second.status == "ok" and "print" in second.source
-'''
+"""
 KEY = "def mean(values): return sum(values) / len(values)\n"
 CELLS = [
     """class Table:

@@ -19,10 +19,8 @@ from viva.model import Score, Status
 KEY = """
 import numpy as np
 
-
 def double(x):
     return 2 * np.asarray(x)
-
 
 def shout(text):
     return text.upper()
@@ -38,59 +36,44 @@ from viva.grading import agree, leaderboard, visibility, weight
 SECRET = "canary-of-the-hidden-test"
 NUMBERS = [271828.25, 314159.5]
 
-
 @pytest.fixture(scope="session")
 def kept(student):
     return []
 
-
 @weight(1)
 def test_double(student, key, rng):
-    """Twice."""
     x = rng.normal(size=3)
     agree(student.double(x), key.double(x))
 
-
 @weight(1)
 def test_shout(student, key):
-    """Loud."""
     agree(student.shout("abc"), key.shout("abc"))
-
 
 @weight(1)
 @visibility("hidden")
 def test_hidden_double(student, key):
-    """More numbers."""
     agree(student.double(NUMBERS), key.double(NUMBERS))
-
 
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("text", [SECRET, SECRET + " again"])
 def test_hidden_shout(student, key, text):
-    """More texts."""
     agree(student.shout(text), key.shout(text))
-
 
 @weight(1)
 @visibility("hidden")
 @leaderboard("loudness")
 def test_hidden_race(student, set_leaderboard_value):
-    """A hidden number for the leaderboard."""
     set_leaderboard_value(student.shout(SECRET))
-
 
 @weight(1)
 @pytest.mark.depends("test_hidden_first")
 def test_visible_after_hidden(student, key):
-    """Asked after a hidden question, and shown."""
     agree(student.shout("abc"), key.shout("abc"))
-
 
 @weight(0)
 @visibility("hidden")
 def test_hidden_first(student):
-    """Asked before a visible one; passes whatever the answer is."""
     with contextlib.suppress(Exception):
         student.double(NUMBERS)
     with contextlib.suppress(Exception):
@@ -100,10 +83,8 @@ def test_hidden_first(student):
 HONEST = """
 import numpy as np
 
-
 def double(x):
     return 2 * np.asarray(x)
-
 
 def shout(text):
     return text.upper()
@@ -148,7 +129,6 @@ ADAS = {
 LOOKS_AROUND = """
 import builtins, gc, json, numpy, os, sys, tempfile
 
-
 def found():
     seen = [vars(m).get("MARK") for m in list(sys.modules.values()) if hasattr(m, "__dict__")]
     seen += [os.environ.get("MARK"), getattr(builtins, "MARK", None), getattr(sys, "MARK", None)]
@@ -157,10 +137,8 @@ def found():
     seen += [t for t in gc.get_objects() if isinstance(t, dict) and "MARK" in t and t is not globals()][:3]
     return [repr(s) for s in seen if "ada" in repr(s)]
 
-
 def double(x):
     raise ValueError(found() + [numpy.geterr(), numpy.get_printoptions()])
-
 
 def shout(text):
     return found()

@@ -17,52 +17,41 @@ from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
 
 KEY = "def device():\n    return 'cuda'\n"
-TESTS = '''\
+TESTS = """\
 import pytest
 from viva.grading import agree, visibility, weight
 
 @weight(1)
 def test_before(student):
-    """Asked without a GPU."""
     agree(student.sees(), False)
-
 
 @weight(2)
 @pytest.mark.gpu
 def test_on_it(student):
-    """Asked with one."""
     agree(student.sees(), True)
     agree(student.sees(), True)
-
 
 @weight(4)
 @pytest.mark.gpu(memory_mib=16_000)
 def test_large(student):
-    """Asked with one that is large enough."""
     agree(student.sees(), True)
-
 
 @weight(8)
 @pytest.mark.gpu(memory_mib=40_000)
 def test_too_large(student):
-    """Asked nowhere."""
     agree(student.sees(), True)
-
 
 @weight(16)
 @visibility("hidden")
 @pytest.mark.gpu
 def test_hidden(student):
-    """Asked at the end."""
     agree(student.sees(), True)
-
 
 @weight(32)
 @visibility("hidden")
 def test_after(student):
-    """Asked without a GPU again."""
     agree(student.sees(), False)
-'''
+"""
 STUDENT = """\
 import os
 

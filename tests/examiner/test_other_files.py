@@ -21,59 +21,35 @@ from viva.config import Course
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
 
-TESTS = '''
-from viva.grading import agree, agree_number, visibility, weight
+TESTS = """
+from viva.grading import agree, agree_number, visibility
 
-
-@weight(1)
 def test_double(student, key):
-    """In the main file."""
     agree(student.double(2), key.double(2))
 
-
-@weight(1)
 def test_triple(student, key):
-    """Beside it."""
     agree(student.triple(2), key.triple(2))
 
-
-@weight(1)
 def test_hang(student):
-    """Costs a box."""
     agree(student.hang(), 1)
 
-
-@weight(1)
 def test_triple_again(student, key):
-    """Beside it, in a fresh box."""
     agree(student.triple(3), key.triple(3))
 
-
-@weight(1)
 def test_module(submission, key):
-    """A file by its name."""
     agree(submission.module("extra").triple(2), key.triple(2))
 
-
-@weight(1)
 def test_answer(submission):
-    """An answer in a file of its own."""
     agree_number(submission.answers["1.1"], 7)
 
-
-@weight(1)
 def test_optional_answer(submission):
-    """An answer that may be left out."""
     assert "1.1" in submission.answers and submission.answers.get("1.1") == 7
     assert "9.9" not in submission.answers and submission.answers.get("9.9", "none") == "none"
 
-
-@weight(1)
 @visibility("hidden")
 def test_hidden(student):
-    """Asks for what no file defines."""
     agree(student.nowhere("a hidden word"), 1)
-'''
+"""
 KEY = "def double(n): return 2 * n\ndef triple(n): return 3 * n\n"
 MAIN = "def double(n): return 2 * n\n"
 PASSED = {"test_double": "passed"}
@@ -191,15 +167,12 @@ def test_preferring_a_file(tmp_path: Path, encoding: str) -> None:
     assert source.status.value == "passed", source.message
 
 
-STARTED_TESTS = '''
-from viva.grading import agree, weight
+STARTED_TESTS = """
+from viva.grading import agree
 
-
-@weight(1)
 def test_double(student, key):
-    """Doubles."""
     agree(student.double(2), key.double(2))
-'''
+"""
 STARTED_KEY = "def double(n): return 2 * n\n"
 STARTER = "def double(n):\n    raise NotImplementedError\n"
 MUCH = "\n".join(f"def helper_{n}(x):\n    return x + {n}" for n in range(4000))

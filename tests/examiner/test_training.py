@@ -23,7 +23,6 @@ INSIDE = '''\
 import random
 import numpy as np
 
-
 class Walk:
     """Takes random steps, of the module's random numbers and of numpy's."""
 
@@ -34,23 +33,20 @@ class Walk:
         self.place = self.step(self.place) + np.random.normal(size=3) + random.random()
         return self.place
 
-
 def start(step, seed):
     random.seed(seed)
     np.random.seed(seed)
     return Walk(step)
 
-
 def snapshot(walk):
     return {"place": walk.place, "numpy": np.random.get_state(), "python": random.getstate()}
-
 
 def restore(walk, state):
     walk.place = np.array(state["place"])
     np.random.set_state(state["numpy"])
     random.setstate(state["python"])
 '''
-TESTS = '''\
+TESTS = """\
 from functools import partial
 from pathlib import Path
 
@@ -60,7 +56,6 @@ import pytest
 from viva.grading import number, training, visibility
 
 BUDGET = Path(__file__).parents[2] / "budget.txt"  # beside the graders, for a changed test would be another test
-
 
 def train(student, inside, take, give, seed=1, **how):
     walk = inside.start.keep(student.step, seed)
@@ -73,27 +68,21 @@ def train(student, inside, take, give, seed=1, **how):
         epoch.record(place=np.sum(walk.train()) + order.random())
     return epochs
 
-
 @pytest.mark.training
 @number("1")
 def test_it_walks(student, inside):
-    """It walks."""
     for seed in (1, 2):
         train(student, inside, inside.snapshot, inside.restore, name="walk", curve=seed == 2, seed=seed)
 
-
 @number("2")
 def test_own_words(student, inside):
-    """The student's own words are kept."""
     assert train(student, inside, student.save, student.load, name="own").reached
-
 
 @number("3")
 @visibility("after_published")
 def test_hidden(student, inside):
-    """It is hidden."""
     train(student, inside, inside.snapshot, inside.restore, name="secret")
-'''
+"""
 STEP = "def step(place): return place / 2\n"
 HONEST = STEP + "def save(walk): return walk.place\ndef load(walk, state): walk.place = state\n"
 LONG, SHORT = "100", "0.000001"
@@ -203,16 +192,14 @@ def step(place):
 
 
 CURVE_KEY = "def slope(step):\n    return 0.0\n"
-CURVE_TESTS = '''\
+CURVE_TESTS = """\
 from viva.grading import training, visibility, weight
 from viva.grading.training import Threshold
 
 AT = Threshold("the slope", 0.5, "at least", (0.9, 0.8), {"flat": (0.0, 0.1)}, "none")
 
-
 @weight(2)
 def test_it_rises(student):
-    """It rises."""
     def run(seed):
         run = training.epochs(3, budget_s=30, name="rising", curve=seed == 1)
         for epoch in run:
@@ -220,19 +207,15 @@ def test_it_rises(student):
         return run.last("slope")
     training.judge(run, AT)
 
-
 @visibility("after_published")
 def test_hidden(student):
-    """It is hidden."""
     for epoch in training.epochs(2, budget_s=30, name="secret"):
         epoch.tell(loss=student.slope(77))
         epoch.record(slope=student.slope(88))
 
-
 def test_after_a_hang(student):
-    """Speaks of itself, not of the test before."""
     training.draw("own", [1, 2], {2: 1.5})
-'''
+"""
 
 
 drawn_course = examiner_fixture(tests=CURVE_TESTS, key=CURVE_KEY)

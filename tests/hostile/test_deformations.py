@@ -93,12 +93,6 @@ def wrongly_graded(
     return wrong
 
 
-def test_each_deformation_says_what_it_is() -> None:
-    assert len(ALL) >= 50
-    for one in ALL.values():
-        assert one.sentence.endswith(".") and len(one.sentence) > 15, one.name
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_deformation_applies_somewhere(assignment: str) -> None:

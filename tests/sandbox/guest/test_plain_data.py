@@ -1,6 +1,5 @@
 """Which return types arrive as which plain values; that nothing lying survives and nothing honest is lost."""
 
-import array
 import collections
 import dataclasses
 import enum
@@ -8,8 +7,6 @@ import io
 import itertools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -120,7 +117,7 @@ def ordered() -> Any:
     return value
 
 
-RETURNED: list[tuple[Callable[[], Any], Any]] = [
+RETURNED: list[tuple[Callable[[], Any], Any]] = [  # types of a row of their own are in test_value_types.py
     (lambda: Level.LOW, 1),
     (lambda: Colour.RED, "red"),
     (lambda: Letter.A, "a"),
@@ -129,8 +126,6 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
     (lambda: [Point(1, 2.5)], [(1, 2.5)]),
     (lambda: Beam([1, 2], 0.5), {"tokens": [1, 2], "score": 0.5}),
     (lambda: Frozen(3), {"x": 3}),
-    (lambda: types.SimpleNamespace(a=1), {"a": 1}),
-    (lambda: collections.Counter("aab"), {"a": 2, "b": 1}),
     (lambda: collections.defaultdict(list, a=[1]), {"a": [1]}),
     (ordered, {"b": 2, "a": 1}),
     (lambda: collections.ChainMap({"a": 1}, {"b": 2}), {"b": 2, "a": 1}),
@@ -138,11 +133,7 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
     (Table, {"a": 1, "b": 2}),
     (lambda: collections.UserDict(a=1), {"a": 1}),
     (lambda: collections.UserList([1, 2]), [1, 2]),
-    (lambda: collections.UserString("ab"), "ab"),
     (Line, [7, 8]),
-    (lambda: collections.deque([1, 2]), [1, 2]),
-    (lambda: array.array("d", [1.5]), [1.5]),
-    (lambda: range(3), [0, 1, 2]),
     (lambda: {"a": 1}.keys(), ["a"]),
     (lambda: {"a": 1}.values(), [1]),
     (lambda: {"a": 1}.items(), [("a", 1)]),
@@ -158,10 +149,6 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
     (lambda: itertools.combinations("abc", 2), [("a", "b"), ("a", "c"), ("b", "c")]),
     (Countdown, [2, 1, 0]),
     (lambda: [iter([1]), (i for i in "a")], [[1], ["a"]]),
-    (lambda: bytearray(b"ab"), b"ab"),
-    (lambda: memoryview(b"ab"), b"ab"),
-    (lambda: Fraction(1, 3), Fraction(1, 3)),
-    (lambda: Decimal("1.5"), Decimal("1.5")),
     (lambda: PurePosixPath("a/b"), "a/b"),
     (lambda: np.matrix([[1, 2]]), np.array([[1, 2]])),
     (lambda: np.eye(2).view(MyArray), np.eye(2)),
@@ -187,61 +174,6 @@ def test_plain_data_arrives() -> None:
         for n, (make, expected) in enumerate(RETURNED):
             with row(n):
                 assert same(answered(make()), expected)
-
-
-class LyingFloat(float):
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = float.__hash__
-
-    def _lie(self, *_: Any) -> float:
-        return 99.0
-
-    __float__ = __pos__ = __abs__ = __sub__ = __rsub__ = __round__ = __getnewargs__ = _lie  # type: ignore[assignment]  # lies
-
-    @property  # type: ignore[misc]  # a lie
-    def __class__(self) -> type:
-        return int
-
-    def __reduce_ex__(self, *_: Any) -> Any:
-        raise AssertionError("nothing is pickled")
-
-
-class LyingInt(int):
-    def __index__(self) -> int:
-        return 99
-
-    __int__ = __pos__ = __index__
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = int.__hash__
-
-    def to_bytes(self, *_: Any, **__: Any) -> bytes:
-        return b"\0"
-
-    def bit_length(self) -> int:
-        return 1
-
-
-class LyingText(str):
-    def __str__(self) -> str:
-        return "lie"
-
-    __repr__ = __str__
-
-    def encode(self, *_: Any) -> bytes:
-        return b"lie"
-
-
-class LyingBytes(bytes):
-    def __bytes__(self) -> bytes:
-        return b"lie"
-
-    def __getitem__(self, key: Any) -> Any:
-        return b"lie"
 
 
 class LyingList(list[Any]):
@@ -281,24 +213,6 @@ class LyingSet(set[Any]):
         return iter(["lie"])
 
 
-class LyingFraction(Fraction):
-    @property
-    def numerator(self) -> int:
-        return 99
-
-    @property
-    def denominator(self) -> int:
-        return 1
-
-
-class LyingDecimal(Decimal):
-    def __str__(self) -> str:
-        return "99"
-
-    def as_tuple(self) -> Any:
-        return Decimal(99).as_tuple()
-
-
 class LyingArray(np.ndarray[Any, Any]):
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.full(2, 99.0)
@@ -334,21 +248,14 @@ class LyingScalar(np.float64):
         return np.dtype("i8")
 
 
-LIES: list[tuple[Any, Any]] = [
-    (LyingFloat(1.5), 1.5),
-    (LyingInt(3), 3),
-    (LyingInt(2**80), 2**80),
-    (LyingText("truth"), "truth"),
-    (LyingBytes(b"truth"), b"truth"),
+LIES: list[tuple[Any, Any]] = [  # numbers and texts that lie are in test_value_types.py
     (LyingList([1, 2]), [1, 2]),
     (LyingTuple((1, 2)), (1, 2)),
     (LyingDict(a=1), {"a": 1}),
     (LyingSet({1, 2}), {1, 2}),
-    (LyingFraction(1, 3), Fraction(1, 3)),
-    (LyingDecimal("1.5"), Decimal("1.5")),
     (np.array([1.0, 2.0]).view(LyingArray), np.array([1.0, 2.0])),
     (LyingScalar(1.5), np.float64(1.5)),
-    ([LyingFloat(1.5), {LyingText("a"): LyingInt(1)}], [1.5, {"a": 1}]),
+    ([LyingScalar(1.5), {"a": LyingList([1])}], [np.float64(1.5), {"a": [1]}]),
 ]
 
 
