@@ -119,7 +119,7 @@ def test_notebook_and_module_of_one_source(tmp_path: Path) -> None:
     assert made is not None and set(made) == {"sums.ipynb", "solution.py"}
     notebook = json.loads(made["sums.ipynb"])
     nbformat.validate(notebook)
-    assert [c["source"] for c in notebook["cells"]] == ["# Sums\n\nAdd.", "%matplotlib inline\nx = ..."]
+    assert ["".join(c["source"]) for c in notebook["cells"]] == ["# Sums\n\nAdd.", "%matplotlib inline\nx = ..."]
     assert made["solution.py"].decode().endswith("# %%\n# %matplotlib inline\nx = ...\n")
     (assignment.folder / "source.py").unlink()
     (assignment.folder / "source.ipynb").write_bytes(made["sums.ipynb"])
