@@ -45,7 +45,7 @@ def files(names: str) -> list[str]:
     return [str(PROMISES / f"test_{name}.py") for name in names.split()]
 
 
-EVERYTHING = "escapes bombs endings lifecycle environment neighbours resources places"
+EVERYTHING = "escapes bombs endings lifecycle environment neighbours resources"
 USING_TOO_MUCH = "bombs resources"
 REACHING_OUT = "escapes environment neighbours"
 NOT_PROMISED = "the result says under `missing` that this is not prevented"
