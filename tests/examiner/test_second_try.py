@@ -142,12 +142,6 @@ def test_no_second_try_after_output_limit(tried: Tried) -> None:
     assert found["test_first"] == "error" and tried.times("first") == 1
 
 
-def test_second_load_that_succeeds(tried: Tried) -> None:
-    score = tried.score(load=(1, DIE))
-    assert set(statuses(score).values()) == {"passed"} and score.notes == ()
-    assert tried.times("load") == 2
-
-
 TICKS = """
 import time
 def burn(seconds):

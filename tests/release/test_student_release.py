@@ -117,19 +117,6 @@ def test_notebook_beside_release(folder: Path) -> None:
     assert "The sum of some numbers" in done.stdout and "4 points of hidden tests" in done.stdout
 
 
-def test_second_release_verifies_nothing(tmp_path: Path) -> None:
-    course, said = write_course(tmp_path / "course"), list[str]()
-    made = [
-        Release(course, course.assignment("sums"), Tier.T0, SECRET, said.append).to(tmp_path / name).files
-        for name in ("first", "second")
-    ]
-    assert made[0] == made[1]
-    assert [line for line in said if "erif" in line] == [
-        "Verifying the assignment …",
-        "Nothing has changed since the assignment was verified.",
-    ]
-
-
 @pytest.mark.nightly
 def test_release_of_answers(tmp_path: Path) -> None:
     told = released(write_course(tmp_path, settings="release: {answers: true}\n"), tmp_path / "out")

@@ -216,12 +216,6 @@ def test_program_only_slept(program: Program, function: str, slept: bool) -> Non
         assert program.box.slept == slept
 
 
-def test_the_processes_that_a_program_starts_count(program: Program) -> None:
-    program.load(COMPUTING)
-    with pytest.raises(BoxTimeout):
-        program.call("compute_elsewhere", 1000, timeout_s=0.5)
-
-
 def test_large_request_to_stopped_box(program: Program) -> None:
     program.load(FIND_WIRE + "\ndef stop(): os.kill(os.getpid(), signal.SIGSTOP)")
     began = time.monotonic()

@@ -152,22 +152,6 @@ def test_no_resource_limit_can_be_lifted(program: Program, name: str) -> None:
     assert "Error" in program.refuses("lift", name)
 
 
-def test_descriptors_run_out_at_512(program: Program) -> None:
-    program.load(
-        """
-        def fill():
-            held = []
-            while len(held) < 2000:
-                try:
-                    held.append(open("/dev/null"))
-                except OSError as error:
-                    return len(held), error.errno
-        """
-    )
-    count, error = program.call("fill")
-    assert 480 <= count < 512 and error == 24
-
-
 @from_tier(Tier.T2)
 def test_processes_of_own_box_alone(program: Program) -> None:
     program.load("import os\ndef look(): return [os.getpid(), os.getppid(), os.path.isdir('/proc/1')]")

@@ -84,22 +84,6 @@ def test_the_engine_is_invisible_but_for_its_inside(program: Program) -> None:
         program.call("find")
 
 
-def test_nothing_of_the_examiners_environment_comes_along(
-    program: Program, fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VIVA_SECRET", "hunter2")
-    program.load(
-        """
-        import os
-        def environment(): return dict(os.environ)
-        def raw(): return open("/proc/self/environ", "rb").read()
-        """
-    )
-    found = program.call("environment")
-    assert found["PYTHONHASHSEED"] == "0" and found["OMP_NUM_THREADS"] == "1"
-    assert not [name for name in found if "SECRET" in name or name.startswith(("SSH", "VIVA", "PYTEST"))]
-
-
 def test_no_descriptor_but_the_wire_is_open(program: Program) -> None:
     program.load(IS_OPEN + "def descriptors(): return sorted(fd for fd in range(512) if is_open(fd))")
     found = program.call("descriptors")

@@ -51,12 +51,6 @@ def test_what_sockets_hold_counts_as_memory(program: Program, limits: Limits) ->
     assert (how, what) == ("died", "memory limit") or what < limits.memory_mib << 20
 
 
-@from_tier(Tier.T1)
-def test_no_file_can_be_made_in_memory_alone(program: Program) -> None:
-    program.load("import os\ndef make(): return os.memfd_create('x')")
-    assert "Function not implemented" in program.refuses("make")
-
-
 UNNAMED = """
 import mmap, os, time
 held = []
