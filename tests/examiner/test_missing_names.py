@@ -18,41 +18,29 @@ def test_double(student, key):
 """
 KEY = "def double(n): return 2 * n\n"
 OTHER = "def other():\n    return 1\n"
+ENDLESS = "next(n for n in iter(int, 1) if n)"
+NESTED = "def outer():\n    def double(n):\n        return 2 * n"
 
 
 examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {load_s: 1}\n")
 
 
+FAILED = "defines it and did not run to its end"
+INSIDE = "defines it inside a function or a class."
+
+
 @pytest.mark.parametrize(
     ("files", "said"),
     [
+        ({"work.ipynb": notebook("x = 1", "double = undefined(2)")}, f"cell 2 of work.ipynb {FAILED}: NameError"),
+        ({"work.ipynb": notebook("x = 1", f"double = {ENDLESS}")}, f"cell 2 of work.ipynb {FAILED}"),
+        ({"work.ipynb": notebook("def double(n:\n    return 2")}, "cell 1 of work.ipynb defines it and did not run"),
+        ({"solution.py": f"{OTHER}\n\nclass A:\n    def double(self): pass\n"}, f"solution.py line 6 {INSIDE}"),
+        ({"work.ipynb": notebook("x = 1", NESTED)}, f"cell 2 of work.ipynb, line 2 {INSIDE}"),
+        ({"solution.py": f"{OTHER}\n@undefined\ndef double(n): pass\n"}, f"solution.py line 4 {FAILED}: NameError"),
         (
-            {"work.ipynb": notebook("x = 1", "double = undefined(2)")},
-            "cell 2 of work.ipynb defines it and did not run to its end: NameError: name 'undefined' is not defined",
-        ),
-        (
-            {"work.ipynb": notebook("x = 1", "double = next(n for n in iter(int, 1) if n)")},
-            "cell 2 of work.ipynb defines it and did not run to its end",
-        ),
-        (
-            {"work.ipynb": notebook("def double(n:\n    return 2 * n")},
-            "cell 1 of work.ipynb defines it and did not run",
-        ),
-        (
-            {"solution.py": f"{OTHER}\n\nclass Model:\n    def double(self): pass\n"},
-            "solution.py line 6 defines it inside a function or a class.",
-        ),
-        (
-            {"work.ipynb": notebook("x = 1", "def outer():\n    def double(n):\n        return 2 * n")},
-            "cell 2 of work.ipynb, line 2 defines it inside a function or a class.",
-        ),
-        (
-            {"solution.py": f"{OTHER}\n@undefined\ndef double(n):\n    return 2 * n\n"},
-            "solution.py line 4 defines it and did not run to its end: NameError: name 'undefined' is not defined",
-        ),
-        (
-            {"solution.py": "class double:\n    size = 1\n    other = missing\n\n    def f(self): pass\n"},
-            "solution.py line 1 defines it and did not run to its end: NameError: name 'missing' is not defined",
+            {"solution.py": "class double:\n    size = 1\n    other = missing\n"},
+            f"solution.py line 1 {FAILED}: NameError",
         ),
     ],
 )
