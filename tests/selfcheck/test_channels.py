@@ -58,7 +58,7 @@ except alarm.SoftTimeout:
 
 
 def test_modules_without_posix(tmp_path: Path) -> None:
-    """No module for POSIX alone, no fork, no timer of signals; elsewhere Windows is what shape.py makes of the system."""
+    """No module for POSIX alone, no fork, no timer of signals: as on Windows, which shape.py plays elsewhere."""
     program = tmp_path / "live.py"
     program.write_text(WITHOUT, "utf-8")
     shape = [str(SHAPE), "windows"] if os.name == "posix" else []
