@@ -77,7 +77,7 @@ class Lies:
     __pos__ = __str__ = __repr__ = __int__ = __float__ = __complex__ = __bytes__ = __iter__ = __len__ = _lie
     __eq__ = __add__ = __sub__ = __rsub__ = __abs__ = __getitem__ = __index__ = __round__ = _lie
     __reduce_ex__ = __getnewargs__ = encode = to_bytes = bit_length = as_tuple = _lie
-    __class__ = numerator = denominator = property(_lie)  # type: ignore[assignment]  # also asked without a call
+    __class__ = numerator = denominator = property(_lie)  # also asked without a call
     __hash__ = None  # type: ignore[assignment]  # as Python makes it unhashable
 
 

@@ -4,7 +4,6 @@ import itertools
 import socket
 import struct
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tests.support.crossing import across
+from tests.support.most_memory import most_memory_kib
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.process.counted_time import wall_countdown
@@ -52,15 +52,6 @@ def over_a_socket(value: Any) -> Any:
             return wire.receive(theirs, wall_countdown(10))
         finally:
             sender.join()
-
-
-def most_memory_kib() -> int:
-    """The most that this process has held so far; 0 where nothing says it."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def nested(levels: int) -> list[Any]:
@@ -109,6 +100,14 @@ def test_stored_values() -> None:
     found = wire.load(stored(value))
     assert same(found, value)
     found["large"][0] += 1  # writable, and not shared
+
+
+@pytest.mark.parametrize("cut", [0, 5, 30, -1])
+def test_cut_message_is_refused(cut: int) -> None:
+    with pytest.raises(wire.WireError):
+        wire.load(stored([1, np.zeros(5000)])[:cut])
+    with pytest.raises(wire.WireError, match="more bytes"):
+        wire.load(stored(1) + b"x")
 
 
 def test_byte_order_and_width() -> None:
@@ -358,89 +357,6 @@ def test_torch_tensors() -> None:
         text = encoder.message([torch.ones(2, 3, dtype=getattr(torch, dtype))])
         [tensor] = as_sent(text)
         assert (type(tensor), tensor.dtype, tensor.array.shape) == (wire.Tensor, dtype, (2, 3))
-
-
-def frame(text: bytes, sizes: list[int] | None = None, magic: int = 0x56495641, length: int | None = None) -> bytes:
-    sizes = sizes or []
-    header = struct.pack(">III", magic, len(text) if length is None else length, len(sizes))
-    return header + struct.pack(f">{len(sizes)}Q", *sizes) + text
-
-
-@pytest.mark.parametrize(
-    ("data", "error"),
-    [
-        (b"", EOFError),
-        (b"\0" * 12, wire.WireError),
-        (frame(b"\x01", magic=1), wire.WireError),
-        (frame(b"", length=2**32 - 1), wire.WireError),
-        (frame(b"\x01")[:-1], EOFError),
-        (frame(b"\x01") + b"\x02", wire.WireError),
-        (frame(b"\x01") * 2, wire.WireError),
-        (frame(b"\x01", [2**64 - 1]), wire.WireError),
-        (frame(b"\x01", [2**63, 2**63]), wire.WireError),
-        (frame(b"\x01", [1] * 5000), wire.WireError),
-        (frame(b"\x01", [5]) + b"1234", EOFError),
-        (frame(b"\x01", [5]) + b"123456", wire.WireError),
-        (frame(msgpack.packb({"a": ["<f8", [1], 0]}), [7]) + b"1234567", wire.WireError),
-    ],
-)
-def test_invalid_frames(data: bytes, error: type[Exception]) -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.sendall(data)
-        ours.shutdown(socket.SHUT_WR)
-        with pytest.raises(error):
-            wire.receive(theirs, wall_countdown(5))
-
-
-@pytest.mark.parametrize("cut", [0, 5, 30, -1])
-def test_cut_message_is_refused(cut: int) -> None:
-    with pytest.raises(wire.WireError):
-        wire.load(stored([1, np.zeros(5000)])[:cut])
-    with pytest.raises(wire.WireError, match="more bytes"):
-        wire.load(stored(1) + b"x")
-
-
-def test_announced_size_takes_no_memory() -> None:
-    before = most_memory_kib()
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.sendall(frame(b"\x01", [200 << 20]) + b"x" * 1000)
-        with pytest.raises(TimeoutError):
-            wire.receive(theirs, wall_countdown(0.2))
-    assert most_memory_kib() - before < 50_000  # KiB
-
-
-@pytest.mark.parametrize("size", [100, 200_000])
-def test_limit_covers_whole_message(size: int) -> None:
-    """A sender that trickles would otherwise have a new limit with every byte."""
-    ours, theirs = socket.socketpair()
-    text = msgpack.packb("x" * size)
-
-    def trickle() -> None:
-        try:
-            for byte in frame(text):
-                ours.sendall(bytes([byte]))
-                time.sleep(0.02)
-        except OSError:
-            return
-
-    with ours, theirs:
-        thread = threading.Thread(target=trickle)
-        thread.start()
-        began = time.monotonic()
-        with pytest.raises(TimeoutError):
-            wire.receive(theirs, wall_countdown(0.3))
-        assert time.monotonic() - began > 0.2
-    thread.join()
-
-
-def test_limit_that_has_passed() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.sendall(frame(b"\x01"))
-        with pytest.raises(TimeoutError):
-            wire.receive(theirs, wall_countdown(-1))
 
 
 def test_function_crosses_towards_box_only() -> None:
