@@ -129,8 +129,10 @@ def examiners(parent: int) -> list[int]:
 
 def fork_servers(parent: int) -> list[int]:
     """The keepers of fork servers, and the fork servers themselves: each the first of its kind below the other."""
-    keepers = [pid for pid, _ in below(parent) if "serve" in _command_line(pid) and _above(pid) in examiners(parent)]
-    return [*keepers, *(pid for pid, _ in below(parent) if _above(pid) in keepers)]
+    examining = examiners(parent)
+    above = {pid: _above(pid) for pid, _ in below(parent)}
+    keepers = [pid for pid in above if "serve" in _command_line(pid) and above[pid] in examining]
+    return [*keepers, *(pid for pid in above if above[pid] in keepers)]
 
 
 def _command_line(pid: int) -> list[str]:
