@@ -1,16 +1,13 @@
-"""The life of boxes in one submission, with boxes that do what a test wants, and what staff are shown of a question."""
+"""The life of boxes in one submission, with boxes that do what a test wants."""
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
-from viva.compare.show import show
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.boxes.on_gpu import OnGpu
-from viva.examiner.boxes.question import SHOWN_CAP, Question
 from viva.model import Limits
 from viva.model.errors import (
     BoxDied,
@@ -96,22 +93,27 @@ def session(answer: Answer, *ends: Exception) -> tuple[BoxSession, Source]:
     return BoxSession(source, Load(*ends), Limits()), source  # type: ignore[arg-type]  # fakes
 
 
+def begin(box_session: BoxSession, hidden: bool = False, gpu: GpuNeed | None = None) -> None:
+    """A test begins."""
+    box_session.begin_test(seed=1, test_s=9, call_s=None, hidden=hidden, gpu=gpu)
+
+
 def fine(op: str, fields: dict[str, Any]) -> Any:
     return {"ok": op}
 
 
 def test_load_that_ends_its_box() -> None:
-    made, source = session(fine, BoxDied("exit status 1"))
-    assert made.ask("get") == "get"
+    box_session, source = session(fine, BoxDied("exit status 1"))
+    assert box_session.ask("get") == "get"
     assert [box.closed for box in source.boxes] == [True, False]
-    assert made.report is not None and made.report.loaded == ["solution.py"]
+    assert box_session.report is not None and box_session.report.loaded == ["solution.py"]
 
 
 def test_load_that_fails_twice() -> None:
-    made, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
+    box_session, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
     for _ in range(3):
         with pytest.raises(LoadFailed, match="exit status 1"):
-            made.ask("get")
+            box_session.ask("get")
     assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
 
 
@@ -119,7 +121,7 @@ def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no box could be made, tests were timeouts, because the wait had used up the submission's time."""
     now = [100.0]
     monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: now[0])
-    made, source = session(fine)
+    box_session, source = session(fine)
     take = source.take
 
     def take_late() -> Any:
@@ -127,18 +129,18 @@ def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
         return take()
 
     monkeypatch.setattr(source, "take", take_late)
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.ask("get") == "get"
-    assert made.counted_s == 0.0 and made.submission_left_s == Limits().submission_s
+    begin(box_session)
+    assert box_session.ask("get") == "get"
+    assert box_session.counted_s == 0.0 and box_session.submission_left_s == Limits().submission_s
     source.boxes[0].counted_s = 200.0
-    made.close()
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.ask("get") == "get"
+    box_session.close()
+    begin(box_session)
+    assert box_session.ask("get") == "get"
     source.boxes[1].counted_s = 100.0
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.counted_s == 300.0
+    begin(box_session)
+    assert box_session.counted_s == 300.0
     with pytest.raises(TimeSpent, match="had used up its 300 s"):
-        made.ask("get")
+        box_session.ask("get")
 
 
 def test_second_try_costs_no_time() -> None:
@@ -147,49 +149,49 @@ def test_second_try_costs_no_time() -> None:
             raise BoxTimeout("no answer")
         return {"ok": 1}
 
-    made, source = session(answer)
+    box_session, source = session(answer)
     for excused in (True, False):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+        begin(box_session)
         with pytest.raises(BoxTimeout):
-            made.ask("call", subject="f")
+            box_session.ask("call", subject="f")
         source.boxes[-1].counted_s = 5.0
-        before = made.counted_s
-        with made.second_try() as excuse:
-            made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+        before = box_session.counted_s
+        with box_session.second_try() as excuse:
+            begin(box_session)
             if excused:
                 excuse()
-            made.ask("get")
+            box_session.ask("get")
             source.boxes[-1].counted_s = 100.0
-            assert made.counted_s == before + 100.0
-        assert made.counted_s == before
-    assert made._hangs["f"] == 1
+            assert box_session.counted_s == before + 100.0
+        assert box_session.counted_s == before
+    assert box_session._hangs["f"] == 1
 
 
 @pytest.mark.parametrize("opened", [False, True], ids=["asked", "opened for its files"])
 def test_load_time_is_not_test_time(opened: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests of answers open the box without a question: a slow load cost them their answer at the first try."""
-    made, source = session(fine)
+    box_session, source = session(fine)
 
     def load(ask: Callable[..., Any], left_s: Callable[[], float]) -> LoadReport:
         source.boxes[-1].counted_s += 20.0
         return LoadReport()
 
-    monkeypatch.setattr(made._loader, "load", load)
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+    monkeypatch.setattr(box_session._loader, "load", load)
+    begin(box_session)
     if opened:
-        made.open()
-    assert made.ask("get") == "get" and made.counted_s == 20.0
-    assert made._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
-    made.test.began_at -= 100.0  # another program used the machine meanwhile
-    assert made._test_left_s(9.0) == 9.0
+        box_session.open()
+    assert box_session.ask("get") == "get" and box_session.counted_s == 20.0
+    assert box_session._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
+    box_session.test.began_at -= 100.0  # another program used the machine meanwhile
+    assert box_session._test_left_s(9.0) == 9.0
 
 
 def test_box_without_helpers_is_not_asked() -> None:
-    made, source = session(fine, GraderError("inside.py"))
+    box_session, source = session(fine, GraderError("inside.py"))
     with pytest.raises(GraderError):
-        made.ask("get")
+        box_session.ask("get")
     assert source.boxes[0].closed
-    assert made.ask("get") == "get"
+    assert box_session.ask("get") == "get"
 
 
 @pytest.mark.parametrize(
@@ -207,22 +209,22 @@ def test_box_without_helpers_is_not_asked() -> None:
     ],
 )
 def test_no_reply_makes_the_examiner_fail(reply: Any, error: type[Exception], said: str) -> None:
-    made, _ = session(lambda op, fields: reply)
+    box_session, _ = session(lambda op, fields: reply)
     with pytest.raises(error, match=said):
-        made.ask("call", subject="f")
+        box_session.ask("call", subject="f")
 
 
 def test_subject_is_dropped_after_three_hangs() -> None:
     def hang(op: str, fields: dict[str, Any]) -> Any:
         raise BoxTimeout("no answer")
 
-    made, source = session(hang)
+    box_session, source = session(hang)
     for _ in range(5):
         with pytest.raises(BoxTimeout):
-            made.ask("call", subject="f")
+            box_session.ask("call", subject="f")
     assert len(source.boxes) == 3
     with pytest.raises(BoxTimeout):
-        made.ask("call", subject="g")
+        box_session.ask("call", subject="g")
     assert len(source.boxes) == 4
 
 
@@ -232,23 +234,23 @@ def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: clock[0])
 
     def answer(op: str, fields: dict[str, Any]) -> Any:
-        given.append(fields["timeout_s"])
+        limits_s.append(fields["timeout_s"])
         clock[0] += 40.0
         source.boxes[-1].counted_s += 4.0
         return {"ok": 1}
 
-    given: list[float] = []
-    made, source = session(answer)
-    made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
+    limits_s: list[float] = []
+    box_session, source = session(answer)
+    box_session.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
     for _ in range(3):
-        made.ask("call")
+        box_session.ask("call")
     with pytest.raises(BoxTimeout):
-        made.ask("call")
-    first, second, third = given
+        box_session.ask("call")
+    first, second, third = limits_s
     assert first == second and third == first - 4.0
-    made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
-    made.ask("call")
-    assert given[-1] == first
+    box_session.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
+    box_session.ask("call")
+    assert limits_s[-1] == first
 
 
 def test_visible_test_gets_box_without_hidden_inputs() -> None:
@@ -260,59 +262,59 @@ def test_visible_test_gets_box_without_hidden_inputs() -> None:
             raise BoxDied("exit status 1")
         return {"ok": 1}
 
-    def begin(hidden: bool) -> None:
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=hidden)
-        made.ask("call")
+    def ask(hidden: bool) -> None:
+        begin(box_session, hidden)
+        box_session.ask("call")
 
-    made, source = session(answer)
-    begin(hidden=False)
-    begin(hidden=False)
+    box_session, source = session(answer)
+    ask(hidden=False)
+    ask(hidden=False)
     assert len(source.boxes) == 1
-    begin(hidden=True)
+    ask(hidden=True)
     assert len(source.boxes) == 1
-    begin(hidden=False)
+    ask(hidden=False)
     assert len(source.boxes) == 2
     dying[0] = True
     with pytest.raises(BoxDied):
-        begin(hidden=False)
-    begin(hidden=True)  # opens the third box by itself
+        ask(hidden=False)
+    ask(hidden=True)  # opens the third box by itself
     assert len(source.boxes) == 3
-    begin(hidden=False)
+    ask(hidden=False)
     assert len(source.boxes) == 4
 
 
 def test_seed_and_release_travel_once() -> None:
-    made, source = session(fine)
-    made.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
-    made.ask("call")
-    made.release(made.generation, 4)
-    made.release(made.generation - 1, 5)
-    made.ask("call")
-    made.ask("call")
+    box_session, source = session(fine)
+    box_session.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
+    box_session.ask("call")
+    box_session.release(box_session.generation, 4)
+    box_session.release(box_session.generation - 1, 5)
+    box_session.ask("call")
+    box_session.ask("call")
     fields = [fields for _, fields in source.boxes[0].asked]
     assert [f.get("seed") for f in fields] == [7, None, None]
     assert [f["release"] for f in fields] == [[], [4], []]
 
 
 def test_object_of_lost_box() -> None:
-    made, source = session(fine)
-    made.ask("call")
+    box_session, source = session(fine)
+    box_session.ask("call")
     with pytest.raises(BoxDied, match="had ended"):
-        made.ask("get", generation=0)
+        box_session.ask("get", generation=0)
     source.boxes[0].alive = False
     with pytest.raises(BoxDied, match="had ended"):
-        made.ask("get", generation=1)
+        box_session.ask("get", generation=1)
 
 
 def test_other_files_run_in_submission_time() -> None:
     """Forty files that hang kept one test running until the examiner was ended, and then no point was lost."""
-    made, source = session(fine)
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.load_more()
+    box_session, source = session(fine)
+    begin(box_session)
+    assert box_session.load_more()
     source.boxes[0].counted_s = Limits().submission_s
-    assert not made.load_more() and not made.load_more()
-    assert made.report is not None and made.report.loaded == ["solution.py", "a.py"]
-    assert [(problem.where, problem.text) for problem in made.report.problems] == [
+    assert not box_session.load_more() and not box_session.load_more()
+    assert box_session.report is not None and box_session.report.loaded == ["solution.py", "a.py"]
+    assert [(problem.where, problem.text) for problem in box_session.report.problems] == [
         ("b.py and 1 more", "not run: the time of the submission was used up")
     ]
 
@@ -342,11 +344,11 @@ def test_box_for_each_kind_of_test() -> None:
     """One box serves tests in a row that need the same, or less."""
     plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
     on_gpu = OnGpu(gpus)
-    made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
+    box_session = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (None, 0, 0, 100, 50, None, None, 100):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
-        assert made.ask("get") == "get"
-    made.close()
+        begin(box_session, gpu=None if needed is None else GpuNeed(needed))
+        assert box_session.ask("get") == "get"
+    box_session.close()
     assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
     assert all(box.closed for box in [*plain.boxes, *gpus.source.boxes])
     assert on_gpu.use == gpu("L4", 5)
@@ -354,71 +356,25 @@ def test_box_for_each_kind_of_test() -> None:
 
 def test_nondeterministic_gpu_test_gets_own_box() -> None:
     gpus = Gpus(*[gpu("L4", 5)] * 3)
-    made = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]  # fakes
+    box_session = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]  # fakes
     for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=need)
-        made.ask("get")
+        begin(box_session, gpu=need)
+        box_session.ask("get")
         if need is None:
-            made.check_gpu_again()
+            box_session.check_gpu_again()
     assert gpus.needed == [0, -1, 0], "a test without a GPU has nothing to check"
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=GpuNeed())
-    made.check_gpu_again()
+    begin(box_session, gpu=GpuNeed())
+    box_session.check_gpu_again()
     assert gpus.needed == [0, -1, 0, -2]
-    made.close()
+    box_session.close()
 
 
 def test_of_two_gpus_the_later_is_named() -> None:
     gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
     on_gpu = OnGpu(gpus)
-    made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
+    box_session = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (0, 100):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
-        made.ask("get")
-    made.close()
+        begin(box_session, gpu=None if needed is None else GpuNeed(needed))
+        box_session.ask("get")
+    box_session.close()
     assert on_gpu.use == gpu("T4", 3)
-
-
-REPLY = {"value": 3, "changed": [], "differs": False, "raised": None}
-
-
-@pytest.mark.parametrize(
-    ("question", "asked", "answered"),
-    [
-        (Question("call", "f", {"args": [1, "a"], "kwargs": {"k": None}}, value=3), "f(1, 'a', k=None)", "3"),
-        (Question("call", "f", {"args": [], "kwargs": {}}, value=REPLY), "f()", "3"),
-        (Question("call", "f", {"args": [[1], [2]], "each": True}, value=[2, 4]), "f.each([[1], [2]])", "[2, 4]"),
-        (
-            Question("call", "f", {"args": [[1]]}, value={**REPLY, "raised": {"type": "KeyError", "message": "'x'"}}),
-            "f([1])",
-            "raises KeyError: 'x'",
-        ),
-        (
-            Question("call", "f", {"args": [[1]]}, value={**REPLY, "changed": ["1"], "differs": True}),
-            "f([1])",
-            "3; changes its arguments: ['1']; answers differently the second time",
-        ),
-        (Question("call", "f", {"args": [np.zeros(2)]}, value={"a": 1}), f"f({show(np.zeros(2))})", "{'a': 1}"),
-        (Question("find", "f", {}, value={"found": True}), "find f", ""),
-        (Question("find", "f", {}, value={"found": False}), "find f", "not defined"),
-        (
-            Question("run", "", {"argv": ["python", "a.py"], "limit_s": 3}, value={}),
-            "run argv=['python', 'a.py']",
-            "{}",
-        ),
-        (Question("read", "the answer to 1", {}, value="B"), "read the answer to 1", "'B'"),
-        (Question("call", "f", {"args": []}, outcome="ended"), "f()", "ended"),
-    ],
-)
-def test_question_shown_as_python(question: Question, asked: str, answered: str) -> None:
-    _, _, text, outcome = question.shown()
-    assert (" ".join(text.split()), outcome) == (asked, answered)
-
-
-def test_question_shown_is_short() -> None:
-    long = "x" * 10 * SHOWN_CAP
-    reply = {"raised": {"type": long, "message": long}}
-    for question in (
-        Question("call", "f", {"args": [long] * 9}, value=long),
-        Question("call", "f", {"args": [], "kwargs": {"k": long}}, value=reply),
-    ):
-        assert all(len(part) <= 2 * SHOWN_CAP for part in question.shown())
