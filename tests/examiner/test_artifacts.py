@@ -90,7 +90,7 @@ written: {{"5.2": It learns.}}
 """
 
 
-def test_the_example_of_the_guide(tmp_path: Path) -> None:
+def test_example_of_guide(tmp_path: Path) -> None:
     """Part 9 of the author guide, word for word, with labels of our own."""
     (block,) = re.findall(
         r"^```python\n(.*?)^```$", GUIDE[GUIDE.index("## 9. Three kinds") : GUIDE.index("## 10.")], re.M | re.S

@@ -48,7 +48,7 @@ PLAIN = st.recursive(
 
 @given(PLAIN)
 @example([10**5001])
-def test_any_names_that_a_box_claims_can_be_told(claim: Any) -> None:
+def test_any_claimed_names(claim: Any) -> None:
     assert all(type(name) is str for name in Names(BoxConnection({}, None, [claim]), "student"))
     with pytest.raises(MissingName, match=r"`x` is not defined") as raised:
         Names(BoxConnection({}, None, {"close": claim}), "student")["x"]
@@ -65,7 +65,7 @@ NOTEBOOK = b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"ce
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PLAIN, st.just(StudentRaised("E", "[Errno 28]"))), min_size=1, max_size=8))
-def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies: list[Any]) -> None:
+def test_any_replies_while_loading(assignment: Assignment, replies: list[Any]) -> None:
     turn = iter(range(10**6))
 
     def ask(op: str, **fields: Any) -> Any:

@@ -50,7 +50,7 @@ def test_code_that_ends_its_box_costs_no_prose(examined: Examined, last: str, in
     assert found["test_code"].written == f"````python\n{PLOT}\n\n\nSIZE = 3\n````"
 
 
-def test_a_notebook_next_to_a_module_that_ends_the_box(examined: Examined) -> None:
+def test_notebook_beside_module_that_exits(examined: Examined) -> None:
     found = by_name(examined.score({"solution.py": ENDS, "mine.ipynb": answered("x = 1")}))
     assert found["test_prose"].written == "Because."
     assert "def plot" in found["test_code"].written and "os._exit" not in found["test_code"].written
@@ -94,5 +94,5 @@ def test_code_of_every_file(examined: Examined) -> None:
     assert found.written == ("```python\n# other.py\nplot = 1\n\n\n# solution.py\ndef plot():\n    return 2\n```")
 
 
-def test_code_that_is_not_there_is_an_empty_text(examined: Examined) -> None:
+def test_missing_code_is_empty_text(examined: Examined) -> None:
     assert examined.entry("def other(): pass", "test_code").written == ""

@@ -58,12 +58,12 @@ def test_decorators_of_gradescope(examined: Examined) -> None:
     assert [(x.name, x.value, x.order) for x in score.leaderboard] == [("speed", 1.0, "asc")]
 
 
-def test_points_do_not_leak_into_the_next_submission(examined: Examined) -> None:
+def test_points_do_not_leak(examined: Examined) -> None:
     assert by_name(examined.score("def value(): return 3\n"))["test_parts"].earned == 3
     raising = by_name(examined.score("def value(): raise ValueError\n"))["test_parts"]
     assert raising.status == "error" and raising.earned == 0
 
 
-def test_points_made_of_a_students_nan_are_none(examined: Examined) -> None:
+def test_points_of_nan_are_none(examined: Examined) -> None:
     entry = by_name(examined.score("def value(): return float('nan')\n"))["test_parts"]
     assert entry.status == "failed" and entry.earned == 0

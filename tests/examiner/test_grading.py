@@ -212,7 +212,7 @@ def test_exception_shows_own_lines(examined: Examined) -> None:
     "body",
     [pytest.param(HANG, id="a loop"), pytest.param(DEAF_HANG, id="deaf to signals", marks=pytest.mark.long)],
 )
-def test_a_hang_costs_one_test(examined: Examined, body: str) -> None:
+def test_hang_costs_one_test(examined: Examined, body: str) -> None:
     score = examined.score(but("triple", body))
     changed = {name: status for name, status in statuses(score).items() if status != ALL_RIGHT[name]}
     assert changed == {"test_triple": "timeout", "test_after_double": "timeout"}
@@ -317,7 +317,7 @@ def test_every_statement_exits_while_loading(examined: Examined) -> None:
 
 
 @pytest.mark.long
-def test_a_program_that_never_finishes_loading(tmp_path: Path) -> None:
+def test_program_never_finishes_loading(tmp_path: Path) -> None:
     with Examined(write_course(tmp_path, tests=TESTS, key=KEY, settings="limits: {load_s: 0.5}\n")) as examined:
         loop = examined.score("while True:\n    pass\n")
         assert loop.earned == 0 and not loop.has_grader_error

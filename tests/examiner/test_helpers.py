@@ -33,14 +33,14 @@ def test_helpers_package(tmp_path: Path) -> None:
     assert entry.status.value == "passed", entry.message
 
 
-def test_helpers_that_do_not_load_are_our_fault(tmp_path: Path) -> None:
+def test_broken_helpers_are_grader_fault(tmp_path: Path) -> None:
     tests = "def test_sound(student):\n    student.double(1)\n"
     with Examined(write_course(tmp_path, tests=tests, key="", inside="raise OSError('helpless')")) as examined:
         entry = examined.entry({"solution.py": DOUBLE, "random.py": "raise OSError('mine')"}, "test_sound")
     assert entry.status is Status.GRADER_ERROR and "helpless" in entry.staff_message
 
 
-def test_helpers_are_loaded_before_the_submission(tmp_path: Path) -> None:
+def test_helpers_load_before_submission(tmp_path: Path) -> None:
     tests = "def test_view(inside):\n    assert inside.seen() == []\n"
     inside = "import os\nSEEN = os.listdir()\n\ndef seen():\n    return SEEN\n"
     with Examined(write_course(tmp_path, tests=tests, key="", inside=inside)) as examined:

@@ -70,7 +70,7 @@ def test_statement_that_ends_process(examiner: Examined, ends: str) -> None:
     assert any("solution.py line 2: was left out" in note for note in graded.score.notes)
 
 
-def test_statement_of_imported_file_that_ends_process(examiner: Examined) -> None:
+def test_imported_statement_that_ends_process(examiner: Examined) -> None:
     graded = grade(examiner, {"solution.py": "from parts import *\n", "parts.py": f"{ONE}\n{CRASH}\n"})
     assert statuses(graded.score) == {"test_one": "passed"}
     assert any("parts.py line 3: was left out" in note for note in graded.score.notes)

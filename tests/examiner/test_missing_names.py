@@ -140,7 +140,7 @@ def test_fitting_parameters() -> None:
                 assert note(source) == ""
 
 
-def test_parameters_of_function_that_did_not_raise() -> None:
+def test_parameters_without_exception() -> None:
     assert note("def scaled(factor, x, shift=0): pass", "in forward, output = Model(3, 4)") == ""
 
 

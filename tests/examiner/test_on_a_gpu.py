@@ -105,7 +105,7 @@ ALL = {
 }
 
 
-def test_gpu_tests_alone_see_a_gpu(examined: Examined, gpus: Gpus) -> None:
+def test_only_gpu_tests_see_gpu(examined: Examined, gpus: Gpus) -> None:
     for _ in range(2):
         score = examined.score(student(gpus))
         assert statuses(score) == ALL
@@ -209,7 +209,7 @@ def where():
 
 @pytest.mark.long
 @pytest.mark.parametrize("device", ["cpu", "as_written"])
-def test_model_on_an_accelerator(device: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_model_on_accelerator(device: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     settings = f"device: {device}\nlimits: {{call_s: 20, load_s: 30}}\n"
     root = tmp_path_factory.mktemp(f"device_{device}")
     with Examined(

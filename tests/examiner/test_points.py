@@ -79,7 +79,7 @@ def test_hidden_test_message() -> None:
     assert "f(17) gave 3" in case.staff_message
 
 
-def test_hide_errors_replaces_the_message() -> None:
+def test_hide_errors_replaces_message() -> None:
     case = case_of(function(hide_errors="No hint here."), "", FAILED, None, 0.0)
     assert (case.message, case.staff_message) == ("No hint here.", "why")
 
@@ -136,7 +136,7 @@ def test_advice_of_hidden_test() -> None:
         Outcome(Status.NEEDS_REVIEW, "Not graded yet.", written="prose", rubric="2.1"),
     ],
 )
-def test_no_advice_without_an_answer(outcome: Outcome) -> None:
+def test_no_advice_without_answer(outcome: Outcome) -> None:
     assert TRY not in entry([outcome], advice=TRY).message
 
 

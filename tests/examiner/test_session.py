@@ -117,7 +117,7 @@ def test_load_that_fails_twice() -> None:
     assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
 
 
-def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_box_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no box could be made, tests were timeouts, because the wait had used up the submission's time."""
     now = [100.0]
     monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: now[0])
@@ -208,7 +208,7 @@ def test_box_without_helpers_is_not_asked() -> None:
         ("ok", ProtocolViolation, "not a message"),
     ],
 )
-def test_no_reply_makes_the_examiner_fail(reply: Any, error: type[Exception], said: str) -> None:
+def test_no_reply_fails_examiner(reply: Any, error: type[Exception], said: str) -> None:
     box_session, _ = session(lambda op, fields: reply)
     with pytest.raises(error, match=said):
         box_session.ask("call", subject="f")
@@ -253,7 +253,7 @@ def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -
     assert limits_s[-1] == first
 
 
-def test_visible_test_gets_box_without_hidden_inputs() -> None:
+def test_visible_test_gets_clean_box() -> None:
     dying = [False]
 
     def answer(op: str, fields: dict[str, Any]) -> Any:
@@ -369,7 +369,7 @@ def test_nondeterministic_gpu_test_gets_own_box() -> None:
     box_session.close()
 
 
-def test_of_two_gpus_the_later_is_named() -> None:
+def test_later_gpu_is_named() -> None:
     gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
     on_gpu = OnGpu(gpus)
     box_session = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes

@@ -87,7 +87,7 @@ def _joins(limit: Path) -> str:
 
 @pytest.mark.parametrize("before", [[], ["mkdir -p empty && mount --bind -o ro empty /sys/fs/cgroup"]])
 @pytest.mark.parametrize("source", [HUNGRY, f"kept = {MUCH}\n{RIGHT}"], ids=["in a test", "while it is loaded"])
-def test_a_machine_whose_memory_is_used_up(little_memory: Path, source: str, before: list[str]) -> None:
+def test_machine_out_of_memory(little_memory: Path, source: str, before: list[str]) -> None:
     """What the system killed was said to have gone beyond a limit of its own, which left it 0 points."""
     little_memory.write_text(str(300 << 20), "ascii")
     hand_in(Path("hungry"), source)

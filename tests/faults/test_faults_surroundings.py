@@ -41,7 +41,7 @@ def test_unwritable_table(streams: str) -> None:
 
 
 @pytest.mark.parametrize("lines", [0, 1])
-def test_a_reader_that_leaves_a_class(lines: int) -> None:
+def test_reader_leaves_class(lines: int) -> None:
     ran = grade("class", "-o", "graded", shell=f"set -o pipefail; {{}} | head -n {lines}")
     assert ran.status in (0, 141) and ran.err == ""
     assert result(Path("graded/class/ada/results.json")).score == RIGHT_POINTS

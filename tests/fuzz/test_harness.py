@@ -33,7 +33,7 @@ def of(check: Callable[[bytes], None]) -> Target:
 
 
 @pytest.mark.parametrize(("check", "error"), [(raising, KeyError), (hanging, TooSlow), (breaking, Broken)])
-def test_what_breaks_a_promise_comes_out(
+def test_broken_promise_comes_out(
     check: Callable[[bytes], None], error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness, "CPU_S", 0.2)

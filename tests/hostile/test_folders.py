@@ -251,9 +251,7 @@ def test_folders_are_graded_as_what_they_are(tmp_path: Path, course: Path) -> No
 @needs_walls
 @pytest.mark.long
 @pytest.mark.parametrize("build", STARTED_INSIDE, ids=lambda build: build.__name__)
-def test_grading_may_be_started_inside_the_folder(
-    tmp_path: Path, course: Path, build: Callable[[Folder], None]
-) -> None:
+def test_grading_started_inside_folder(tmp_path: Path, course: Path, build: Callable[[Folder], None]) -> None:
     folder = made(build, tmp_path, course)
     done = graded(course, folder.path, "-o", str(tmp_path / "out.json"), ".")
     assert done.returncode == 0, done.stderr
@@ -262,7 +260,7 @@ def test_grading_may_be_started_inside_the_folder(
 
 
 @pytest.mark.parametrize("arguments", [["."], ["solution.py"]])
-def test_a_course_that_was_handed_in_is_not_obeyed(tmp_path: Path, course: Path, arguments: list[str]) -> None:
+def test_handed_in_course_is_not_obeyed(tmp_path: Path, course: Path, arguments: list[str]) -> None:
     folder = made(a_course_of_its_own, tmp_path, course)
     done = graded(None, folder.path, *arguments, VIVA_SECRET="0" * 32)
     assert done.returncode == 1

@@ -196,7 +196,7 @@ def test_every_extra_is_used() -> None:
 
 
 @pytest.mark.parametrize("extra", USES)
-def test_an_extra_brings_all_that_its_feature_needs(extra: str, environment: Callable[[str], Environment]) -> None:
+def test_extra_is_complete(extra: str, environment: Callable[[str], Environment]) -> None:
     here = environment(extra)
     features = {
         line.split()[1]: "yes" in line for line in here.run("doctor").stdout.splitlines() if line.startswith("│")
@@ -205,7 +205,7 @@ def test_an_extra_brings_all_that_its_feature_needs(extra: str, environment: Cal
     USES[extra](here)
 
 
-def test_viva_alone_grades_and_names_what_is_missing(environment: Callable[[str], Environment]) -> None:
+def test_viva_without_extras(environment: Callable[[str], Environment]) -> None:
     here = environment("")
     assert "10 of 10 points" in here.grade(ADA, "-o", "out")
     assert "10 of 10 points" in here.grade(here.notebook([]))

@@ -20,7 +20,7 @@ SHAPE = Path(__file__).parents[1] / "platforms" / "shape.py"
 
 
 @pytest.mark.parametrize("by_loopback", [False, True], ids=["descriptors", "loopback"])
-def test_either_way_the_kernel_is_asked(live_course: Path, folder: Path, by_loopback: bool) -> None:
+def test_kernel_is_asked(live_course: Path, folder: Path, by_loopback: bool) -> None:
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec(RIGHT, namespace)
     course = load_course(live_course)
@@ -36,7 +36,7 @@ def test_either_way_the_kernel_is_asked(live_course: Path, folder: Path, by_loop
     assert graded.finished and graded.score.earned == 6
 
 
-def test_an_examiner_that_ends_before_it_connects_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_examiner_ends_before_connecting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(channels, "_MODULE", "no.such.module")
     with tempfile.TemporaryFile() as log, pytest.raises(ConnectionError, match="did not connect"):
         channels.launch({}, tmp_path, log, by_loopback=True)

@@ -74,7 +74,7 @@ def notebook(live_course: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     gc.collect()  # the client leaves sockets and a loop behind: they are told of here, and not in someone's test
 
 
-def test_a_cell_that_checks_shows_text_and_table(notebook: Notebook) -> None:
+def test_cell_shows_text_and_table(notebook: Notebook) -> None:
     data = notebook.checked("viva.check()")
     assert data.keys() == {"text/plain", "text/html"}
     assert "12 of 12 points, 13 more pending" in data["text/plain"] and "<table" in data["text/html"]
@@ -82,7 +82,7 @@ def test_a_cell_that_checks_shows_text_and_table(notebook: Notebook) -> None:
     assert "You have not written" not in data["text/plain"]  # the Markdown cell was read
 
 
-def test_what_functions_show_stays_out_of_the_notebook(notebook: Notebook) -> None:
+def test_functions_show_nothing_in_notebook(notebook: Notebook) -> None:
     notebook.run("def total(n):\n    print('noise'); display('noise'); return sum(n)")
     assert "noise" not in str(notebook.run('viva.check("1.2")'))
 

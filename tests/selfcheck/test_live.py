@@ -42,7 +42,7 @@ def run(shell: Any, cell: str) -> Any:
     return done.result
 
 
-def test_right_answers_earn_their_points_and_the_rest_is_named(shell: Any) -> None:
+def test_right_answers_earn_points(shell: Any) -> None:
     report = run(shell, "import viva; viva.check()")
     assert {name for name, e in entries(report).items() if e.status is Status.PASSED} == {
         "test_word_counts", "test_total", "test_choice", "test_sorted", "test_scaled", "test_first_line",
@@ -55,7 +55,7 @@ def test_right_answers_earn_their_points_and_the_rest_is_named(shell: Any) -> No
     assert "test_random_texts" not in str(report) and "12 of 12 points" in str(report)
 
 
-def test_a_mistake_is_shown_with_the_cell_that_holds_it(shell: Any) -> None:
+def test_mistake_names_cell(shell: Any) -> None:
     run(shell, KEEPS_CASE)
     report = viva.check("1.1")
     (entry,) = report.entries
@@ -64,13 +64,13 @@ def test_a_mistake_is_shown_with_the_cell_that_holds_it(shell: Any) -> None:
     assert "other questions" not in report.not_run and "questions that you did not ask for" in report.not_run
 
 
-def test_an_exception_names_cell_and_line(shell: Any) -> None:
+def test_exception_names_cell_and_line(shell: Any) -> None:
     run(shell, "def total(numbers):\n    return numbers[99]")
     message = viva.check("1.2").entries[0].message
     assert "IndexError" in message and "In [3], line 2, in total" in message and "return numbers[99]" in message
 
 
-def test_mending_a_function_is_seen_by_the_same_warm_examiner(shell: Any) -> None:
+def test_mended_function_in_warm_examiner(shell: Any) -> None:
     run(shell, KEEPS_CASE)
     assert viva.check("1.1").earned == 0
     before = live_check._LastExaminer.examiner
@@ -79,7 +79,7 @@ def test_mending_a_function_is_seen_by_the_same_warm_examiner(shell: Any) -> Non
     assert live_check._LastExaminer.examiner is before is not None
 
 
-def test_the_variables_stay_as_they_were(shell: Any, folder: Path) -> None:
+def test_variables_stay(shell: Any, folder: Path) -> None:
     run(shell, "mine = [3, 1]; log.append('before')")
     names, log = dict(shell.user_ns), shell.user_ns["log"]
     viva.check()
@@ -89,7 +89,7 @@ def test_the_variables_stay_as_they_were(shell: Any, folder: Path) -> None:
     assert list(folder.iterdir()) == []  # what tests put went elsewhere
 
 
-def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> None:
+def test_process_state_stays(shell: Any, folder: Path) -> None:
     torch = pytest.importorskip("torch")
     run(
         shell,
@@ -144,7 +144,7 @@ def test_endless_loop(shell: Any, loop: str) -> None:
     assert found["test_scaled"].status is Status.PASSED  # asked after it
 
 
-def test_ctrl_c_gives_the_prompt_back_and_the_next_check_works(shell: Any) -> None:
+def test_check_after_ctrl_c(shell: Any) -> None:
     run(shell, "def total(numbers):\n    __import__('time').sleep(0.5)\n    return 0")
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     handler = signal.getsignal(signal.SIGINT)
@@ -165,7 +165,7 @@ def test_ctrl_c_gives_the_prompt_back_and_the_next_check_works(shell: Any) -> No
 
 
 @pytest.mark.long
-def test_the_limit_holds_in_another_thread(shell: Any) -> None:
+def test_limit_in_other_thread(shell: Any) -> None:
     """Where no signal can be had, a thread keeps the time."""
     run(shell, "def total(numbers):\n    while True: pass")
     found: list[Report] = []
@@ -189,9 +189,7 @@ def test_odd_names_cost_nothing_else(shell: Any, cell: str) -> None:
     assert viva.check("1.1").earned == 4
 
 
-def test_what_functions_print_and_show_is_not_put_below_the_cell(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_functions_print_nothing_below_cell(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     run(
         shell,
         "from IPython.display import display\n"
@@ -203,7 +201,7 @@ def test_what_functions_print_and_show_is_not_put_below_the_cell(
     assert said.out == said.err == ""
 
 
-def test_a_huge_answer_is_only_a_wrong_one(shell: Any) -> None:
+def test_huge_answer_is_wrong(shell: Any) -> None:
     run(shell, "def total(numbers):\n    return 'x' * (20 << 20)")
     report = viva.check()
     assert entries(report)["test_total"].status in (Status.FAILED, Status.ERROR)
@@ -211,7 +209,7 @@ def test_a_huge_answer_is_only_a_wrong_one(shell: Any) -> None:
     assert len(str(report)) < 20_000
 
 
-def test_markdown_is_read_where_the_file_is_known(shell: Any, folder: Path) -> None:
+def test_markdown_of_known_file(shell: Any, folder: Path) -> None:
     unseen = viva.check("2.2")
     assert any("was not found" in note for note in unseen.notes)
     assert not any("Nothing written" in note for note in unseen.notes)
@@ -225,7 +223,7 @@ def test_markdown_is_read_where_the_file_is_known(shell: Any, folder: Path) -> N
     assert "in work.ipynb as it was last saved" in viva.check("2.2").entries[0].message
 
 
-def test_the_answer_sheet_beside_the_notebook_counts_first(shell: Any, folder: Path) -> None:
+def test_answer_sheet_counts_first(shell: Any, folder: Path) -> None:
     (folder / "answers.yaml").write_text('"2.1": A\n')
     assert viva.check("2.1").earned == 0
     (folder / "answers.yaml").write_text('"2.1": B\n')
@@ -252,9 +250,7 @@ def test_function_that_checks(shell: Any) -> None:
     assert found["test_scaled"].status is Status.PASSED
 
 
-def test_variables_of_the_students_own_modules_stay_as_they_were(
-    shell: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_of_own_modules_stay(shell: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "own_helper.py").write_text("calls = []\ncount = 0\n\n\ndef total(n):\n    global count\n"
                                           "    count += 1\n    calls.append(n)\n    return n[99]\n")  # fmt: skip
     monkeypatch.syspath_prepend(str(folder))

@@ -33,7 +33,7 @@ def chosen(folder: Path, only: str = "", asked: ExpectedFiles = TOTAL) -> Chosen
     return choose(listing(folder), asked, lambda path: (folder / path).read_bytes(), only)
 
 
-def test_modules_come_along_as_far_as_they_are_imported(tmp_path: Path) -> None:
+def test_imported_modules_are_packed(tmp_path: Path) -> None:
     write(
         tmp_path,
         **{
@@ -57,7 +57,7 @@ def test_modules_come_along_as_far_as_they_are_imported(tmp_path: Path) -> None:
     }
 
 
-def test_a_notebook_with_magics_is_read_for_imports_and_files(tmp_path: Path) -> None:
+def test_notebook_with_magics(tmp_path: Path) -> None:
     cells = notebook(
         "%matplotlib inline\n!pip install x\nimport helper", "words = open('words.txt').read()", "broken ("
     )
@@ -70,7 +70,7 @@ def test_a_notebook_with_magics_is_read_for_imports_and_files(tmp_path: Path) ->
     assert found.left_out["old.zip"].startswith("an archive")
 
 
-def test_tools_environments_links_and_the_course_stay(tmp_path: Path) -> None:
+def test_tools_and_course_are_not_packed(tmp_path: Path) -> None:
     write(
         tmp_path,
         **{
@@ -108,7 +108,7 @@ SECRETS = (
 
 
 @pytest.mark.parametrize("name", SECRETS.split())
-def test_what_looks_like_a_secret_is_left_out_and_said(tmp_path: Path, name: str) -> None:
+def test_secrets_are_left_out(tmp_path: Path, name: str) -> None:
     write(tmp_path, **{"solution.py": f"open({name!r})", name: "x"})
     found = chosen(tmp_path)
     assert (
@@ -116,7 +116,7 @@ def test_what_looks_like_a_secret_is_left_out_and_said(tmp_path: Path, name: str
     )
 
 
-def test_a_key_in_a_file_is_seen() -> None:
+def test_key_in_file_is_seen() -> None:
     assert holds_secret(b"x\n-----BEGIN OPENSSH PRIVATE KEY-----\n") and holds_secret(
         b"token = 'hf_" + b"a" * 30 + b"'"
     )
@@ -152,7 +152,7 @@ def test_module_that_nothing_imports(tmp_path: Path) -> None:
     ]
 
 
-def test_a_solved_notebook_of_another_name_comes_along(tmp_path: Path) -> None:
+def test_solved_notebook_of_other_name(tmp_path: Path) -> None:
     """Besides the untouched starter it is the answer: without it, nothing would be."""
     files = {
         "work.py": "def total(): ...\n",
@@ -175,7 +175,7 @@ names = st.text("abcä_ .", min_size=1, max_size=8).filter(lambda n: n.strip(". 
 
 
 @given(st.dictionaries(names, st.binary(max_size=200), min_size=1, max_size=5), st.randoms())
-def test_a_round_trip_and_the_same_bytes_in_any_order(files: dict[str, bytes], order: object) -> None:
+def test_packing_round_trip(files: dict[str, bytes], order: object) -> None:
     handed = [File(name, data) for name, data in files.items()]
     packed = archive(handed)
     assert archive(handed[::-1]) == packed
@@ -185,7 +185,7 @@ def test_a_round_trip_and_the_same_bytes_in_any_order(files: dict[str, bytes], o
         assert {entry.date_time for entry in opened.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
 
-def test_times_and_permissions_of_files_make_no_difference(tmp_path: Path) -> None:
+def test_times_and_permissions_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x")
     first = archive([File("a.py", Folder(tmp_path, 99).read("a.py"))])
     os.utime(tmp_path / "a.py", ns=(1, 1))
@@ -193,7 +193,7 @@ def test_times_and_permissions_of_files_make_no_difference(tmp_path: Path) -> No
     assert archive([File("a.py", Folder(tmp_path, 99).read("a.py"))]) == first
 
 
-def test_no_link_is_followed_and_nothing_too_large_is_read(tmp_path: Path) -> None:
+def test_links_and_large_files(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real/a.py").write_text("x" * 100)
     (tmp_path / "link").symlink_to("real")

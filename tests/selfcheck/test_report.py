@@ -68,7 +68,7 @@ def report(*entries: Entry, notes: tuple[str, ...] = (), name: str = "work.ipynb
     return Report(score, left, took_s=0.1, shown={e.test_id for e in entries})
 
 
-def test_every_status_has_a_word_and_headings_name_the_columns() -> None:
+def test_status_words_and_headings() -> None:
     made = report(*(entry(status, "why") for status in Status))
     page = Page(made._repr_html_())
     head, *rows = page.cells
@@ -83,7 +83,7 @@ def test_every_status_has_a_word_and_headings_name_the_columns() -> None:
     assert page.tags.count("caption") == 1
 
 
-def test_it_brings_no_colour_and_no_script_of_its_own() -> None:
+def test_page_without_colour_and_script() -> None:
     page = Page(report(entry(Status.FAILED, "no"))._repr_html_())
     assert set(page.tags) <= TAGS
     for _, name, value in page.attributes:
@@ -109,7 +109,7 @@ def test_text_of_student_opens_no_tag(text: str) -> None:
     assert [attribute[:2] for attribute in made.attributes] == [attribute[:2] for attribute in plain.attributes]
 
 
-def test_text_and_page_say_the_same() -> None:
+def test_text_and_page_agree() -> None:
     made = report(entry(Status.FAILED, "first\nsecond"), entry(Status.PASSED), notes=("a note",))
     bundle = made._repr_mimebundle_()
     assert bundle.keys() == {"text/plain", "text/html"} and bundle["text/plain"] == str(made) == repr(made)

@@ -69,7 +69,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 @given(st.dictionaries(st.sampled_from("abc"), values, max_size=3))
-def test_everything_is_as_it_was_in_the_same_objects(variables: dict[str, Any]) -> None:
+def test_same_objects_are_restored(variables: dict[str, Any]) -> None:
     namespace = {"__name__": "__main__", **variables}
     before = copy.deepcopy(variables)
     identities = {name: id(value) for name, value in variables.items()}
@@ -84,7 +84,7 @@ def test_everything_is_as_it_was_in_the_same_objects(variables: dict[str, Any]) 
     assert snapshot.too_large == []
 
 
-def test_a_value_that_contains_itself_ends() -> None:
+def test_value_that_contains_itself() -> None:
     items: list[Any] = [1]
     items.append(items)
     snapshot = Snapshot({"items": items})
@@ -118,7 +118,7 @@ model = Model()
 """
 
 
-def test_functions_classes_and_objects_of_the_student() -> None:
+def test_student_functions_and_classes() -> None:
     space: dict[str, Any] = {"__name__": "__main__"}
     exec(SOURCE, space)
     snapshot = Snapshot(space)
@@ -183,7 +183,7 @@ class Hostile:
     __hash__ = object.__hash__
 
 
-def test_nothing_of_the_students_is_called() -> None:
+def test_nothing_of_student_is_called() -> None:
     one = Hostile()
     space: dict[str, Any] = {"__name__": __name__, "one": one, "many": [one, {1: one}, {one}]}
     snapshot = Snapshot(space)

@@ -59,7 +59,7 @@ def test_each_change_comes_once_when_it_is_at_rest(tmp_path: Path) -> None:
     assert seen(tmp_path, clock) == ["1", "2 whole", "33"]
 
 
-def test_what_is_only_touched_or_changed_back_is_no_change(tmp_path: Path) -> None:
+def test_touched_file_is_no_change(tmp_path: Path) -> None:
     file = tmp_path / "solution.py"
     file.write_text("1")
     (tmp_path / ".git").mkdir()
@@ -88,7 +88,7 @@ def test_there_must_be_something_to_begin_with(tmp_path: Path) -> None:
         list(islice(versions(tmp_path / "none.py"), 1))
 
 
-def test_links_are_not_followed_and_a_circle_ends(tmp_path: Path) -> None:
+def test_circle_of_links(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("1")
     (tmp_path / "loop").symlink_to(tmp_path)
     assert [Path(path).name for path, _, _ in look(tmp_path)] == ["a.py", "loop"]

@@ -202,7 +202,7 @@ def report(claimed: Any, *sources: str) -> LoadReport:
     ],
     ids=repr,
 )  # fmt: skip
-def test_any_claim_gives_a_notebook(assignment: Assignment, claimed: Any) -> None:
+def test_any_claim_gives_notebook(assignment: Assignment, claimed: Any) -> None:
     data = executed_notebook(report(claimed, "x = '\ud800\x00'", "2"), assignment, "0" * 64)
     assert [cell["source"] for cell in valid(data)["cells"]] == ["# Größe", "x = '\ufffd\x00'", "2"]
     assert "script" not in data.decode()

@@ -134,7 +134,7 @@ def test_no_room() -> None:
     assert kept(display({"text/plain": "x"}), most=100) == [NOTE]
 
 
-def test_a_cell_has_a_limit_of_its_own() -> None:
+def test_cell_has_own_limit() -> None:
     many: list[object] = [{"output_type": "stream", "name": "stdout", "text": "x" * 100_000}] * 30
     found, size = checked(many, 1, 100 << 20)
     assert found[-1] == NOTE and MOST_OF_CELL - 100_200 < size <= MOST_OF_CELL

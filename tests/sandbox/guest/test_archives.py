@@ -142,7 +142,7 @@ def test_existing_links_are_not_followed(worker: Worker) -> None:
     assert files == {"b.txt": 1} and "cannot be written here" in str(notes) and outside.read_text() == "mine"
 
 
-def test_file_where_a_folder_is_needed(worker: Worker) -> None:
+def test_file_in_place_of_folder(worker: Worker) -> None:
     files, notes = unpacked(worker, zipped({"a": b"x", "a/b": b"y", "c": b"z"}))
     assert files == {"a": 1, "c": 1} and "'a/b'" in str(notes)
 

@@ -81,13 +81,13 @@ def test_other_limits(worker: Worker, name: str, kind: str, limit: str) -> None:
     assert (raised["type"], raised["limit"]) == (kind, limit) and len(raised["frames"]) <= 12
 
 
-def test_message_that_takes_for_ever(worker: Worker) -> None:
+def test_endless_message(worker: Worker) -> None:
     worker.define(LIMITS)
     raised = worker.call_raises("rude")
     assert (raised["type"], raised["message"]) == ("Rude", "(its message cannot be shown)")
 
 
-def test_endless_iterator_is_an_object(worker: Worker) -> None:
+def test_endless_iterator_is_object(worker: Worker) -> None:
     worker.define(LIMITS)
     ref = worker.call("endless")
     assert type(ref) is wire.Ref and worker.ask("next", ref=ref.id) == 1

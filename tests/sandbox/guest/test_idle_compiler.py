@@ -58,7 +58,7 @@ assert found == [trained(optimizer) for optimizer in OPTIMIZERS]
 """)
 
 
-def test_whoever_looks_at_all_modules_does_not_load_it() -> None:
+def test_looking_at_all_modules_loads_nothing() -> None:
     ran("""
 inspect.getmodule(trained)
 for module in list(sys.modules.values()):

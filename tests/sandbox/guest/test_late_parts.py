@@ -79,7 +79,7 @@ def test_other_modules_bring_nothing(package: Path) -> None:
     ran(package, MODULE + "import whole.other, whole.more\nassert counted.names == [] and whole.more is late")
 
 
-def test_a_module_that_does_not_exist_is_not_found(package: Path) -> None:
+def test_missing_module_is_not_found(package: Path) -> None:
     ran(
         package,
         MODULE + "assert importlib.util.find_spec('whole.more.third') is None and 'whole.base' in counted.names",
@@ -108,13 +108,13 @@ assert whole.more.second.made is not made and counted.names.count("whole.more.se
 
 
 @pytest.mark.parametrize("what", LATE_FUNCTIONS)
-def test_functions_of_a_module_load_it_when(what: str, package: Path) -> None:
+def test_functions_load_their_module(what: str, package: Path) -> None:
     second = package / "whole" / "more" / "second.py"
     second.write_text(second.read_text("utf-8") + "def made(x): return 2 * x\n", "utf-8")
     ran(package, PLACE + LATE_FUNCTIONS[what] + LOADED)
 
 
-def test_whoever_looks_at_all_modules_does_not_load_it(package: Path) -> None:
+def test_looking_at_all_modules_loads_nothing(package: Path) -> None:
     ran(
         package,
         PLACE
@@ -123,7 +123,7 @@ def test_whoever_looks_at_all_modules_does_not_load_it(package: Path) -> None:
     )
 
 
-def test_the_version_of_a_library_is_read_without_importing_it() -> None:
+def test_library_version_without_import() -> None:
     assert (version_of("no_such_library"), version_of("typing")) == ("", "")
     for library in ("torch", "transformers"):
         try:

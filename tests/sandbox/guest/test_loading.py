@@ -78,7 +78,7 @@ def test_frames_of_errors(worker: Worker) -> None:
     assert f"graded with Python {sys.version_info[0]}.{sys.version_info[1]}" in syntax["message"]
 
 
-def test_several_statements_on_a_line(worker: Worker) -> None:
+def test_statements_on_one_line(worker: Worker) -> None:
     """Before Python 3.11 what follows on the same line is lost."""
     if worker.ready_message["python"] < (3, 11):
         pytest.skip("this Python does not say in which column a statement raised")
@@ -166,7 +166,7 @@ def test_load_limit_keeps_names(worker: Worker) -> None:
     assert worker.ask("names") == ["a"]
 
 
-def test_file_is_a_real_module(worker: Worker) -> None:
+def test_file_is_real_module(worker: Worker) -> None:
     worker.define("""
         import inspect, pickle, sys
         class Model: pass
@@ -202,7 +202,7 @@ def test_name_belongs_to_defining_file(worker: Worker) -> None:
     assert worker.ask("get", space="student", name="x") == "b.x"
 
 
-def test_folder_without_init_is_a_package(worker: Worker) -> None:
+def test_folder_without_init_is_package(worker: Worker) -> None:
     """A file that another one imports was run a second time, by itself, and then knew nothing of its neighbours."""
     worker.put("hw/parts/numbers.py", "RUNS = []")
     worker.put("hw/parts/answers.py", "from .numbers import RUNS\nRUNS.append(__name__)\ndef f(): return RUNS")
@@ -214,7 +214,7 @@ def test_folder_without_init_is_a_package(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize("name", ["numpy", "random", "json", "typing", "torch"])
-def test_file_named_like_a_library(worker: Worker, name: str) -> None:
+def test_file_named_like_library(worker: Worker, name: str) -> None:
     report = worker.load("def f(): return 'mine'", f"{name}.py")
     assert report["errors"] == [] and worker.call("f") == "mine"
     assert worker.load("import numpy, random, json, typing\nx = numpy.zeros(1)", "solution.py")["errors"] == []

@@ -111,7 +111,7 @@ def test_cell_that_hangs(runner: Worker) -> None:
     assert 0.2 < cells[0]["wall_s"] < 60
 
 
-def test_input_is_a_clear_error(runner: Worker) -> None:
+def test_input_is_clear_error(runner: Worker) -> None:
     [cell] = runner.notebook("input('name? ')")
     assert cell["status"] == "raised" and "no one is there" in cell["raised"]["message"]
 

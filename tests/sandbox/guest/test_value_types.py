@@ -151,7 +151,7 @@ def test_plain_form() -> None:
                 assert of.normal is not None or same(plain(value), value)
 
 
-def test_values_are_shown_in_a_line() -> None:
+def test_values_are_shown_in_one_line() -> None:
     with Rows() as row:
         for of, value in samples():
             with row(repr(value)):

@@ -250,7 +250,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-def test_honest_keys_that_share_a_hash() -> None:
+def test_honest_keys_sharing_a_hash() -> None:
     """Positions relative to a word, for instance: hash(-1) is hash(-2), and so it is in tuples."""
     keys = {(*signs, n) for signs in itertools.product((-1, -2), repeat=4) for n in range(100)}
     assert max(Counter(map(hash, keys)).values()) >= 16

@@ -62,7 +62,7 @@ def solution(worker: Worker) -> Worker:
     return worker
 
 
-def test_names_are_the_public_ones(solution: Worker) -> None:
+def test_public_names(solution: Worker) -> None:
     expected = ["LIMIT", "Model", "add", "change", "count", "echo", "fail"]
     assert solution.ask("names") == solution.ask("names", space="module:solution") == expected
     assert solution.ask("names", space="module:other") == []

@@ -75,7 +75,7 @@ def boxes(shared: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> GpuBoxes:
     return GpuBoxes(shared._fork_server, LIMITS, gpus)
 
 
-def test_a_sound_gpu_passes_every_step(boxes: GpuBoxes, gpus: Gpus) -> None:
+def test_sound_gpu_passes(boxes: GpuBoxes, gpus: Gpus) -> None:
     results = boxes.check(gpus.devices[0])
     assert [(one.step.name, one.problem, one.tried) for one in results] == [(n, "", True) for n in (*STEPS, LAST)]
 
@@ -94,7 +94,7 @@ def test_a_sound_gpu_passes_every_step(boxes: GpuBoxes, gpus: Gpus) -> None:
         ("leaks", LAST, "a sandbox can read what the one before it left in the memory of the GPU"),
     ],
 )
-def test_a_fault_is_found_and_said_with_what_to_do(
+def test_gpu_fault_with_advice(
     boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn, fault: str, step: str, problem: str
 ) -> None:
     stand_in.fail(fault)
@@ -106,13 +106,13 @@ def test_a_fault_is_found_and_said_with_what_to_do(
     assert re.fullmatch(problem, failed[0].problem), failed[0].problem
 
 
-def test_no_box_gets_a_gpu_that_fails(boxes: GpuBoxes, stand_in: StandIn) -> None:
+def test_failing_gpu_serves_no_box(boxes: GpuBoxes, stand_in: StandIn) -> None:
     stand_in.fail("wrong")
     with pytest.raises(BoxUnavailable, match=r"NVIDIA L4 \(0000:01:00.0\) failed its check: a product of two matrices"):
         boxes.take(0, lambda _: None)
 
 
-def test_the_other_gpu_takes_the_place_of_one_that_fails(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
+def test_other_gpu_replaces_failing_one(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
     stand_in.fail("no start")
     boxes.check(gpus.devices[0])
     stand_in.fail("")
@@ -121,7 +121,7 @@ def test_the_other_gpu_takes_the_place_of_one_that_fails(boxes: GpuBoxes, gpus: 
     assert boxes._last == gpus.devices[1] and use().name == "NVIDIA L4"
 
 
-def test_a_gpu_is_checked_once_and_again_when_it_is_doubted(boxes: GpuBoxes, stand_in: StandIn) -> None:
+def test_gpu_is_checked_again_when_doubted(boxes: GpuBoxes, stand_in: StandIn) -> None:
     for _ in range(2):
         box, _use = boxes.take(0, lambda _: None)
         box.close()
@@ -148,9 +148,7 @@ def test_gpu_that_cannot_be_checked_again(boxes: GpuBoxes, gpus: Gpus, machine: 
     boxes.check_last()
 
 
-def test_a_check_that_could_not_be_made_is_made_the_next_time(
-    boxes: GpuBoxes, gpus: Gpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_impossible_check_is_made_later(boxes: GpuBoxes, gpus: Gpus, monkeypatch: pytest.MonkeyPatch) -> None:
     one = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, devices=gpus.devices[:1]))
 
     def spawn(*_: object, **__: object) -> Box:
@@ -164,7 +162,7 @@ def test_a_check_that_could_not_be_made_is_made_the_next_time(
     box.close()
 
 
-def test_gpus_that_were_checked_before_are_not_checked(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
+def test_checked_gpus_are_not_checked(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
     stand_in.fail("wrong")
     known = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True))
     box, _ = known.take(0, lambda _: None)

@@ -62,7 +62,7 @@ def test_whoever_waits_is_told_and_gets_it_next(gpu: Gpu) -> None:
     second.give_back()
 
 
-def test_any_gpu_that_is_free_will_do(machine: Machine) -> None:
+def test_any_free_gpu(machine: Machine) -> None:
     gpus = machine.gpus().devices
     one, two = GpuLease.take(gpus), GpuLease.take(gpus)
     assert (one.gpu.bus, two.gpu.bus) == (BUS, OTHER)
@@ -99,7 +99,7 @@ def test_lock_dies_with_its_holder(machine: Machine, gpu: Gpu) -> None:
     assert lock_file(gpu).read_bytes() == b""
 
 
-def test_memory_that_is_not_free_again_keeps_the_next_box_away(machine: Machine, gpu: Gpu) -> None:
+def test_lease_waits_for_free_memory(machine: Machine, gpu: Gpu) -> None:
     lease = GpuLease.take([gpu])
     machine.use(BUS, "900")
     lease.give_back(settle_s=0.1)
@@ -109,14 +109,14 @@ def test_memory_that_is_not_free_again_keeps_the_next_box_away(machine: Machine,
     GpuLease.take([gpu], settle_s=0.1).give_back()
 
 
-def test_memory_of_others_that_was_there_before_is_no_hindrance(machine: Machine, gpu: Gpu) -> None:
+def test_lease_ignores_memory_of_others(machine: Machine, gpu: Gpu) -> None:
     """A desktop that draws with the GPU: more or less of it from run to run."""
     for used in ("700", "1500", "300"):
         machine.use(BUS, used)
         GpuLease.take([gpu], settle_s=0.1).give_back(settle_s=0.1)
 
 
-def test_the_most_memory_in_use_is_remembered(machine: Machine, gpu: Gpu) -> None:
+def test_peak_memory_is_remembered(machine: Machine, gpu: Gpu) -> None:
     lease = GpuLease.take([gpu])
     machine.use(BUS, "2052")
     deadline = time.monotonic() + 20
@@ -142,13 +142,13 @@ def test_lease_without_nvidia_smi(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> 
     "content",
     [b"\xff\xfe", b"{}", b"[]", b'{"baseline_mib": "much"}', b"null", b"[" * 5000, b'{"baseline_mib": 1e999}'],
 )
-def test_a_file_that_says_nothing_is_as_good_as_empty(gpu: Gpu, content: bytes) -> None:
+def test_meaningless_lease_file(gpu: Gpu, content: bytes) -> None:
     lock_file(gpu).write_bytes(content)
     GpuLease.take([gpu]).give_back()
     assert lock_file(gpu).read_bytes() == b""
 
 
-def test_a_link_in_the_locks_place_is_not_followed(gpu: Gpu, tmp_path: Path) -> None:
+def test_lock_link_is_not_followed(gpu: Gpu, tmp_path: Path) -> None:
     lock_file(gpu).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(GpuUnavailable, match="in use") as raised:
         GpuLease.take([gpu])
@@ -160,7 +160,7 @@ def test_a_link_in_the_locks_place_is_not_followed(gpu: Gpu, tmp_path: Path) -> 
     assert "is not a regular file" in raised.value.reason
 
 
-def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:
+def test_every_user_may_lock(gpu: Gpu) -> None:
     before = os.umask(0o077)
     try:
         GpuLease.take([gpu]).give_back()
@@ -169,7 +169,7 @@ def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:
     assert lock_file(gpu).stat().st_mode & 0o777 == 0o666
 
 
-def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: Gpu) -> None:
+def test_box_holds_gpu_to_its_end(machine: Machine, gpu: Gpu) -> None:
     boxes = GpuBoxes.start(
         max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
     )
@@ -188,7 +188,7 @@ def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: 
         boxes.close()
 
 
-def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu) -> None:
+def test_failed_box_returns_gpu(machine: Machine, gpu: Gpu) -> None:
     boxes = GpuBoxes.start(
         max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
     )
@@ -210,7 +210,7 @@ def test_gpu_that_falls_off_the_bus(machine: Machine, gpu: Gpu) -> None:
     assert [one.bus for one in machine.gpus().devices] == [OTHER]
 
 
-def test_the_last_gpu_that_dies_leaves_none(machine: Machine) -> None:
+def test_last_gpu_dies(machine: Machine) -> None:
     for bus in (BUS, OTHER):
         machine.remove(bus)
     gpus = machine.gpus()

@@ -20,7 +20,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 @pytest.mark.parametrize(("text", "version"), VERSIONS.items())
-def test_the_version_of_the_driver_is_read(text: str, version: str) -> None:
+def test_driver_version(text: str, version: str) -> None:
     assert parse_version(text) == version
 
 
@@ -28,7 +28,7 @@ def test_the_version_of_the_driver_is_read(text: str, version: str) -> None:
     ("text", "model", "bus"),
     [(RTX_3090, "NVIDIA GeForce RTX 3090", "0000:01:00.0"), (TESLA_K80, "Tesla K80", "0000:00:04.0")],
 )
-def test_what_the_driver_says_of_a_gpu_is_read(text: str, model: str, bus: str) -> None:
+def test_driver_report(text: str, model: str, bus: str) -> None:
     said = parse_information(text)
     assert (said["Model"], said["Bus Location"], said["Device Minor"]) == (model, bus, "0")
     assert said["GPU UUID"].startswith("GPU-")
@@ -57,7 +57,7 @@ def test_what_nvidia_smi_says_is_read(text: str, expected: list[tuple[object, ..
     assert [(r.bus, r.memory_mib, r.used_mib, r.driver, r.name) for r in parse_query(text)] == expected
 
 
-def test_device_files_are_matched_by_the_place_on_the_bus(machine: Machine) -> None:
+def test_device_files_match_bus(machine: Machine) -> None:
     """The driver numbers them in the order in which it met them, nvidia-smi along the bus."""
     for bus, minor, memory in (("0000:48:00.0", 0, "100"), ("0000:07:00.0", 2, "300"), ("0000:0b:00.0", 3, "400")):
         machine.add(bus, minor, f"NVIDIA {memory}", memory)
@@ -71,9 +71,7 @@ def test_device_files_are_matched_by_the_place_on_the_bus(machine: Machine) -> N
     assert gpus[0].driver == "550.90.07" and gpus[0].uuid.startswith("GPU-00000002")
 
 
-def test_without_nvidia_smi_the_memory_is_not_known(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_memory_without_nvidia_smi(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine.add("0000:01:00.0", 0)
     monkeypatch.setenv("PATH", str(tmp_path))
     (gpu,) = machine.gpus().devices
@@ -93,7 +91,7 @@ def test_memory_in_use_is_read_anew(machine: Machine) -> None:
     assert used_mib(first) == 512
 
 
-def test_a_machine_without_device_files_has_no_gpu(machine: Machine) -> None:
+def test_machine_without_device_files(machine: Machine) -> None:
     assert machine.gpus() == Gpus((), NONE_HERE)
     machine.add("0000:01:00.0", 0)
     (machine.dev / "nvidia0").unlink()
@@ -102,7 +100,7 @@ def test_a_machine_without_device_files_has_no_gpu(machine: Machine) -> None:
     assert machine.gpus() == Gpus((), NONE_HERE)
 
 
-def test_a_gpu_that_was_never_started_has_no_uuid(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unstarted_gpu_has_no_uuid(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.add("0000:01:00.0", 0)
     information = machine.driver / "gpus/0000:01:00.0/information"
     unknown = "GPU-????????-????-????-????-????????????"
@@ -137,7 +135,7 @@ def gpu(name: str, memory_mib: int | None) -> Gpu:
     return Gpu("0000:01:00.0", "", name, "550", memory_mib, "/dev/nvidia0", ())
 
 
-def test_what_is_lacking_is_said_in_a_sentence() -> None:
+def test_lacking_parts_are_said() -> None:
     small, large, unknown = gpu("NVIDIA T4", 15360), gpu("NVIDIA L4", 23034), gpu("NVIDIA GB10", None)
     assert Gpus().reason_unavailable(0) == LEFT_OUT
     assert Gpus((), NONE_HERE).reason_unavailable(9) == NONE_HERE

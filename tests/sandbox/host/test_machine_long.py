@@ -142,14 +142,14 @@ def test_root_needs_no_user_namespaces() -> None:
         ("v2", "unprivileged", False),
     ],
 )
-def test_a_box_gets_a_cgroup_where_one_can_be_made(cgroups: str, kind: str, has_cgroup: bool) -> None:
+def test_box_gets_cgroup(cgroups: str, kind: str, has_cgroup: bool) -> None:
     _, missing, got = look(Machine(cgroups=cgroups), kind)["box"]
     assert got is has_cgroup
     assert ("memory of all processes" in str(missing)) is not has_cgroup
 
 
 @pytest.mark.parametrize("kind", ["root", "container"])
-def test_a_box_without_landlock_says_so(kind: str) -> None:
+def test_box_without_landlock(kind: str) -> None:
     found = look(Machine(kernel_arguments=WITHOUT_LANDLOCK), kind)
     layers, missing, _ = found["box"]
     assert isinstance(layers, dict) and layers["landlock"] == "missing"

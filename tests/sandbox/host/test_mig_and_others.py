@@ -38,7 +38,7 @@ def machine(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def test_the_list_of_slices_is_read() -> None:
+def test_list_of_slices() -> None:
     gpu = "GPU-5c89852c-d268-c3f3-1b07-005d5ae1dc3f"
     slices = parse_list(LISTED)
     assert {key: (one.profile, one.uuid) for key, one in slices.items()} == {
@@ -48,11 +48,11 @@ def test_the_list_of_slices_is_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no XML", "<nvidia_smi_log/>", "<nvidia_smi_log><gpu/></nvidia_smi_log>"])
-def test_a_report_without_slices_is_empty(text: str) -> None:
+def test_report_without_slices(text: str) -> None:
     assert parse_report(text) == {}
 
 
-def test_each_slice_is_a_gpu_with_its_own_files_and_memory(machine: Machine) -> None:
+def test_slice_has_own_files_and_memory(machine: Machine) -> None:
     first, second, whole = machine.gpus().devices
     assert (first.slice, second.slice, whole.slice) == ("1/0", "9/0", "")
     assert first.name == "NVIDIA A100-SXM4-40GB MIG 1g.10gb" and first.memory_mib == 9856
@@ -99,7 +99,7 @@ def test_device_files_in_a_container(machine: Machine) -> None:
     assert [gpu.capabilities for gpu in machine.gpus().devices] == expected and len(expected[0]) == 2
 
 
-def test_a_divided_gpu_without_a_usable_slice_is_refused_by_name(machine: Machine) -> None:
+def test_divided_gpu_without_slice(machine: Machine) -> None:
     (machine.dev / "nvidia-caps" / "nvidia-cap31").unlink()
     (machine.dev / "nvidia-caps" / "nvidia-cap102").unlink()
     (machine.dev / "nvidia1").unlink()
@@ -134,7 +134,7 @@ def variable(name):
 
 
 @pytest.mark.parametrize("tier", [tier for tier in offered() if tier > Tier.T0], ids=str)
-def test_a_box_sees_the_files_of_its_slice_alone(machine: Machine, tier: Tier) -> None:
+def test_box_sees_own_slice_only(machine: Machine, tier: Tier) -> None:
     first, second, _ = machine.gpus().devices
     files = dict.fromkeys((*first.files, *second.files))
     with ForkServer.start(tier, preload=[], devices=[*files]) as server, server.spawn(SMALL, gpu=second) as box:

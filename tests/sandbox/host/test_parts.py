@@ -36,20 +36,20 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_view_follows_links_and_repeats_them(tree: Path) -> None:
+def test_view_follows_links(tree: Path) -> None:
     view = View([str(tree / "chain" / "b")])
     assert view.shown == [str(tree / "real" / "b")]
     assert view.own_links() == {str(tree / "chain"): str(tree / "link" / "b" / ".."), str(tree / "link"): "real"}
 
 
-def test_a_view_shows_nothing_twice(tree: Path) -> None:
+def test_view_shows_nothing_twice(tree: Path) -> None:
     view = View([str(tree / "real"), str(tree / "real" / "b" / "c"), str(tree / "link" / "a")])
     assert view.shown == [str(tree / "real")]
     assert view.covers(str(tree / "real" / "b" / "c")) and not view.covers(str(tree))
 
 
 @pytest.mark.parametrize("name", ["loop", "absent", "real/a/below-a-file"])
-def test_a_view_of_nothing_is_an_error(tree: Path, name: str) -> None:
+def test_view_of_nothing(tree: Path, name: str) -> None:
     with pytest.raises(FileNotFoundError, match=name):
         View([str(tree / name)])
 
@@ -141,7 +141,7 @@ def test_endings_have_words(report: bytes, out_of_memory: bool, words: str) -> N
 @pytest.mark.parametrize(
     "message", [None, [], {}, {"tier": "T3"}, {"tier": 1, "layers": [], "probes": {}, "missing": []}]
 )
-def test_a_hello_of_another_form_is_refused(message: object) -> None:
+def test_odd_hello_is_refused(message: object) -> None:
     with pytest.raises(ProtocolViolation, match="not a hello"):
         ReadyMessage.from_wire(message)
 
@@ -187,7 +187,7 @@ print(*[each.uid for each in held])
     assert len(theirs) == 50 and taken.isdisjoint(theirs)
 
 
-def test_a_tier_report_pairs_what_is_missing_with_advice() -> None:
+def test_tier_report_has_advice() -> None:
     layers = {"Linux": "ok: 6.1", "root": "failed: running as user 1000, not as root"}
     report = TierReport.from_trial(Tier.T3, layers, cgroup=False)
     assert not report.available and "not as root" in report.sentence
@@ -259,7 +259,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path) -> None:
+def test_abandoned_folders_are_removed(temporary: Path) -> None:
     names = ["viva-examiner-1-abandoned", "viva-examiner-1-claimed", "viva-examiner-1-young", "not-ours"]
     for name in names:
         (temporary / name / "work").mkdir(parents=True)
@@ -274,7 +274,7 @@ def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path)
 
 
 @pytest.mark.parametrize("name", ["viva-results", "viva-2026-homework", "viva-examiner-notes", "viva-examiner-7"])
-def test_a_folder_of_somebody_else_stays_whatever_it_is_called(temporary: Path, name: str) -> None:
+def test_folder_of_others_stays(temporary: Path, name: str) -> None:
     """Every folder in /tmp that was called viva-something and older than a minute went away, with what was in it."""
     (temporary / name).mkdir()
     (temporary / name / "results.json").write_text("{}")
@@ -283,7 +283,7 @@ def test_a_folder_of_somebody_else_stays_whatever_it_is_called(temporary: Path, 
     assert (temporary / name / "results.json").is_file()
 
 
-def test_an_abandoned_link_is_not_followed(temporary: Path) -> None:
+def test_abandoned_link_is_not_followed(temporary: Path) -> None:
     (temporary / "elsewhere" / "kept").mkdir(parents=True)
     (temporary / "viva-examiner-1-link").symlink_to(temporary / "elsewhere")
     os.utime(temporary / "viva-examiner-1-link", (1, 1), follow_symlinks=False)

@@ -65,7 +65,7 @@ def test_callback_closes_another(reactor: Reactor) -> None:
         far.close()
 
 
-def test_a_callback_may_forget_itself(reactor: Reactor) -> None:
+def test_callback_forgets_itself(reactor: Reactor) -> None:
     ours, theirs = socket.socketpair()
 
     def close_myself() -> bool:

@@ -56,7 +56,7 @@ def test_reason_of_ending(program: Program, statement: str, reason: str) -> None
         program.call("end", timeout_s=30)
 
 
-def test_a_hang_is_ended_from_outside(program: Program) -> None:
+def test_hang_is_ended_from_outside(program: Program) -> None:
     program.load("def hang():\n    while True: pass")
     with pytest.raises(BoxTimeout):
         program.call("hang", timeout_s=0.3)
@@ -101,7 +101,7 @@ def _lives(pid: int) -> bool:
     return bool(state.stdout.strip()) and not state.stdout.startswith("Z")
 
 
-def test_it_ends_with_an_examiner_that_is_killed() -> None:
+def test_box_ends_with_killed_examiner() -> None:
     script = """
 import time
 from viva.sandbox.host.fork_server import ForkServer
@@ -136,14 +136,14 @@ def test_nothing_is_left(starter: ForkServer) -> None:
     assert not Path(folder).exists()
 
 
-def test_a_pool_works_with_it(starter: ForkServer) -> None:
+def test_pool_of_standalone_boxes(starter: ForkServer) -> None:
     with Pool(starter, SMALL, ready=1, data=[("a/b.txt", b"hi")]) as pool, pool.take() as box:
         program = Program(box, Tier.T0)
         program.load("def read(): return open('a/b.txt').read()")
         assert program.call("read") == "hi"
 
 
-def test_closing_ends_boxes_that_were_forgotten() -> None:
+def test_closing_ends_forgotten_boxes() -> None:
     own = ForkServer.start(Tier.T0, preload=[], with_fork_server=False)
     box = own.spawn(SMALL)
     own.close()

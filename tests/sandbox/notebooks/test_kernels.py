@@ -82,7 +82,7 @@ def test_cells_run_and_their_objects_are_reached(box: Box) -> None:
     assert full["ok"]["printed"] == "f\n"
 
 
-def test_it_is_a_kernel_with_comm_messages_as_widgets_need_them(box: Box) -> None:
+def test_comm_messages_of_widgets(box: Box) -> None:
     cells = run(
         box,
         """
@@ -107,7 +107,7 @@ def test_it_is_a_kernel_with_comm_messages_as_widgets_need_them(box: Box) -> Non
     assert '"transport": "ipc"' in texts(cells[2])[0]
 
 
-def test_errors_have_the_students_lines_and_cost_only_their_cell(box: Box) -> None:
+def test_error_costs_its_cell(box: Box) -> None:
     cells = run(box, "def g():\n    return 1 / 0", "g()", "import no_such\ndef later():\n    return 5", "f(:", "%nope")
     assert [cell["status"] for cell in cells] == ["ok", "raised", "raised", "raised", "raised"]
     assert cells[1]["raised"]["type"] == "ZeroDivisionError"
@@ -123,7 +123,7 @@ def test_two_notebooks_are_two_programs(box: Box) -> None:
     assert (call(box, "f"), call(box, "g")) == (1, 2) and texts(cells[1]) == ["False"]
 
 
-def test_a_cell_that_hangs_is_interrupted_and_costs_only_itself(box: Box) -> None:
+def test_hanging_cell_is_interrupted(box: Box) -> None:
     cells = run(
         box,
         "while True: pass",
@@ -139,19 +139,19 @@ def test_a_cell_that_hangs_is_interrupted_and_costs_only_itself(box: Box) -> Non
     assert call(box, "x.__add__", 1) == 2
 
 
-def test_the_limit_of_the_notebook_skips_the_rest(box: Box) -> None:
+def test_notebook_limit_skips_rest(box: Box) -> None:
     cells = run(box, "import time\ntime.sleep(60)", "x = 1", whole_s=1.0)
     assert [cell["status"] for cell in cells] == ["timeout", "skipped"]
 
 
-def test_a_cell_that_will_not_be_interrupted_ends_with_the_box(box: Box) -> None:
+def test_deaf_cell_ends_with_box(box: Box) -> None:
     stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     with pytest.raises(BoxTimeout):
         box.ask(**request([stubborn], cell_s=0.5, timeout_s=4.0))
 
 
 @pytest.mark.parametrize("end", ["import os\nos._exit(3)", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"])
-def test_a_kernel_that_dies_ends_the_box(box: Box, end: str) -> None:
+def test_dead_kernel_ends_box(box: Box, end: str) -> None:
     with pytest.raises(BoxDied):
         box.ask(**request([end]))
 
@@ -161,7 +161,7 @@ def test_exit_ends_its_cell(box: Box) -> None:
     assert cells[2]["status"] == "ok" and texts(cells[2]) == ["1"]
 
 
-def test_the_client_may_be_killed_and_nothing_is_forged(box: Box) -> None:
+def test_killed_client_forges_nothing(box: Box) -> None:
     killing = """
         import os, signal
         # In T0 a box sees every process of the machine: only our own children are meant.
@@ -240,7 +240,7 @@ def shouting(tmp_path_factory: pytest.TempPathFactory) -> str:
     return python
 
 
-def test_a_kernel_of_another_language_puts_out_its_cells(shouting: str) -> None:
+def test_kernel_of_other_language(shouting: str) -> None:
     with (
         ForkServer.start(best_tier(), preload=["numpy", *CLIENT], python=shouting) as fork_server,
         fork_server.spawn(Limits()) as box,

@@ -26,7 +26,7 @@ def bomb():
 """
 
 
-def test_a_fork_bomb_is_stopped(program: Program, limits: Limits) -> None:
+def test_fork_bomb(program: Program, limits: Limits) -> None:
     program.load(FORK_BOMB)
     assert_bounded(program, limits)
 
@@ -60,7 +60,7 @@ def test_threads_count_as_processes(program: Program, limits: Limits) -> None:
 
 
 @pytest.mark.parametrize("how", ["bytearray(2 << 30)", "[bytearray(16 << 20) for _ in range(128)]"])
-def test_a_memory_bomb_is_stopped(program: Program, how: str) -> None:
+def test_memory_bomb(program: Program, how: str) -> None:
     program.load(f"def bomb(): return len({how})")
     with pytest.raises((Raised, BoxDied), match=r"MemoryError|memory limit"):
         program.call("bomb", timeout_s=30)
@@ -83,7 +83,7 @@ def test_shared_memory_counts(program: Program, limits: Limits) -> None:
         program.call("bomb", 2 * limits.memory_mib, timeout_s=30)
 
 
-def test_many_processes_each_below_the_limit_count_together(program: Program, limits: Limits) -> None:
+def test_memory_of_processes_counts_together(program: Program, limits: Limits) -> None:
     """The aggregate: a cgroup ends one of them at least, the watchdog ends the box; the sum never stands."""
     program.load(
         """
@@ -157,7 +157,7 @@ def test_many_files_are_stopped(program: Program, limits: Limits) -> None:
 
 
 @pytest.mark.parametrize("place", [".", "/dev/shm", "/tmp"])
-def test_a_deep_tree_of_folders_is_removed(program: Program, place: str) -> None:
+def test_deep_folders_are_removed(program: Program, place: str) -> None:
     if program.tier is Tier.T0 and place != ".":
         pytest.skip("T0 does not tidy up what is not the box's own")
     program.load(
@@ -179,13 +179,13 @@ def test_a_deep_tree_of_folders_is_removed(program: Program, place: str) -> None
     assert program.call("dig", 2000) == 2000
 
 
-def test_a_flood_of_output_ends_the_box(program: Program) -> None:
+def test_output_flood_ends_box(program: Program) -> None:
     program.load("import os\ndef flood():\n    while True: os.write(1, b'x' * 65536)")
     with pytest.raises(BoxDied, match="too much output"):
         program.call("flood", timeout_s=30)
 
 
-def test_output_is_kept_up_to_the_limit_and_never_blocks(program: Program, limits: Limits) -> None:
+def test_output_is_kept_up_to_limit(program: Program, limits: Limits) -> None:
     program.load("import os\ndef speak(n):\n    for _ in range(n): os.write(2, b'y' * 1024)\n    return n")
     assert program.call("speak", 4 * limits.output_kib) == 4 * limits.output_kib
     assert program.box.printed() == b"y" * (limits.output_kib * 1024)

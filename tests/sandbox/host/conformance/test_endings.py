@@ -33,7 +33,7 @@ def wire():
         ("os.abort()", r"signal 6 \(SIGABRT\)"),
     ],
 )
-def test_an_ending_is_said_in_words(program: Program, statement: str, reason: str) -> None:
+def test_ending_in_words(program: Program, statement: str, reason: str) -> None:
     program.load(FIND_WIRE + f"\ndef end(): {statement}")
     with pytest.raises(BoxDied, match=reason) as caught:
         program.call("end")
@@ -53,7 +53,7 @@ def test_an_ending_is_said_in_words(program: Program, statement: str, reason: st
         "sum(range(10 ** 12))",
     ],
 )
-def test_a_hang_costs_its_time_limit_and_no_more(program: Program, body: str) -> None:
+def test_hang_costs_its_time_limit(program: Program, body: str) -> None:
     program.load(FIND_WIRE + f"\ndef hang():\n    {body}")
     began = time.monotonic()
     with pytest.raises(BoxTimeout, match=r"0\.4 s"):
@@ -71,7 +71,7 @@ def test_a_hang_costs_its_time_limit_and_no_more(program: Program, body: str) ->
         "os.write(wire(), b'\\xff' * 64)",
     ],
 )
-def test_noise_on_the_wire_ends_the_box(program: Program, body: str) -> None:
+def test_noise_on_wire_ends_box(program: Program, body: str) -> None:
     program.load(FIND_WIRE + f"\ndef disturb(): {body}")
     with pytest.raises(ProtocolViolation):
         program.call("disturb", timeout_s=5)
@@ -79,13 +79,13 @@ def test_noise_on_the_wire_ends_the_box(program: Program, body: str) -> None:
         program.call("disturb", timeout_s=5)
 
 
-def test_a_closed_wire_ends_the_box(program: Program) -> None:
+def test_closed_wire_ends_box(program: Program) -> None:
     program.load(FIND_WIRE + "\ndef leave():\n    os.close(wire())\n    time.sleep(1000)")
     with pytest.raises(BoxDied, match="closed the connection"):
         program.call("leave", timeout_s=20)
 
 
-def test_a_trickled_reply_does_not_stretch_the_limit(program: Program) -> None:
+def test_trickled_reply_keeps_limit(program: Program) -> None:
     program.load(
         FIND_WIRE
         + """

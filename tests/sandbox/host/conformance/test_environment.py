@@ -41,7 +41,7 @@ def test_it_has_no_capability_and_no_way_to_one(program: Program) -> None:
 
 
 @from_tier(Tier.T1)
-def test_it_is_a_user_of_its_own_alone_in_its_group(program: Program) -> None:
+def test_box_has_own_user_and_group(program: Program) -> None:
     program.load("import os\ndef who(): return [*os.getresuid(), *os.getresgid()], os.getgroups()")
     ids, groups = program.call("who")
     nested = program.tier is not Tier.T2 or program.box.ready_message.layers["proc"] == "own"
@@ -50,7 +50,7 @@ def test_it_is_a_user_of_its_own_alone_in_its_group(program: Program) -> None:
 
 
 @from_tier(Tier.T1)
-def test_a_program_with_a_set_uid_bit_gains_nothing(program: Program) -> None:
+def test_set_uid_program_gains_nothing(program: Program) -> None:
     """The host's own, where it has any: `su` runs as who starts it."""
     places = [Path("/usr/bin/su"), Path("/bin/su")]
     tool = next((path for path in places if path.exists() and path.stat().st_mode & 0o4000), None)
@@ -75,7 +75,7 @@ def test_environment_variables(program: Program) -> None:
     assert found["PYTHONHASHSEED"] == "0" and found["OMP_NUM_THREADS"] == "1" and found["MPLBACKEND"] == "Agg"
 
 
-def test_its_folders_are_its_own_and_can_be_written(program: Program) -> None:
+def test_own_folders_are_writable(program: Program) -> None:
     program.load(
         """
         import os, tempfile
@@ -93,7 +93,7 @@ def test_its_folders_are_its_own_and_can_be_written(program: Program) -> None:
         assert list(program.call("write", folder)) == [True, 0]
 
 
-def test_standard_input_is_empty_and_standard_output_is_a_pipe(program: Program) -> None:
+def test_standard_streams(program: Program) -> None:
     program.load(
         """
         import os, stat, sys
@@ -107,7 +107,7 @@ def test_standard_input_is_empty_and_standard_output_is_a_pipe(program: Program)
     assert "Error" in program.refuses("terminal")
 
 
-def test_signals_are_as_a_fresh_program_finds_them(program: Program) -> None:
+def test_signals_are_fresh(program: Program) -> None:
     program.load(
         """
         import os, signal
@@ -161,7 +161,7 @@ def test_processes_of_own_box_alone(program: Program) -> None:
 
 
 @from_tier(Tier.T2)
-def test_the_root_directory_holds_what_is_needed_read_only(program: Program) -> None:
+def test_root_directory_is_read_only(program: Program) -> None:
     program.load(
         """
         import os
@@ -182,7 +182,7 @@ def test_the_root_directory_holds_what_is_needed_read_only(program: Program) -> 
 
 
 @from_tier(Tier.T2)
-def test_no_file_names_users_or_hosts_of_this_machine(program: Program) -> None:
+def test_users_and_hosts_are_not_named(program: Program) -> None:
     program.load("def read(path): return open(path).read()")
     assert program.call("read", "/etc/passwd").count("\n") == 2
     assert program.call("read", "/etc/hosts").count("\n") == 1
@@ -194,7 +194,7 @@ def test_no_file_names_users_or_hosts_of_this_machine(program: Program) -> None:
 @pytest.mark.parametrize(
     "path", ["/proc/1/environ", "/proc/1/mem", "/proc/kcore", "/proc/kmsg", "/proc/sys/kernel/hostname"]
 )
-def test_proc_tells_and_takes_nothing_of_the_host(program: Program, path: str) -> None:
+def test_proc_is_harmless(program: Program, path: str) -> None:
     program.load("def write(path): open(path, 'r+b').write(b'x')\ndef read(path): return open(path, 'rb').read(1)")
     assert "Error" in program.refuses("write", path)
     if "hostname" not in path:
@@ -255,14 +255,14 @@ def old_calls():
 
 @from_tier(Tier.T1)
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the 32-bit ABI exists on x86-64 only")
-def test_the_32_bit_abi_is_killed(program: Program) -> None:
+def test_32_bit_abi_is_killed(program: Program) -> None:
     """SIGSYS by the filter; SIGSEGV where the kernel has no such entry at all."""
     program.load(INTERRUPT_80)
     with pytest.raises(BoxDied, match=r"SIGSYS|SIGSEGV"):
         program.call("old_calls")
 
 
-def test_files_are_copied_unpacked_and_made_executable(program: Program) -> None:
+def test_files_are_put(program: Program) -> None:
     """Where no file may be for others, its mode is changed as far as that goes; nothing fails for it."""
     program.load(
         """

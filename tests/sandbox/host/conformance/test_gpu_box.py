@@ -119,7 +119,7 @@ def test_cuda_is_told_which_gpu_to_use(program: Program, gpus: tuple[Gpu, ...]) 
 
 
 @pytest.mark.parametrize("tier", [tier for tier in offered() if tier > Tier.T0], ids=str)
-def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> None:
+def test_box_without_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> None:
     usual = ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
     with started(tier) as fork_server, fork_server.spawn(SMALL) as box:
         plain = Program(box, tier)

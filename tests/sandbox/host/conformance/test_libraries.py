@@ -27,7 +27,7 @@ def program(torch_fork_server: ForkServer) -> Iterator[Program]:
 
 
 @pytest.mark.long
-def test_a_data_loader_has_workers(program: Program) -> None:
+def test_data_loader_has_workers(program: Program) -> None:
     program.load(
         """
         import torch
@@ -42,7 +42,7 @@ def test_a_data_loader_has_workers(program: Program) -> None:
     assert program.call("total", timeout_s=60) == sum(index**2 for index in range(64))
 
 
-def test_a_pool_of_processes_works(program: Program) -> None:
+def test_process_pool(program: Program) -> None:
     program.load(
         """
         import multiprocessing
@@ -75,7 +75,7 @@ def test_programs_and_shells_run(program: Program) -> None:
 
 
 @pytest.mark.long
-def test_tables_of_pandas_start_no_thread_and_reserve_no_memory(torch_fork_server: ForkServer) -> None:
+def test_pandas_starts_no_thread(torch_fork_server: ForkServer) -> None:
     """Arrow holds the texts of pandas; its own allocators take 1 GiB of the limit, and threads prevent a fork."""
     source = """
     import os

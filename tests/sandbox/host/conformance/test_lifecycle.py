@@ -33,7 +33,7 @@ def own_fork_server(fork_server: ForkServer) -> ForkServer:
     return ForkServer.start(fork_server.tier, preload=["numpy"])
 
 
-def test_boxes_end_when_the_fork_server_is_killed(own_fork_server: ForkServer, limits: Limits) -> None:
+def test_boxes_end_with_killed_fork_server(own_fork_server: ForkServer, limits: Limits) -> None:
     with own_fork_server:
         box = own_fork_server.spawn(limits)
         program = Program(box, own_fork_server.tier)
@@ -47,7 +47,7 @@ def test_boxes_end_when_the_fork_server_is_killed(own_fork_server: ForkServer, l
             own_fork_server.spawn(limits)
 
 
-def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_fork_server: ForkServer, limits: Limits) -> None:
+def test_closed_fork_server_ends_boxes(own_fork_server: ForkServer, limits: Limits) -> None:
     box = own_fork_server.spawn(limits)
     own_fork_server.close()
     with pytest.raises(BoxDied):
@@ -56,7 +56,7 @@ def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_fork_server:
     assert not own_fork_server.alive
 
 
-def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tmp_path: Path) -> None:
+def test_nothing_outlives_killed_examiner(fork_server: ForkServer, tmp_path: Path) -> None:
     """SIGKILL leaves it no time to tidy up: the lifeline closes and the supervisor cleans up."""
     script = tmp_path / "examiner.py"
     script.write_text(
@@ -150,9 +150,7 @@ def other_python() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_library_with_threads_gets_fresh_interpreters(
-    fork_server: ForkServer, limits: Limits, other_python: Path
-) -> None:
+def test_library_with_threads_is_not_forked(fork_server: ForkServer, limits: Limits, other_python: Path) -> None:
     """It cannot be forked warm: the thread would not come along. Found out by counting, not by a list of names."""
     preload = ["numpy", "threaded_library"]
     with ForkServer.start(fork_server.tier, preload=preload, python=str(other_python)) as own, own.spawn(limits) as box:
@@ -178,7 +176,7 @@ def open_to_all(path: Path) -> None:
             each.chmod(each.stat().st_mode | 0o055 if each.is_dir() else each.stat().st_mode | 0o044)
 
 
-def test_readable_folders_can_be_read_and_not_written(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
+def test_readable_folders_are_read_only(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     corpus = open_path / "corpus"
     corpus.mkdir()
     (corpus / "text").write_text("hello")
@@ -192,9 +190,7 @@ def test_readable_folders_can_be_read_and_not_written(fork_server: ForkServer, l
 
 
 @from_tier(Tier.T1)
-def test_hidden_folders_stay_hidden_inside_readable_ones(
-    fork_server: ForkServer, limits: Limits, open_path: Path
-) -> None:
+def test_hidden_folder_in_readable_one(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     course = open_path / "course"
     (course / "graders").mkdir(parents=True)
     (course / "data").mkdir()
@@ -219,7 +215,7 @@ def ready_in(pool: Pool, count: int) -> list[Any]:
     return list(pool._ready)
 
 
-def test_a_pool_keeps_boxes_ready_with_data_in_them(fork_server: ForkServer, limits: Limits) -> None:
+def test_pool_boxes_hold_data(fork_server: ForkServer, limits: Limits) -> None:
     with Pool(fork_server, limits, ready=2, data=[("data/words.txt", b"mot"), ("a.bin", b"\0")]) as pool:
         waiting = ready_in(pool, 2)
         with pool.take() as box, pool.take() as second:
@@ -231,7 +227,7 @@ def test_a_pool_keeps_boxes_ready_with_data_in_them(fork_server: ForkServer, lim
                 assert program.call("read", "a.bin") == b"\0"
 
 
-def test_a_pool_passes_dead_boxes_over(fork_server: ForkServer, limits: Limits) -> None:
+def test_pool_skips_dead_boxes(fork_server: ForkServer, limits: Limits) -> None:
     with Pool(fork_server, limits, ready=1) as pool:
         (waiting,) = ready_in(pool, 1)
         waiting.kill()
@@ -239,13 +235,13 @@ def test_a_pool_passes_dead_boxes_over(fork_server: ForkServer, limits: Limits) 
             assert box is not waiting and box.alive
 
 
-def test_a_pool_without_a_fork_server_says_so(own_fork_server: ForkServer, limits: Limits) -> None:
+def test_pool_without_fork_server(own_fork_server: ForkServer, limits: Limits) -> None:
     own_fork_server.close()
     with Pool(own_fork_server, limits, ready=1) as pool, pytest.raises(BoxUnavailable, match="closed"):
         pool.take()
 
 
-def test_pools_of_different_limits_share_a_fork_server(fork_server: ForkServer, limits: Limits) -> None:
+def test_pools_share_fork_server(fork_server: ForkServer, limits: Limits) -> None:
     with Pool(fork_server, limits, ready=1) as small, Pool(fork_server, Limits(), ready=1) as large:
         for pool in (small, large, small, large):
             with pool.take() as box:
@@ -269,7 +265,7 @@ def environment() -> Callable[[Path], Path]:
     return make
 
 
-def test_an_interpreter_below_a_closed_home_works_or_is_refused(
+def test_interpreter_below_closed_home(
     fork_server: ForkServer, limits: Limits, tmp_path: Path, environment: Callable[[Path], Path]
 ) -> None:
     """It starts in any box. But a user of the box who may not enter the home misses whatever is imported later."""
@@ -286,7 +282,7 @@ def test_an_interpreter_below_a_closed_home_works_or_is_refused(
         assert program.call("late") == str(home / "environment")
 
 
-def test_an_environment_in_a_temporary_folder_is_not_covered(
+def test_environment_in_temporary_folder(
     fork_server: ForkServer, limits: Limits, open_path: Path, environment: Callable[[Path], Path]
 ) -> None:
     """Each box has a /tmp of its own, which would hide it."""
@@ -300,7 +296,7 @@ def test_an_environment_in_a_temporary_folder_is_not_covered(
 
 
 @from_tier(Tier.T2)
-def test_what_lies_where_the_box_has_its_own_folders_is_refused(fork_server: ForkServer) -> None:
+def test_paths_of_own_folders_are_refused(fork_server: ForkServer) -> None:
     """A mount point of the box that covered it would make it vanish silently."""
     with pytest.raises(BoxUnavailable, match=r"/proc/\d+ must be visible in the box, but /proc is the box's own; move"):
         ForkServer.start(fork_server.tier, preload=[], readable=[Path("/proc/self")])

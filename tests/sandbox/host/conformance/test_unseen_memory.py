@@ -72,7 +72,7 @@ def fill(place, count, mib, how):
 @from_tier(Tier.T1)
 @pytest.mark.parametrize("place", [".", "/tmp", "/dev/shm"])
 @pytest.mark.parametrize("how", ["open", "mapped"])
-def test_files_without_a_name_count(program: Program, limits: Limits, place: str, how: str) -> None:
+def test_nameless_files_count(program: Program, limits: Limits, place: str, how: str) -> None:
     """Each is below the limit of one file; python's mmap keeps a descriptor, so `mapped` holds both."""
     program.load(UNNAMED)
     with pytest.raises((Raised, BoxDied), match=r"No space left|Permission denied|disk limit|memory limit"):
