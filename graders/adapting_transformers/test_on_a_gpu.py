@@ -1,8 +1,8 @@
 """Question 3.2 at real size: the student's model on an encoder as large as BERT-base, on a graphics card.
 
 The weights are random, made in the box from a seed. The course's programs compute in single precision throughout, and
-so does everything here. None of it has been run on a graphics card yet; `tests/training/test_real_size.py` runs it on
-the CPU with small models.
+so does everything here. None of it has been run on a graphics card yet; `tests/training/test_gpu_adapting.py` runs it
+on the CPU with small models.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Question 4 at the lab's size on a graphics card: the student's own model and training step, with random weights.
 
-All of it takes a device and sizes, and runs on a CPU as well (`tests/training/test_at_real_size.py`). On a GPU it
+All of it takes a device and sizes, and runs on a CPU as well (`tests/training/test_gpu_transfer.py`). On a GPU it
 has not been run yet. float32 throughout: the lab uses no mixed precision.
 """
 

@@ -1,66 +1,46 @@
 """Files submitted next to code, from the bytes of a submission to the sentence that its author reads."""
 
-import io
 import json
 import pickle
 import re
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import save
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, by_name, examiner_fixture, write_course
+from tests.support.editable_submission import zipped
 
-TESTS = '''
+TESTS = """
 from fractions import Fraction
 
-from viva.grading import artifacts, set_score, weight
+from viva.grading import artifacts, weight
 
 LABELS = [1, 0, 0, 1]
 
-
 @weight(2)
 def test_predictions(submission):
-    """Three of four rows or more."""
     given = artifacts.predictions(submission, "predictions.csv", len(LABELS), classes=["no", "yes"])
     assert artifacts.accuracy(given, LABELS) >= Fraction(3, 4), "Fewer than three of four rows are right."
 
-
 @weight(1)
 def test_checkpoint(submission):
-    """A head of two rows."""
     weights = artifacts.checkpoint(submission, "model.safetensors", shapes={"head": (2, 3)})
     assert weights["head"].sum() == 6, "The weights add up to something else."
 
-
 @weight(1)
 def test_bytes(submission):
-    """As they were handed in."""
     assert submission.read("model.safetensors")[8:9] == b"{"
-'''.replace("artifacts, set_score, weight", "artifacts, weight")
+"""
 
 RIGHT = b"id,answer\n3,yes\n1,no\n0,yes\n2,no\n"
 WEIGHTS = save({"head": np.ones((2, 3), np.float32)})
+PICKLE = pickle.dumps([1, 0, 0, 1])
 CODE = "print('trained')\n"
 
 
-@pytest.fixture(scope="module")
-def examiner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(tmp_path_factory.mktemp("artifacts"), tests=TESTS, key="")
-    examined = Examined(course)
-    yield examined
-    examined.process.close()
-
-
-def zipped(files: dict[str, bytes]) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return file.getvalue()
+examiner = examiner_fixture(tests=TESTS, key="")
 
 
 BOTH = {"predictions.csv": RIGHT, "model.safetensors": WEIGHTS}
@@ -72,7 +52,7 @@ BOTH = {"predictions.csv": RIGHT, "model.safetensors": WEIGHTS}
         {"solution.py": CODE, **BOTH},
         {"solution.py": CODE, "hw/out/Predictions.CSV": RIGHT, "hw/model.safetensors": WEIGHTS},
         {"solution.py": "while True: pass", **BOTH},
-        {"hw.zip": zipped({"hw/solution.py": CODE.encode(), **{f"hw/{name}": data for name, data in BOTH.items()}})},
+        {"hw.zip": zipped({"hw/solution.py": CODE, **{f"hw/{name}": data for name, data in BOTH.items()}})},
     ],
     ids=["beside the code", "in folders", "beside code that never ends", "in an archive"],
 )
@@ -82,7 +62,7 @@ def test_right_files_get_all_points(examiner: Examined, files: dict[str, str | b
 
 
 def test_another_ending_is_found(examiner: Examined) -> None:
-    files = {"solution.py": CODE, "predictions.json": b'["yes", "no", "no", "yes"]'}
+    files: dict[str, str | bytes] = {"solution.py": CODE, "predictions.json": b'["yes", "no", "no", "yes"]'}
     assert examiner.entry(files, "test_predictions").earned == 2
 
 
@@ -92,19 +72,11 @@ def test_another_ending_is_found(examiner: Examined) -> None:
         ({}, "No file predictions.csv was found: submit your predictions for the 4 rows under this name"),
         ({"predictions.csv": b"1\n0\n"}, "predictions.csv holds 2 predictions; expected 4"),
         ({"predictions.csv": b"0\n1\n1\n0\n"}, "Fewer than three of four rows are right."),
-        (
-            {"predictions.csv": pickle.dumps([1, 0, 0, 1])},
-            "predictions.csv is pickled, and pickled files are never opened",
-        ),
-        (
-            {"predictions.pkl": pickle.dumps([1, 0, 0, 1])},
-            "predictions.pkl is pickled, and pickled files are never opened",
-        ),
+        ({"predictions.csv": PICKLE}, "predictions.csv is pickled, and pickled files are never opened"),
+        ({"predictions.pkl": PICKLE}, "predictions.pkl is pickled, and pickled files are never opened"),
     ],
 )
-def test_a_file_that_cannot_be_used_costs_this_test_and_says_why(
-    examiner: Examined, files: dict[str, bytes], says: str
-) -> None:
+def test_unusable_file(examiner: Examined, files: dict[str, bytes], says: str) -> None:
     score = by_name(examiner.score({"solution.py": CODE, "model.safetensors": WEIGHTS, **files}))
     assert str(score["test_predictions"].status) == "failed" and says in score["test_predictions"].message
     assert score["test_checkpoint"].earned == 1
@@ -118,19 +90,16 @@ written: {{"5.2": It learns.}}
 """
 
 
-def test_the_example_of_the_guide(tmp_path: Path) -> None:
+def test_example_of_guide(tmp_path: Path) -> None:
     """Part 9 of the author guide, word for word, with labels of our own."""
     (block,) = re.findall(
         r"^```python\n(.*?)^```$", GUIDE[GUIDE.index("## 9. Three kinds") : GUIDE.index("## 10.")], re.M | re.S
     )
     before = "from fractions import Fraction\n\nLABELS = [row % 2 for row in range(2000)]\n"
-    examined = Examined(write_course(tmp_path, tests=before + block, key=""))
     words = "".join(f"{row},{'negative' if row % 2 == 0 or row < 200 else 'positive'}\n" for row in range(2000))
     files = {"train.py": "rows = load().shuffle()\n", "predictions.csv": words, "answers.yaml": ANSWERS}
-    try:
+    with Examined(write_course(tmp_path, tests=before + block, key="")) as examined:
         entries = by_name(examined.score(files))
-    finally:
-        examined.process.close()
     assert entries["test_predictions"].earned == 5  # exactly 1,900 rows are right
     assert str(entries["test_report"].status) == "needs_review"
     for said in (

@@ -43,7 +43,7 @@ def collected(pytester: pytest.Pytester, source: str = TESTS) -> list[pytest.Ite
     return items
 
 
-def test_visible_first_and_after_what_they_depend_on(pytester: pytest.Pytester) -> None:
+def test_order_of_tests(pytester: pytest.Pytester) -> None:
     functions = catalog(collected(pytester))
     assert [f.test_id for f in functions] == [
         "test_it.py::test_shared",
@@ -52,13 +52,13 @@ def test_visible_first_and_after_what_they_depend_on(pytester: pytest.Pytester) 
     ]
 
 
-def test_cases_share_the_weight_exactly(pytester: pytest.Pytester) -> None:
+def test_cases_share_weight(pytester: pytest.Pytester) -> None:
     shared = catalog(collected(pytester))[0]
-    assert (shared.points, shared.points_per_case, len(shared.items)) == (1, Fraction(1, 3), 3)
+    assert shared.points == 1 and shared.points_per_case == Fraction(1, 3) and len(shared.items) == 3
     assert (shared.number, shared.name) == ("1.1", "The first sentence over two lines.")
 
 
-def test_a_circle_of_prerequisites_is_named(pytester: pytest.Pytester) -> None:
+def test_circle_of_prerequisites(pytester: pytest.Pytester) -> None:
     source = """
     import pytest
     @pytest.mark.depends("test_b")
@@ -70,7 +70,7 @@ def test_a_circle_of_prerequisites_is_named(pytester: pytest.Pytester) -> None:
         catalog(collected(pytester, source))
 
 
-def test_a_prerequisite_that_does_not_exist_is_named(pytester: pytest.Pytester) -> None:
+def test_missing_prerequisite(pytester: pytest.Pytester) -> None:
     functions = catalog(collected(pytester))
     with pytest.raises(CourseError, match="depends on `test_nowhere`"):
         resolve("test_nowhere", functions[0], functions)
@@ -86,24 +86,24 @@ def test_a_prerequisite_that_does_not_exist_is_named(pytester: pytest.Pytester) 
         (0, Fraction(0)),
     ],
 )
-def test_points_mean_what_they_say(points: object, expected: Fraction) -> None:
+def test_exact_points(points: object, expected: Fraction) -> None:
     assert exact(points, "here") == expected
 
 
 @pytest.mark.parametrize("points", [-1, float("nan"), float("inf"), "much", None, [1]])
-def test_points_that_are_no_number_are_refused(points: object) -> None:
+def test_invalid_points(points: object) -> None:
     with pytest.raises(CourseError, match="here: weight is"):
         exact(points, "here")
 
 
-def test_questions_come_in_the_order_of_their_numbers(pytester: pytest.Pytester) -> None:
+def test_order_of_question_numbers(pytester: pytest.Pytester) -> None:
     numbers = ["2.1", "1.10", "1.2", "1.2b", "1.2a"]
     tests = "".join(f"@number({n!r})\ndef test_{i}(): pass\n" for i, n in enumerate(numbers))
     functions = catalog(collected(pytester, f"from viva.grading import number\ndef test_x(): pass\n{tests}"))
     assert [f.number for f in functions] == ["1.2", "1.2a", "1.2b", "1.10", "2.1", ""]
 
 
-def test_what_a_test_needs_is_known(pytester: pytest.Pytester) -> None:
+def test_needs(pytester: pytest.Pytester) -> None:
     source = """
     import pytest
     def test_plain(): pass
@@ -131,7 +131,7 @@ def test_what_a_test_needs_is_known(pytester: pytest.Pytester) -> None:
         *("nondeterministic=' '", "nondeterministic=True", "nondeterministic=''"),
     ],
 )
-def test_a_wrong_gpu_marker_is_one_sentence(pytester: pytest.Pytester, arguments: str) -> None:
+def test_invalid_gpu_marker(pytester: pytest.Pytester, arguments: str) -> None:
     source = f"import pytest\n@pytest.mark.gpu({arguments})\ndef test_it(): pass"
     with pytest.raises(
         CourseError, match=r"test_it.py::test_it: the marker is gpu\(.*\); expected gpu, or gpu\(memory"

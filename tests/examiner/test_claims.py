@@ -13,10 +13,10 @@ from viva.config import Assignment
 from viva.examiner.boxes.load import Loader, LoadReport
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.load_notes import notes_for_student
-from viva.examiner.outcome import describe
-from viva.model import Score, untrusted
+from viva.model import Score
 from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
 from viva.model.plain import score_from_plain, score_to_plain
+from viva.proxies.proxies import Remote
 
 WORDS = [
     "type", "message", "frames", "missing_module", "limit", "line", "errors", "skipped", "printed", "cells", "number",
@@ -47,46 +47,11 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_each_reader_returns_its_own_kind(claim: Any) -> None:
-    assert type(untrusted.text(claim)) is str and len(untrusted.text(claim, 3)) <= max(3, len("(complex)"))
-    assert type(untrusted.number(claim)) is int and str(untrusted.number(claim)).isdigit()
-    assert type(untrusted.rows(claim)) is list
-    assert type(untrusted.table(claim)) is dict
-
-
-def test_readers_keep_what_is_as_it_should_be() -> None:
-    assert untrusted.text("abc") == "abc" and untrusted.text("abc", 2) == "ab" and untrusted.text(None) == ""
-    assert untrusted.number(7) == 7 and untrusted.number(True) == 0 and untrusted.number(-1) == 0
-    assert untrusted.rows((1, 2)) == [1, 2] and untrusted.table({1: 2}) == {1: 2}
-
-
-@given(st.dictionaries(st.sampled_from(WORDS), PLAIN, max_size=6))
-def test_any_claim_of_an_exception_can_be_told(raised: dict[str, Any]) -> None:
-    text = describe(StudentRaised.from_wire(raised))
-    assert 0 < len(text) <= 4000
-
-
-class BoxConnection:
-    """Answers every question with the same claim."""
-
-    generation = 0
-
-    def __init__(self, claim: Any) -> None:
-        self._claim = claim
-
-    def ask(self, op: str, **fields: Any) -> Any:
-        return self._claim
-
-    def load_more(self) -> bool:
-        return False
-
-
-@given(PLAIN)
 @example([10**5001])
-def test_any_names_that_a_box_claims_can_be_told(claim: Any) -> None:
-    assert all(type(name) is str for name in Names(BoxConnection(claim), "student"))
+def test_any_claimed_names(claim: Any) -> None:
+    assert all(type(name) is str for name in Names(BoxConnection({}, None, [claim]), "student"))
     with pytest.raises(MissingName, match=r"`x` is not defined") as raised:
-        Names(BoxConnection({"close": claim}), "student")["x"]
+        Names(BoxConnection({}, None, {"close": claim}), "student")["x"]
     assert len(str(raised.value)) < 500
 
 
@@ -100,7 +65,7 @@ NOTEBOOK = b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"ce
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(PLAIN, st.just(StudentRaised("E", "[Errno 28]"))), min_size=1, max_size=8))
-def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies: list[Any]) -> None:
+def test_any_replies_while_loading(assignment: Assignment, replies: list[Any]) -> None:
     turn = iter(range(10**6))
 
     def ask(op: str, **fields: Any) -> Any:
@@ -125,7 +90,7 @@ def test_any_replies_while_loading_make_a_report(assignment: Assignment, replies
 
 
 @pytest.mark.parametrize("name", ["raised", "status", "skipped", "number", "outputs"])
-def test_an_array_in_the_place_of_a_word_is_no_fault_of_ours(assignment: Assignment, name: str) -> None:
+def test_array_in_place_of_a_word(assignment: Assignment, name: str) -> None:
     """Compared with a word it answers with an array, which is neither true nor false."""
     cell = {"number": 1, "status": "ok", "raised": None, "outputs": [], "skipped": "", name: np.zeros(3)}
     submission = handed_in({"x.ipynb": NOTEBOOK})
@@ -143,3 +108,65 @@ def test_what_is_listed_after_unpacking_is_loaded(assignment: Assignment, tmp_pa
     report = Loader(handed_in({"more.zip": b"PK"}), assignment, {}).load(ask, lambda: 100.0)
     assert report.files == {"hw/solution.py": 5, "hw/notes.txt": 3}
     assert ("load_module", "hw/solution.py") in asked and report.loaded == ["hw/solution.py"]
+
+
+class BoxConnection:
+    """A box that says what it has, and remembers the questions; `claim` takes the place of every reply."""
+
+    def __init__(self, has: dict[str, str], told: Any, claim: Any = None) -> None:
+        self.generation = 1
+        self.asked: list[tuple[str, bool]] = []
+        self._has, self._told, self._claim = has, told, claim
+
+    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+        if self._claim is not None:
+            return self._claim
+        assert op == "find"
+        self.asked.append((subject, fields["more"]))
+        kind = self._has.get(subject, "")
+        return {"found": bool(kind), "callable": kind == "function", "kind": kind, "close": [], "more": self._told}
+
+    def asks_twice(self, name: str) -> bool:
+        return False
+
+    def answered_differently(self, name: str) -> None: ...
+
+    def load_more(self) -> bool:
+        return False
+
+    def release(self, generation: int, ref_id: int) -> None: ...
+
+
+def test_functions_are_looked_up_once_per_box() -> None:
+    connection = BoxConnection({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
+    names = Names(connection, "student")
+    for name in ("f", "g", "h", "g", "h"):
+        assert isinstance(names[name], Remote)
+    with pytest.raises(MissingName):
+        names["i"]
+    assert connection.asked == [("f", True), ("h", False), ("i", False)]
+    connection.generation = 2
+    assert isinstance(names["g"], Remote)
+    assert connection.asked[3:] == [("g", True)]
+
+
+def test_contains_asks_each_time() -> None:
+    """A test may have set it, and the next one has not."""
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "f" in names and "f" in names and "i" not in names and "i" not in names
+    assert [name for name, _ in connection.asked] == ["f", "f", "i", "i"]
+
+
+def test_missing_name_tells_nothing_about_others() -> None:
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "i" not in names and "f" in names
+    assert connection.asked == [("i", True), ("f", True)]
+
+
+def test_nonsense_list_of_functions() -> None:
+    for told in (None, 7, {"f": 1}, [None, 3, ["f"], b"f"], [str(number) for number in range(10**4)]):
+        connection = BoxConnection({"f": "function"}, told)
+        names = Names(connection, "student")
+        assert "f" in names and "5000" not in names

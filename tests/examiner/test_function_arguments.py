@@ -1,10 +1,6 @@
 """Functions and objects that a test passes to the submission are made in its box, and are the same for the key."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from tests.support.course_of_texts import Examined, statuses, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture, statuses
 
 TESTS = """
 import math
@@ -111,20 +107,16 @@ WRONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    made = Examined(write_course(tmp_path_factory.mktemp("functions"), tests=TESTS, key=KEY))
-    yield made
-    made.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY)
 
 
-def test_right_programs_pass_whatever_they_do_with_the_function(examined: Examined) -> None:
+def test_right_use_of_functions(examined: Examined) -> None:
     keeps = KEY.replace("def mapped(f, values):", "kept = []\ndef mapped(f, values):\n    kept.append(f); f = kept[-1]")
     for program in (KEY, KEY.replace("f(value)", "f.__call__(value)"), keeps):
         assert statuses(examined.score(program)) == dict.fromkeys(ALL, "passed")
 
 
-def test_wrong_programs_lose_the_test_and_are_told_the_function(examined: Examined) -> None:
+def test_wrong_use_of_functions(examined: Examined) -> None:
     for name, changes in WRONG.items():
         for old, new in changes:
             assert old in KEY
@@ -134,7 +126,7 @@ def test_wrong_programs_lose_the_test_and_are_told_the_function(examined: Examin
     assert "newton(lambda x: x ** 2 - 2, lambda x: 2 * x, 1) gave 1.5, expected 1.41421" in said
 
 
-def test_an_object_is_of_the_submissions_own_class(examined: Examined) -> None:
+def test_objects_of_own_class(examined: Examined) -> None:
     own = KEY.replace("return 0 if", "assert node is None or type(node) is Node\n    return 0 if")
     for program in (
         own,
@@ -147,6 +139,6 @@ def test_an_object_is_of_the_submissions_own_class(examined: Examined) -> None:
     assert "depth(Node(0, None, Node(0, None, None))) gave 1, expected 2" in wrong.message
 
 
-def test_a_function_that_comes_back_is_no_answer(examined: Examined) -> None:
+def test_returned_function_is_no_answer(examined: Examined) -> None:
     program = KEY.replace("[f(value) for value in values]", "f")
     assert statuses(examined.score(program))["test_mapped"] == "failed"

@@ -1,6 +1,5 @@
 """A GPU that does not work is the grader's fault, whenever that shows; a wrong answer on one that works is not."""
 
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,48 +7,39 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, SECRET, Examined, best_tier, by_name, statuses, write_course
-from tests.support.gpu_machines import Machine
+from tests.support.course_of_texts import Examined, best_tier, by_name, statuses, write_course
+from tests.support.gpu_machines import machine_with_gpu
 from tests.support.stand_in_cuda import StandIn
 from viva.formats.results_json import results_of
 from viva.model import Status
-from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.sandbox.host.gpu.gpus import find_gpus
 
-TESTS = '''\
+TESTS = """\
 import pathlib
 import pytest
 from viva.grading import agree, weight
 
 @weight(1)
 def test_without(student):
-    """Asked without a GPU."""
     agree(student.two(), 2)
-
 
 @weight(2)
 @pytest.mark.gpu
 def test_on_it(student):
-    """Asked with one."""
     agree(student.two(), 2)
-
 
 @weight(4)
 @pytest.mark.gpu
 def test_while_it_dies(student):
-    """Asked with one that dies meanwhile."""
     agree(student.two(), 2)
     pathlib.Path(FAULT).write_text("no start", "utf-8")
     agree(student.start(), 2)
 
-
 @weight(8)
 @pytest.mark.gpu(nondeterministic="the sums of the answer are in any order")
 def test_modes(student):
-    """Deterministic only where the test asks for it."""
     agree(student.mode(), 0)
-'''
+"""
 STUDENT = """\
 import torch
 
@@ -66,55 +56,41 @@ def start():
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
-    """A folder that the users of boxes may enter."""
-    path = Path(tempfile.mkdtemp())
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture(scope="module")
-def stand_in(folder: Path) -> StandIn:
-    return StandIn(folder / "environment")
+def stand_in() -> Iterator[StandIn]:
+    """An environment whose torch takes the CPU for a GPU, in a folder that the users of boxes may enter."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield StandIn(folder / "environment")
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
-def examined(tmp_path: Path, folder: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> Iterator[Examined]:
-    """An examiner whose boxes have a torch for which the CPU is a GPU."""
+def examined(tmp_path: Path, stand_in: StandIn) -> Iterator[Examined]:
     stand_in.fail("")
-    bus = f"{secrets.token_hex(2)}:{secrets.token_hex(1)}:00.0"
-    machine = Machine(folder / tmp_path.name)
-    machine.add(bus, 7)
-    monkeypatch.setenv("PATH", machine.install_smi())
     settings = f"python: {stand_in.python}\nlimits: {{memory_mib: 900, call_s: 20}}\n"
     tests = f"FAULT = {str(stand_in.fault)!r}\n{TESTS}"
-    made = Examined(write_course(tmp_path / "course", tests=tests, key="", settings=settings, preload="numpy, torch"))
-    gpus = find_gpus({}, machine.dev, machine.driver)
-    made.process.close()
-    made.process = ExaminerProcess(
-        made.course, made.course.assignment(NAME), SECRET, BoxOptions(best_tier(), gpus=gpus)
-    )
-    yield made
-    made.process.close()
-    for path in Path("/tmp").glob(f"viva-gpu-{bus.replace(':', '-')}.lock"):
-        path.unlink()
+    course = write_course(tmp_path / "course", tests=tests, key="", settings=settings, preload="numpy, torch")
+    with (
+        machine_with_gpu() as (machine, _),
+        Examined(course, BoxOptions(best_tier(), gpus=machine.gpus())) as examiner,
+    ):
+        yield examiner
 
 
-def test_a_gpu_that_fails_its_check_costs_no_point(examined: Examined, stand_in: StandIn) -> None:
+def test_gpu_failing_check_costs_no_point(examined: Examined, stand_in: StandIn) -> None:
     stand_in.fail("wrong")
     score = examined.score(STUDENT)
     assert statuses(score) == {
         "test_without": "passed", "test_on_it": "grader_error", "test_while_it_dies": "grader_error",
         "test_modes": "grader_error",
     }  # fmt: skip
-    assert (score.earned, score.still_open) == (1, 14)
+    assert score.earned == 1 and score.still_open == 14
     entry = by_name(score)["test_on_it"]
     assert "failed its check: a product of two matrices differs" in entry.staff_message
     assert "matrices" not in entry.message
 
 
-def test_a_gpu_that_dies_in_the_middle_costs_no_point(examined: Examined) -> None:
+def test_gpu_dying_meanwhile_costs_no_point(examined: Examined) -> None:
     score = examined.score(STUDENT, "test_on_it", "test_while_it_dies", "test_modes")
     assert statuses(score) == {
         "test_on_it": "passed", "test_while_it_dies": "grader_error", "test_modes": "grader_error",
@@ -122,17 +98,17 @@ def test_a_gpu_that_dies_in_the_middle_costs_no_point(examined: Examined) -> Non
     assert "CUDA does not start" in by_name(score)["test_while_it_dies"].staff_message
 
 
-def test_a_wrong_answer_on_a_sound_gpu_is_wrong(examined: Examined) -> None:
+def test_wrong_answer_on_sound_gpu(examined: Examined) -> None:
     score = examined.score(STUDENT.replace("return 2\n\ndef mode", "return 3\n\ndef mode"), "test_on_it", "test_modes")
     assert statuses(score) == {"test_on_it": "failed", "test_modes": "passed"}
 
 
-def test_an_operation_that_cannot_be_repeated_goes_to_a_person(examined: Examined) -> None:
+def test_unrepeatable_operation_needs_review(examined: Examined) -> None:
     message = "cumsum_cuda_kernel does not have a deterministic implementation, but you set ..."
     text = STUDENT.replace("    return 2\n\ndef mode", f"    raise RuntimeError({message!r})\n\ndef mode")
     score = examined.score(text, "test_without", "test_on_it")
     entry = by_name(score)["test_on_it"]
-    assert (entry.status, score.still_open) == (Status.NEEDS_REVIEW, 2)
+    assert entry.status is Status.NEEDS_REVIEW and score.still_open == 2
     assert entry.message == (
         "Not graded yet: a person decides this test.\nThe reason: the code uses an operation of torch whose result on "
         "a GPU cannot be repeated exactly, which this test forbids."

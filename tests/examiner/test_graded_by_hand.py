@@ -1,14 +1,11 @@
 """What a person grades is there for them whatever the code does: prose and answers are read before any code runs."""
 
-import io
-import json
-import zipfile
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, by_name, examiner_fixture
+from tests.support.editable_submission import zipped
 from tests.support.table_rows import Rows
+from tests.support.words_course import cell, notebook
 
 TESTS = """
 from viva.grading import agree_choice, needs_review
@@ -30,43 +27,31 @@ ENDS, HANGS = "import os\nos._exit(3)", "while True:\n    pass"
 ANSWERS = 'answers:\n  "2.2": B\n'
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(tmp_path_factory.mktemp("by_hand"), tests=TESTS, key=KEY, settings=SETTINGS)
-    examined = Examined(course)
-    with examined.process:
-        yield examined
+examined = examiner_fixture(tests=TESTS, key=KEY, settings=SETTINGS)
 
 
-def notebook(last: str) -> str:
-    cells = [("markdown", "## 2.1 Why?"), ("markdown", "Because."), ("code", CODE), ("code", last)]
-    written = [{"cell_type": kind, "metadata": {}, "source": source} for kind, source in cells]
-    return json.dumps({"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+def answered(last: str) -> str:
+    """A notebook whose last cell is `last`."""
+    return notebook(cell("## 2.1 Why?", "markdown"), cell("Because.", "markdown"), CODE, last)
 
 
 def packed(files: dict[str, str]) -> dict[str, bytes]:
     """The files in an archive, as some learning platforms hand them over."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(f"homework/{path}", text)
-    return {"homework.zip": data.getvalue()}
+    return {"homework.zip": zipped({f"homework/{path}": text for path, text in files.items()})}
 
 
 @pytest.mark.parametrize("last", ["x = 1", ENDS, pytest.param(HANGS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("in_archive", [False, True])
-def test_code_that_ends_its_box_costs_no_answer_that_needs_none(
-    examined: Examined, last: str, in_archive: bool
-) -> None:
-    files = {"answers.yaml": ANSWERS, "mine.ipynb": notebook(last)}
+def test_code_that_ends_its_box_costs_no_prose(examined: Examined, last: str, in_archive: bool) -> None:
+    files = {"answers.yaml": ANSWERS, "mine.ipynb": answered(last)}
     found = by_name(examined.score(packed(files) if in_archive else files))
     assert found["test_prose"].written == "Because." and found["test_prose"].status == "needs_review"
     assert found["test_choice"].status == "passed"
     assert found["test_code"].written == f"````python\n{PLOT}\n\n\nSIZE = 3\n````"
 
 
-def test_a_notebook_next_to_a_module_that_ends_the_box(examined: Examined) -> None:
-    found = by_name(examined.score({"solution.py": ENDS, "mine.ipynb": notebook("x = 1")}))
+def test_notebook_beside_module_that_exits(examined: Examined) -> None:
+    found = by_name(examined.score({"solution.py": ENDS, "mine.ipynb": answered("x = 1")}))
     assert found["test_prose"].written == "Because."
     assert "def plot" in found["test_code"].written and "os._exit" not in found["test_code"].written
 
@@ -90,12 +75,12 @@ def test_text_counts_wherever_it_is_declared(examined: Examined) -> None:
                 assert by_name(score)["test_prose"].written == text
 
 
-def test_an_answer_that_is_missing_in_an_archive_is_an_empty_text(examined: Examined) -> None:
+def test_missing_answer_in_archive(examined: Examined) -> None:
     assert examined.entry(packed({"solution.py": ENDS}), "test_prose").status == "needs_review"
 
 
 def test_what_belongs_to_no_question_is_listed(examined: Examined) -> None:
-    files = {"mine.ipynb": notebook("x = 1").replace("## 2.1 Why?", "## Why?"), "answers.yaml": "9.9: B\n2.2: B\n"}
+    files = {"mine.ipynb": answered("x = 1").replace("## 2.1 Why?", "## Why?"), "answers.yaml": "9.9: B\n2.2: B\n"}
     notes = examined.score({**files, "answers-old.yaml": "2.1: A", "answers.txt": "2.1: A"}).notes
     assert "These names in the file of answers belong to no question: 9.9." in notes
     assert "This text belongs to no question that is answered in words: “## Why? Because.”." in notes
@@ -103,11 +88,11 @@ def test_what_belongs_to_no_question_is_listed(examined: Examined) -> None:
     assert "Ignored: answers.txt; answers are read from answers.yaml." in examined.score({"answers.txt": "x"}).notes
 
 
-def test_code_is_taken_from_every_file_that_defines_it(examined: Examined) -> None:
+def test_code_of_every_file(examined: Examined) -> None:
     again = "def plot():\n    return 1\n\n\ndef plot():\n    return 2\n"
     found = examined.entry({"solution.py": again, "other.py": "plot = 1", "broken.py": "def plot(:"}, "test_code")
     assert found.written == ("```python\n# other.py\nplot = 1\n\n\n# solution.py\ndef plot():\n    return 2\n```")
 
 
-def test_code_that_is_not_there_is_an_empty_text(examined: Examined) -> None:
+def test_missing_code_is_empty_text(examined: Examined) -> None:
     assert examined.entry("def other(): pass", "test_code").written == ""

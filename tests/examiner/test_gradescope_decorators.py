@@ -1,70 +1,51 @@
 """Graders written with gradescope_utils' own decorators run as they are, without that package's defects."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, by_name, examiner_fixture
 
 TESTS = '''
 from gradescope_utils.autograder_utils.decorators import (
     hide_errors, leaderboard, number, partial_credit, tags, visibility, weight,
 )
 
-
 @weight(2)
 @number("1.1")
 @tags("one", "two")
 def test_weighed(student):
-    """A test with a weight."""
     assert student.value() == 1
-
 
 @partial_credit(4)
 def test_parts(student, set_score=None):
-    """Some of the points."""
     set_score(student.value())
-
 
 @partial_credit(4)
 def test_too_many(student, set_score=None):
-    """More points than there are."""
     set_score(99)
-
 
 @partial_credit(4)
 def test_never_set(student, set_score=None):
     """Points that are never given are all given, as for any test that passes."""
 
-
 @leaderboard("speed", "asc")
 @weight(1)
 def test_leader(student, set_leaderboard_value=None):
-    """A place on the leaderboard."""
     set_leaderboard_value(float(student.value()))
-
 
 @weight(1)
 @visibility("hidden")
 @hide_errors("No words.")
 def test_hidden(student):
-    """Not shown."""
     assert student.value() == 2
 '''
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(tmp_path_factory.mktemp("gradescope"), tests=TESTS, key="def value(): return 1\n")
-    examined = Examined(course)
-    yield examined
-    examined.process.close()
+examined = examiner_fixture(tests=TESTS, key="def value(): return 1\n")
 
 
 def test_decorators_of_gradescope(examined: Examined) -> None:
     score = examined.score("def value(): return 1\n")
     entries = by_name(score)
-    assert {n: (str(e.status), e.earned, e.points) for n, e in entries.items()} == {
+    found: dict[str, tuple[object, ...]] = {n: (str(e.status), e.earned, e.points) for n, e in entries.items()}
+    assert found == {
         "test_weighed": ("passed", 2, 2),
         "test_parts": ("partial", 1, 4),
         "test_too_many": ("passed", 4, 4),
@@ -77,12 +58,12 @@ def test_decorators_of_gradescope(examined: Examined) -> None:
     assert [(x.name, x.value, x.order) for x in score.leaderboard] == [("speed", 1.0, "asc")]
 
 
-def test_points_do_not_leak_into_the_next_submission(examined: Examined) -> None:
+def test_points_do_not_leak(examined: Examined) -> None:
     assert by_name(examined.score("def value(): return 3\n"))["test_parts"].earned == 3
     raising = by_name(examined.score("def value(): raise ValueError\n"))["test_parts"]
-    assert (str(raising.status), raising.earned) == ("error", 0)
+    assert raising.status == "error" and raising.earned == 0
 
 
-def test_points_made_of_a_students_nan_are_none(examined: Examined) -> None:
+def test_points_of_nan_are_none(examined: Examined) -> None:
     entry = by_name(examined.score("def value(): return float('nan')\n"))["test_parts"]
-    assert (str(entry.status), entry.earned) == ("failed", 0)
+    assert entry.status == "failed" and entry.earned == 0

@@ -1,50 +1,41 @@
 """An assignment whose notebooks are run by a stock kernel, from bytes to score."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, Examined, by_name, handed_in, write_course
+from tests.support.course_of_texts import NAME, Examined, by_name, examiner_fixture, write_course
+from tests.support.words_course import notebook
 from viva.config import load_course
 from viva.model.errors import CourseError
-from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.model.grade_request import GradeOptions
 
 pytestmark = pytest.mark.long
 
 pytest.importorskip("ipykernel", reason="the stock kernel")
 
-TESTS = '''
+TESTS = """
 import numpy as np
-from viva.grading import agree, number, weight
+from viva.grading import agree, number
 
-
-@weight(1)
 @number("1")
 def test_mean(student, key, rng):
-    """The mean of an array."""
     values = rng.normal(size=5)
     agree(student.mean(values), key.mean(values))
 
-
-@weight(1)
 @number("2")
 def test_widget(student):
-    """The slider's value is what a listener hears."""
     slider = student.Slider.keep(3)
     slider.move(7)
     agree(slider.position, 7)
 
-
-@weight(1)
 @number("3")
 def test_cells(submission):
-    """The first cell shows a table, the second prints."""
     first, second = submission.cells[:2]
     assert first.shown == ["table"] and first.outputs[0]["data"]["text/html"] == "<table></table>"
     assert second.printed == "hello\\n" and second.status == "ok" and "print" in second.source
-'''
+"""
 KEY = "def mean(values): return sum(values) / len(values)\n"
 CELLS = [
     """class Table:
@@ -65,38 +56,29 @@ class Slider:
 ]
 
 
-def notebook(cells: list[str]) -> dict[str, str]:
-    written = [{"cell_type": "code", "source": text, "metadata": {}, "outputs": []} for text in cells]
-    return {"work.ipynb": json.dumps({"cells": written, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})}
+course = examiner_fixture(tests=TESTS, key=KEY, settings="kernel: true\nlimits: {load_s: 5}\n")
 
 
-@pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    root = tmp_path_factory.mktemp("kernel")
-    written = write_course(root, tests=TESTS, key=KEY, settings="kernel: true\nlimits: {load_s: 5}\n")
-    examined = Examined(written)
-    yield examined
-    examined.process.close()
-
-
-def test_the_same_graders_reach_the_objects_in_the_kernel(course: Examined) -> None:
-    entries = by_name(course.graded(notebook(CELLS)).score)
+def test_graders_reach_kernel_objects(course: Examined) -> None:
+    entries = by_name(course.graded({"work.ipynb": notebook(*CELLS)}).score)
     assert [entry.status.value for entry in entries.values()] == ["passed"] * 3, entries
 
 
-def test_a_cell_that_hangs_costs_only_itself(course: Examined) -> None:
+def test_hanging_cell_of_kernel(course: Examined) -> None:
     cells = [*CELLS[:2], "while True: pass", *CELLS[2:]]
-    graded = course.graded(notebook(cells))
+    graded = course.graded({"work.ipynb": notebook(*cells)})
     assert [entry.status.value for entry in by_name(graded.score).values()] == ["passed"] * 3
     assert any("cell 3 of work.ipynb" in note and "did not finish in time" in note for note in graded.score.notes), (
         graded.score.notes
     )
 
 
-def test_a_kernel_that_dies_is_reported_and_the_next_submission_graded(course: Examined) -> None:
-    dead = course.graded(notebook(["import os\nos._exit(1)"])).score
+def test_kernel_that_dies(course: Examined) -> None:
+    dead = course.graded({"work.ipynb": notebook("import os\nos._exit(1)")}).score
     assert all(entry.earned == 0 for entry in dead.entries)
-    assert all(entry.status.value == "passed" for entry in course.graded(notebook(CELLS)).score.entries)
+    assert all(
+        entry.status.value == "passed" for entry in course.graded({"work.ipynb": notebook(*CELLS)}).score.entries
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,20 +90,20 @@ def test_a_kernel_that_dies_is_reported_and_the_next_submission_graded(course: E
         ("kernel: ../r\n", "true, false, or the name of an installed kernel"),
     ],
 )
-def test_settings_that_cannot_be(tmp_path: Path, settings: str, words: str) -> None:
+def test_invalid_kernel_settings(tmp_path: Path, settings: str, words: str) -> None:
     write_course(tmp_path, tests=TESTS, key=KEY, settings=settings)
     with pytest.raises(CourseError, match=words):
         load_course(tmp_path).assignment(NAME)
 
 
 @pytest.mark.parametrize(("written", "kernel"), [("true", "python"), ("false", None), ("ir", "ir")])
-def test_settings(tmp_path: Path, written: str, kernel: str | None) -> None:
+def test_kernel_settings(tmp_path: Path, written: str, kernel: str | None) -> None:
     write_course(tmp_path, tests=TESTS, key=KEY, settings=f"kernel: {written}\n")
     assert load_course(tmp_path).assignment(NAME).kernel == kernel
 
 
-def test_what_cells_put_out_is_in_the_executed_notebook(course: Examined) -> None:
-    graded = course.process.grade(GradeRequest(handed_in(notebook(CELLS)), GradeOptions(notebook=True)))
+def test_executed_notebook_of_kernel(course: Examined) -> None:
+    graded = course.grade({"work.ipynb": notebook(*CELLS)}, GradeOptions(notebook=True))
     table, ready_message, *_ = json.loads(graded.notebook)["cells"]
     assert table["outputs"][0]["data"] == {"text/html": "<table></table>", "text/plain": "table"}
     assert ready_message["outputs"] == [{"output_type": "stream", "name": "stdout", "text": "hello\n"}]

@@ -1,20 +1,26 @@
-"""Nothing of one student reaches another, nothing of one test the next, nothing of a hidden question the student."""
+"""Nothing of one student reaches another, nothing of a hidden question the student."""
 
 import json
-from collections.abc import Iterator
+import textwrap
+from typing import Final
 
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, read_by_students, statuses, without_times, write_course
+from tests.support.course_of_texts import (
+    Examined,
+    by_name,
+    examiner_fixture,
+    read_by_students,
+    statuses,
+    without_times,
+)
 from viva.model import Score, Status
 
 KEY = """
 import numpy as np
 
-
 def double(x):
     return 2 * np.asarray(x)
-
 
 def shout(text):
     return text.upper()
@@ -30,59 +36,44 @@ from viva.grading import agree, leaderboard, visibility, weight
 SECRET = "canary-of-the-hidden-test"
 NUMBERS = [271828.25, 314159.5]
 
-
 @pytest.fixture(scope="session")
 def kept(student):
     return []
 
-
 @weight(1)
 def test_double(student, key, rng):
-    """Twice."""
     x = rng.normal(size=3)
     agree(student.double(x), key.double(x))
 
-
 @weight(1)
 def test_shout(student, key):
-    """Loud."""
     agree(student.shout("abc"), key.shout("abc"))
-
 
 @weight(1)
 @visibility("hidden")
 def test_hidden_double(student, key):
-    """More numbers."""
     agree(student.double(NUMBERS), key.double(NUMBERS))
-
 
 @weight(1)
 @visibility("after_published")
 @pytest.mark.parametrize("text", [SECRET, SECRET + " again"])
 def test_hidden_shout(student, key, text):
-    """More texts."""
     agree(student.shout(text), key.shout(text))
-
 
 @weight(1)
 @visibility("hidden")
 @leaderboard("loudness")
 def test_hidden_race(student, set_leaderboard_value):
-    """A hidden number for the leaderboard."""
     set_leaderboard_value(student.shout(SECRET))
-
 
 @weight(1)
 @pytest.mark.depends("test_hidden_first")
 def test_visible_after_hidden(student, key):
-    """Asked after a hidden question, and shown."""
     agree(student.shout("abc"), key.shout("abc"))
-
 
 @weight(0)
 @visibility("hidden")
 def test_hidden_first(student):
-    """Asked before a visible one; passes whatever the answer is."""
     with contextlib.suppress(Exception):
         student.double(NUMBERS)
     with contextlib.suppress(Exception):
@@ -92,10 +83,8 @@ def test_hidden_first(student):
 HONEST = """
 import numpy as np
 
-
 def double(x):
     return 2 * np.asarray(x)
-
 
 def shout(text):
     return text.upper()
@@ -105,11 +94,7 @@ SETTINGS = "limits: {call_s: 0.5, load_s: 2, test_s: 3, submission_s: 30, memory
 HIDDEN = ("canary-of-the-hidden-test", "CANARY-OF-THE-HIDDEN-TEST", "271828", "314159")
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    made = Examined(write_course(tmp_path_factory.mktemp("leaks"), tests=TESTS, key=KEY, settings=SETTINGS))
-    yield made
-    made.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, settings=SETTINGS)
 
 
 # --- from one student to the next
@@ -144,7 +129,6 @@ ADAS = {
 LOOKS_AROUND = """
 import builtins, gc, json, numpy, os, sys, tempfile
 
-
 def found():
     seen = [vars(m).get("MARK") for m in list(sys.modules.values()) if hasattr(m, "__dict__")]
     seen += [os.environ.get("MARK"), getattr(builtins, "MARK", None), getattr(sys, "MARK", None)]
@@ -153,10 +137,8 @@ def found():
     seen += [t for t in gc.get_objects() if isinstance(t, dict) and "MARK" in t and t is not globals()][:3]
     return [repr(s) for s in seen if "ada" in repr(s)]
 
-
 def double(x):
     raise ValueError(found() + [numpy.geterr(), numpy.get_printoptions()])
-
 
 def shout(text):
     return found()
@@ -167,9 +149,7 @@ def shout(text):
     "ada",
     [pytest.param(source, id=name, marks=[pytest.mark.long] * (name == "ends")) for name, source in ADAS.items()],
 )
-def test_a_b_a_gives_a_twice_and_nothing_of_a_in_b(examined: Examined, ada: str) -> None:
-    import textwrap
-
+def test_submissions_in_turn_share_nothing(examined: Examined, ada: str) -> None:
     source = textwrap.dedent(ada)
     alone = {name: without_times(examined.score(text)) for name, text in (("b", LOOKS_AROUND), ("honest", HONEST))}
     first = examined.score(source)
@@ -180,119 +160,6 @@ def test_a_b_a_gives_a_twice_and_nothing_of_a_in_b(examined: Examined, ada: str)
     assert without_times(honest) == alone["honest"]
     everything = json.dumps([without_times(second.score), second.questions, without_times(honest)], default=str)
     assert "ada" not in everything and "canary" not in everything.replace(HIDDEN[0], "").replace(HIDDEN[1].lower(), "")
-
-
-# --- from one test to the next
-
-RESETS_TESTS = '''
-"""Each test asks twice; what the first one changes must be as it was in the second."""
-import random
-import numpy as np
-import pytest
-from viva.grading import agree, weight
-
-
-@weight(1)
-def test_a_change(student):
-    """Changes everything that code can change for all that comes after it."""
-    student.change()
-
-
-@weight(1)
-def test_b_after(student):
-    """Looks at the state that a fresh process has."""
-    state = student.state()
-    assert state["error"] == "warn"
-    assert state["filters"] is True
-    assert state["type"] == "torch.float32"
-    assert state["gradients"] is True
-
-
-@weight(1)
-def test_c_draws(student):
-    """Draws, the same each time this test is asked."""
-    agree(student.draw(), [0.0])
-
-
-@weight(1)
-def test_d_draws(student):
-    """Other draws in another test."""
-    agree(student.draw(), [0.0])
-
-
-@weight(1)
-def test_e_key_keeps_the_question(student, key):
-    """The student changes the argument; the key is asked about the same one afterwards."""
-    x, table = np.array([3, 1, 2]), {"a": [3, 1]}
-    student.spoil.call(x, table)
-    assert x.tolist() == [3, 1, 2] and table == {"a": [3, 1]}
-    agree(key.ordered(x, table), [1, 2, 3])
-    assert x.tolist() == [3, 1, 2] and table == {"a": [3, 1]}
-'''
-
-CHANGES = """
-import random
-import warnings
-
-import numpy as np
-import torch
-
-
-def change():
-    np.seterr(all="raise")
-    np.set_printoptions(precision=1)
-    warnings.simplefilter("error")
-    random.seed(1)
-    np.random.seed(1)
-    torch.set_default_dtype(torch.float64)
-    torch.set_grad_enabled(False)
-    return True
-
-
-def state():
-    import sys
-
-    return {
-        "error": np.geterr()["over"],
-        "filters": not any(f[0] == "error" for f in warnings.filters),
-        "type": str(torch.get_default_dtype()),
-        "gradients": torch.is_grad_enabled(),
-    }
-
-
-def draw():
-    return [random.random(), np.random.rand(), torch.rand(1).item()]
-
-
-def spoil(x, table):
-    x.sort()
-    table["a"].sort()
-    table.clear()
-"""
-
-
-@pytest.mark.long
-def test_what_a_test_changes_is_as_before_in_the_next(tmp_path_factory: pytest.TempPathFactory) -> None:
-    course = write_course(
-        tmp_path_factory.mktemp("resets"),
-        tests=RESETS_TESTS,
-        key="def ordered(x, table):\n    x.sort()\n    table['a'].clear()\n    return x\n",
-        settings="limits: {load_s: 60, call_s: 60, test_s: 60}\n",
-    )
-    examined = Examined(course)
-    try:
-        first, second = examined.score(CHANGES), examined.score(CHANGES)
-        found = by_name(first)
-        assert found["test_a_change"].status is Status.PASSED
-        assert found["test_b_after"].message == ""
-        assert found["test_e_key_keeps_the_question"].message == ""
-        assert without_times(first) == without_times(second)
-        draws = [found[name].message for name in ("test_c_draws", "test_d_draws")]
-        assert len(set(draws)) == 2 and all("expected" in text for text in draws)
-        alone = examined.score(CHANGES, "test_d_draws")
-        assert by_name(alone)["test_d_draws"].message == draws[1]
-    finally:
-        examined.process.close()
 
 
 # --- from a hidden question to the student
@@ -386,14 +253,14 @@ def shout(x): raise ValueError(remember(x))
         for name, source in TELLS.items()
     ],
 )
-def test_what_a_hidden_test_asked_reaches_no_student(examined: Examined, how: str) -> None:
+def test_hidden_inputs_reach_no_student(examined: Examined, how: str) -> None:
     for _ in range(2):
         score = examined.score(REMEMBERS + how)
         nothing_hidden_is_shown(score)
         assert score.earned == 0
 
 
-def test_staff_do_see_it(examined: Examined) -> None:
+def test_hidden_inputs_reach_staff(examined: Examined) -> None:
     """The same text is in what staff read, so that the tests above look for something that was there."""
     score = examined.score(REMEMBERS + TELLS["by raising"])
     entries = by_name(score)
@@ -402,7 +269,7 @@ def test_staff_do_see_it(examined: Examined) -> None:
     assert "ValueError: 'abc'abc" in entries["test_visible_after_hidden"].message
 
 
-def test_a_hidden_test_that_comes_first_leaves_no_box_to_a_visible_one(examined: Examined) -> None:
+def test_visible_test_after_hidden_one(examined: Examined) -> None:
     """Also where the box had died before, and the hidden test itself opened the fresh one."""
     calm = REMEMBERS + "def double(x): return remember(x)\ndef shout(x): return remember(x)\n"
     mortal = calm + "def double(x):\n    remember(x)\n    os._exit(1)\n"
@@ -414,7 +281,7 @@ def test_a_hidden_test_that_comes_first_leaves_no_box_to_a_visible_one(examined:
         nothing_hidden_is_shown(score)
 
 
-def test_hidden_cases_carry_no_label_and_no_count_of_what_went_wrong(examined: Examined) -> None:
+def test_hidden_cases_have_no_label(examined: Examined) -> None:
     for entry in examined.score("def shout(text): return text\ndef double(x): return 0\n").entries:
         if entry.visibility != "visible":
             assert {case.label for case in entry.cases} == {""}
@@ -426,3 +293,71 @@ def nothing_hidden_is_shown(score: Score) -> None:
     shown = read_by_students(score)
     assert [text for text in HIDDEN if text in shown] == []
     assert [leader.value for leader in score.leaderboard if isinstance(leader.value, str)] == []
+
+
+KEPT_TESTS: Final = """
+import numpy as np
+from hypothesis import strategies as st
+from viva.grading import agree, agree_on
+
+
+def test_unit(student, key):
+    agree(student.year(), key.year_of(student.when()))
+
+
+def table_of(student):
+    return np.array([(1.0, 2.0)], dtype=[(name, "f8") for name in student.columns()])
+
+
+def test_fields(student, key):
+    agree(student.paid(), key.paid_in(table_of(student)))
+
+
+def test_examples(student, key):
+    table = table_of(student)
+    agree_on(student.add_paid, lambda number: number + key.paid_in(table), st.integers(0, 9))
+"""
+KEPT_KEY: Final = """
+def year_of(day):
+    return day.year
+
+def paid_in(table):
+    return float(table["paid"].sum())
+"""
+DATED: Final = """
+import numpy as np
+
+def when():
+    return np.datetime64(50, "{unit}")
+
+def year():
+    return 2020
+
+def columns():
+    return ["{first}", "{second}"]
+
+def paid():
+    return 1.0
+
+def add_paid(number):
+    return number + 1.0
+"""
+ACCOMPLICE: Final = DATED.format(unit="Y", first="paid", second="due")
+FORGER: Final = DATED.format(unit="M", first="due", second="paid")
+"""The same bytes with another unit and in other columns, so that its own answers are wrong."""
+
+
+forgetful = examiner_fixture(tests=KEPT_TESTS, key=KEPT_KEY)
+
+
+# --- what the examiner computes from one submission
+
+
+@pytest.mark.parametrize("test", ["test_unit", "test_fields", "test_examples"])
+def test_accomplice_before_earns_nothing(forgetful: Examined, test: str) -> None:
+    alone = forgetful.entry(FORGER, test)
+    for extra in ("", "# another submission\n"):
+        assert forgetful.entry(ACCOMPLICE + extra, test).status == "passed"
+    after = forgetful.entry(FORGER + "# and another\n", test)
+    assert alone.status == after.status == "failed"
+    assert alone.message == after.message

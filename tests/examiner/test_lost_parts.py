@@ -1,19 +1,25 @@
 """A cell or statement that ends the process while it is loaded costs itself alone, and is named."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.support.course_of_texts import NAME, SECRET, best_tier, handed_in, statuses, without_times, write_course
-from viva.config import load_course
+from tests.support.course_of_texts import (
+    NAME,
+    Examined,
+    examiner_fixture,
+    handed_in,
+    statuses,
+    without_times,
+    write_course,
+)
+from tests.support.words_course import notebook
 from viva.examiner.boxes.load import Loader
 from viva.model import Tier
 from viva.model.errors import BoxDied, BoxError, BoxTimeout
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 
 TESTS: Final = "def test_one(student):\n    assert student.one() == 1\n"
@@ -23,22 +29,15 @@ CRASH: Final = "import ctypes\nctypes.string_at(0)"
 KILLED: Final = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"
 
 
-def notebook(*sources: str) -> dict[str, str]:
-    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
-    return {"a.ipynb": json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})}
+examiner = examiner_fixture(tests=TESTS, key="", settings="limits: {load_s: 3, call_s: 1}\n")
 
 
-@pytest.fixture(scope="module")
-def examiner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExaminerProcess]:
-    root = tmp_path_factory.mktemp("lost") / "course"
-    settings = "limits: {load_s: 3, call_s: 1}\n"
-    course = write_course(root, tests=TESTS, key="", settings=settings)
-    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier())) as process:
-        yield process
+def work(*sources: str) -> dict[str, str]:
+    return {"a.ipynb": notebook(*sources)}
 
 
-def grade(examiner: ExaminerProcess, files: dict[str, str], **options: Any) -> Graded:
-    return examiner.grade(GradeRequest(handed_in(files), GradeOptions(notebook=True, **options)))
+def grade(examiner: Examined, files: dict[str, str]) -> Graded:
+    return examiner.grade(files, GradeOptions(notebook=True))
 
 
 def cell_statuses(data: bytes) -> list[str]:
@@ -46,32 +45,32 @@ def cell_statuses(data: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("ends", [EXIT, CRASH, KILLED])
-def test_a_cell_that_ends_the_process(examiner: ExaminerProcess, ends: str) -> None:
-    graded = grade(examiner, notebook("print('kept')", "1 / 0", ends, ONE))
+def test_cell_that_ends_process(examiner: Examined, ends: str) -> None:
+    graded = grade(examiner, work("print('kept')", "1 / 0", ends, ONE))
     assert statuses(graded.score) == {"test_one": "passed"}
     assert cell_statuses(graded.notebook) == ["", "raised", "died", ""]
     [note] = [note for note in graded.score.notes if "was left out" in note]
     assert "cell 3 of a.ipynb" in note and "ended the Python process" in note
 
 
-def test_the_definitions_of_such_a_cell_are_kept(examiner: ExaminerProcess) -> None:
-    graded = grade(examiner, notebook(f"import os\n{ONE}\nos._exit(3)"))
+def test_definitions_of_cell_that_ends_process(examiner: Examined) -> None:
+    graded = grade(examiner, work(f"import os\n{ONE}\nos._exit(3)"))
     assert statuses(graded.score) == {"test_one": "passed"}
 
 
-def test_definitions_that_end_the_process_as_well(examiner: ExaminerProcess) -> None:
-    graded = grade(examiner, notebook("def two(): return 2\ntwo = __import__('os')._exit(3)", ONE))
+def test_definition_that_ends_process(examiner: Examined) -> None:
+    graded = grade(examiner, work("def two(): return 2\ntwo = __import__('os')._exit(3)", ONE))
     assert statuses(graded.score) == {"test_one": "passed"}
 
 
 @pytest.mark.parametrize("ends", [EXIT, CRASH, f"{EXIT}\n{CRASH}"])
-def test_a_statement_that_ends_the_process(examiner: ExaminerProcess, ends: str) -> None:
+def test_statement_that_ends_process(examiner: Examined, ends: str) -> None:
     graded = grade(examiner, {"solution.py": f"{ends}\n{ONE}\n"})
     assert statuses(graded.score) == {"test_one": "passed"}
     assert any("solution.py line 2: was left out" in note for note in graded.score.notes)
 
 
-def test_a_statement_of_an_imported_file_that_ends_the_process(examiner: ExaminerProcess) -> None:
+def test_imported_statement_that_ends_process(examiner: Examined) -> None:
     graded = grade(examiner, {"solution.py": "from parts import *\n", "parts.py": f"{ONE}\n{CRASH}\n"})
     assert statuses(graded.score) == {"test_one": "passed"}
     assert any("parts.py line 3: was left out" in note for note in graded.score.notes)
@@ -98,10 +97,10 @@ class _Box:
     ("error", "seconds", "failures"),
     [(BoxDied("exit status 3"), 2.0, 2), (BoxDied("exit status 3"), 81.0, 1), (BoxTimeout("no answer"), 68.0, 1)],
 )
-def test_all_loads_share_the_time_of_one(tmp_path: Path, error: BoxError, seconds: float, failures: int) -> None:
+def test_loads_share_the_time_of_one(tmp_path: Path, error: BoxError, seconds: float, failures: int) -> None:
     """A load is repeated as it was only if half of the time is left; then without the cell that ended the box."""
     assignment = write_course(tmp_path / "course", tests=TESTS, key="").assignment(NAME)
-    loader, box = Loader(handed_in(notebook("1", "2", "3")), assignment, {}), _Box(error, seconds)
+    loader, box = Loader(handed_in(work("1", "2", "3")), assignment, {}), _Box(error, seconds)
     for _ in range(failures):
         with pytest.raises(type(error)):
             loader.load(box.ask, box.read_left_s)
@@ -111,18 +110,17 @@ def test_all_loads_share_the_time_of_one(tmp_path: Path, error: BoxError, second
     assert report.problems[0].where == "cell 2 of a.ipynb"
 
 
-def test_a_load_that_used_up_the_time_is_not_repeated(tmp_path: Path) -> None:
+def test_load_that_used_up_time(tmp_path: Path) -> None:
     assignment = write_course(tmp_path / "course", tests=TESTS, key="").assignment(NAME)
-    loader, box = Loader(handed_in(notebook("1", "2")), assignment, {}), _Box(BoxDied("exit status 3"), 121.0)
+    loader, box = Loader(handed_in(work("1", "2")), assignment, {}), _Box(BoxDied("exit status 3"), 121.0)
     with pytest.raises(BoxDied):
         loader.load(box.ask, box.read_left_s)
     assert not loader.can_load_again(box.error, 121.0, box.left_s)
 
 
-def test_a_call_log_gives_the_same_score(examiner: ExaminerProcess) -> None:
-    work = handed_in(notebook("x = 1", EXIT, ONE))
-    graded = examiner.grade(GradeRequest(work, GradeOptions(call_log=True)))
-    course = load_course(Path(examiner.assignment.folder).parents[1])
-    with ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(Tier.T3, replay_only=True)) as without:
-        again = without.grade(GradeRequest(work, GradeOptions(), replayed=graded.call_log))
+def test_call_log_of_lost_cell(examiner: Examined) -> None:
+    files = work("x = 1", EXIT, ONE)
+    graded = examiner.grade(files, GradeOptions(call_log=True))
+    with Examined(examiner.course, BoxOptions(Tier.T3, replay_only=True)) as without:
+        again = without.process.grade(GradeRequest(handed_in(files), replayed=graded.call_log))
     assert again.changed == [] and without_times(again.score) == without_times(graded.score)

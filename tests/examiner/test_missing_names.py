@@ -1,12 +1,14 @@
-"""A name that is missing because its cell or statement failed points to that place."""
+"""A name that is missing points to the place that failed, and a call that raises to functions with other parameters."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.course_of_texts import NAME, Examined, by_name, write_course
+from tests.support.course_of_texts import NAME, Examined, by_name, examiner_fixture, write_course
+from tests.support.table_rows import Rows
+from tests.support.words_course import notebook
+from viva.examiner.other_parameters import other_parameters
+from viva.submissions.starter_code import parameters_of
 
 TESTS = """
 from viva.grading import agree
@@ -16,55 +18,33 @@ def test_double(student, key):
 """
 KEY = "def double(n): return 2 * n\n"
 OTHER = "def other():\n    return 1\n"
+ENDLESS = "next(n for n in iter(int, 1) if n)"
+NESTED = "def outer():\n    def double(n):\n        return 2 * n"
 
 
-def notebook(*cells: str) -> str:
-    code = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": cell} for cell in cells]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code})
+examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {load_s: 1}\n")
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    settings = "limits: {load_s: 1}\n"
-    found = Examined(write_course(tmp_path_factory.mktemp("missing"), tests=TESTS, key=KEY, settings=settings))
-    yield found
-    found.process.close()
+FAILED = "defines it and did not run to its end"
+INSIDE = "defines it inside a function or a class."
 
 
 @pytest.mark.parametrize(
     ("files", "said"),
     [
+        ({"work.ipynb": notebook("x = 1", "double = undefined(2)")}, f"cell 2 of work.ipynb {FAILED}: NameError"),
+        ({"work.ipynb": notebook("x = 1", f"double = {ENDLESS}")}, f"cell 2 of work.ipynb {FAILED}"),
+        ({"work.ipynb": notebook("def double(n:\n    return 2")}, "cell 1 of work.ipynb defines it and did not run"),
+        ({"solution.py": f"{OTHER}\n\nclass A:\n    def double(self): pass\n"}, f"solution.py line 6 {INSIDE}"),
+        ({"work.ipynb": notebook("x = 1", NESTED)}, f"cell 2 of work.ipynb, line 2 {INSIDE}"),
+        ({"solution.py": f"{OTHER}\n@undefined\ndef double(n): pass\n"}, f"solution.py line 4 {FAILED}: NameError"),
         (
-            {"work.ipynb": notebook("x = 1", "double = undefined(2)")},
-            "cell 2 of work.ipynb defines it and did not run to its end: NameError: name 'undefined' is not defined",
-        ),
-        (
-            {"work.ipynb": notebook("x = 1", "double = next(n for n in iter(int, 1) if n)")},
-            "cell 2 of work.ipynb defines it and did not run to its end",
-        ),
-        (
-            {"work.ipynb": notebook("def double(n:\n    return 2 * n")},
-            "cell 1 of work.ipynb defines it and did not run",
-        ),
-        (
-            {"solution.py": f"{OTHER}\n\nclass Model:\n    def double(self): pass\n"},
-            "solution.py line 6 defines it inside a function or a class.",
-        ),
-        (
-            {"work.ipynb": notebook("x = 1", "def outer():\n    def double(n):\n        return 2 * n")},
-            "cell 2 of work.ipynb, line 2 defines it inside a function or a class.",
-        ),
-        (
-            {"solution.py": f"{OTHER}\n@undefined\ndef double(n):\n    return 2 * n\n"},
-            "solution.py line 4 defines it and did not run to its end: NameError: name 'undefined' is not defined",
-        ),
-        (
-            {"solution.py": "class double:\n    size = 1\n    other = missing\n\n    def f(self): pass\n"},
-            "solution.py line 1 defines it and did not run to its end: NameError: name 'missing' is not defined",
+            {"solution.py": "class double:\n    size = 1\n    other = missing\n"},
+            f"solution.py line 1 {FAILED}: NameError",
         ),
     ],
 )
-def test_the_place_that_failed_is_named(examined: Examined, files: dict[str, str], said: str) -> None:
+def test_place_that_failed_is_named(examined: Examined, files: dict[str, str], said: str) -> None:
     message = by_name(examined.score(files))["test_double"].message
     assert message.startswith(f"`double` is not defined in your submission: {said}"), message
 
@@ -78,7 +58,7 @@ def test_the_place_that_failed_is_named(examined: Examined, files: dict[str, str
         {"solution.py": OTHER},
     ],
 )
-def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]) -> None:
+def test_other_failures_are_not_blamed(examined: Examined, files: dict[str, str]) -> None:
     message = by_name(examined.score(files))["test_double"].message
     assert "not defined in your submission" in message and "did not run" not in message
 
@@ -97,11 +77,11 @@ def test_another_failure_is_not_blamed(examined: Examined, files: dict[str, str]
         ),
     ],
 )
-def test_what_the_starter_leaves_open_is_no_wrong_value(examined: Examined, files: dict[str, str], said: str) -> None:
+def test_name_that_is_still_open(examined: Examined, files: dict[str, str], said: str) -> None:
     assert by_name(examined.score(files))["test_double"].message.startswith(said)
 
 
-def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starter(tmp_path: Path) -> None:
+def test_submission_for_another_assignment(tmp_path: Path) -> None:
     course = write_course(tmp_path, tests=TESTS, key=KEY)
     for name, title, function in ((NAME, "Small", "double"), ("large", "Large", "triple")):
         folder = tmp_path / "assignments" / name
@@ -109,11 +89,85 @@ def test_a_submission_for_another_assignment_is_known_by_the_names_of_its_starte
         (folder / "starter" / "solution.py").write_text(f"def {function}(n): pass\n", "utf-8")
         (folder / "assignment.yaml").write_text(f"title: {title}\n", "utf-8")
     (tmp_path / "grader.yaml").write_text(f"course: tiny\nassignments: [{NAME}, large]\n", "utf-8")
-    examined = Examined(course)
-    with examined.process:
-        found = {
-            source: " ".join(examined.score(source).notes)
-            for source in ("def triple(n): return 3 * n", "def other(n): return n", "def double(n): return n")
-        }
+    sources = ("def triple(n): return 3 * n", "def other(n): return n", "def double(n): return n")
+    with Examined(course) as examined:
+        notes = [" ".join(examined.score(source).notes) for source in sources]
     none = "This was graded as “Small”, and your submission defines none of the names asked for (such as `double`)"
-    assert list(found.values()) == [f"{none}, but `triple` of “Large”: is it for that assignment?", f"{none}.", ""]
+    assert notes == [f"{none}, but `triple` of “Large”: is it for that assignment?", f"{none}.", ""]
+
+
+STARTER = """
+def scaled(x, factor, shift=0): pass
+
+class Model:
+    def __init__(self, ntoken, nhead): pass
+    def forward(self, source, mask): pass
+"""
+FITTING = [
+    "def scaled(x, factor): pass",
+    "def scaled(a, b, c): pass",
+    "def scaled(*args, **kwargs): pass",
+    "def scaled(x, factor, shift=0, verbose=False): pass",
+    "def another(x): pass",
+    "class Model:\n    def __init__(self, ntoken, nhead, dropout=0.1): pass\n    def helper(self): pass",
+    "scaled = lambda factor, x: x",
+    "def scaled(x, factor",
+]
+OTHER_PARAMETERS = [
+    ("def scaled(factor, x, shift=0): pass", "`scaled(factor, x, shift)` where the starter has `(x, factor, shift)`"),
+    ("def scaled(x): pass", "`scaled(x)` where the starter has `(x, factor, shift)`"),
+    ("def scaled(x, factor, shift, log): pass", "`scaled(x, factor, shift, log)` where the starter has"),
+    (
+        "class Model:\n    def forward(self, source): pass",
+        "`Model.forward(source)` where the starter has `(source, mask)`",
+    ),
+    (
+        "class Model:\n    def __init__(self, nhead, ntoken): pass",
+        "`Model.__init__(nhead, ntoken)` where the starter has `(ntoken, nhead)`",
+    ),
+]
+
+
+def note(source: str, errors: str = "in scaled, in Model") -> str:
+    asked = parameters_of("solution.py", STARTER.encode())
+    return other_parameters(asked, [parameters_of("solution.py", source.encode())], errors)
+
+
+def test_fitting_parameters() -> None:
+    with Rows() as row:
+        for source in FITTING:
+            with row(source):
+                assert note(source) == ""
+
+
+def test_parameters_without_exception() -> None:
+    assert note("def scaled(factor, x, shift=0): pass", "in forward, output = Model(3, 4)") == ""
+
+
+def test_other_parameters_are_named() -> None:
+    with Rows() as row:
+        for source, said in OTHER_PARAMETERS:
+            with row(source):
+                assert said in note(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "noted"),
+    [
+        ("def scaled(factor, x): return len(factor) * x", True),  # raises where the arguments arrive
+        ("def scaled(factor, x): return 0", False),  # is wrong for another reason
+        ("def scaled(x, factor): return len(x)", False),
+    ],
+)
+def test_parameters_noted_if_code_raises(tmp_path: Path, source: str, noted: bool) -> None:
+    test = "def test_it(student, key):\n    agree(student.scaled(3, 2), key.scaled(3, 2))\n"
+    course = write_course(
+        tmp_path, tests=f"from viva.grading import agree\n\n{test}", key="def scaled(x, factor): return x * factor\n"
+    )
+    folder = tmp_path / "assignments" / NAME / "starter"
+    folder.mkdir()
+    (folder / "solution.py").write_text("def scaled(x, factor): pass\n", "utf-8")
+    with Examined(course) as examined:
+        notes = examined.score(source).notes
+    said = "Some of your functions take other arguments than tests pass: `scaled(factor, x)` where the starter has"
+    assert any(line.startswith(said) for line in notes) == noted

@@ -1,6 +1,5 @@
 """The private parts of pytest are where the examiner expects them, and one module alone touches them."""
 
-import ast
 import inspect
 import re
 from pathlib import Path
@@ -20,12 +19,13 @@ HERE: Final = (
 )
 
 
-def test_every_private_part_is_there(request: pytest.FixtureRequest) -> None:
+def test_private_parts_exist(request: pytest.FixtureRequest) -> None:
     item: Any = request.node
     state = getattr(item.session, "_setupstate", None)
     protocol: Any = getattr(pytest_internals, "runtestprotocol", None)
     made = inspect.signature(type(item).__init__).parameters
-    taken_down = inspect.signature(state.teardown_exact).parameters if hasattr(state, "teardown_exact") else {}
+    teardown = getattr(state, "teardown_exact", None)
+    taken_down = inspect.signature(teardown).parameters if teardown else {}
     there = {
         "Function._fixtureinfo": hasattr(item, "_fixtureinfo"),
         "FuncFixtureInfo.name2fixturedefs": isinstance(item._fixtureinfo.name2fixturedefs, dict),
@@ -42,7 +42,7 @@ def test_every_private_part_is_there(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.parametrize("value", [1])
-def test_a_fresh_item_is_like_the_collected_one(request: pytest.FixtureRequest, value: int) -> None:
+def test_fresh_item(request: pytest.FixtureRequest, value: int) -> None:
     item: Any = request.node
     new: Any = fresh(item)
     assert new is not item and type(new) is type(item)
@@ -52,45 +52,14 @@ def test_a_fresh_item_is_like_the_collected_one(request: pytest.FixtureRequest, 
     assert "request" not in new.funcargs and "request" in item.funcargs
 
 
-def test_the_versions_that_were_seen_are_the_pin_and_the_floor() -> None:
+def test_seen_versions_are_pin_and_floor() -> None:
     pinned = re.search(r"^pytest==(.+)$", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE)
     floor = re.search(r'"pytest>=([\d.]+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
     assert pinned and pinned[1] == SEEN_WITH[-1], "run the examiner's tests with the new pin, then name it in SEEN_WITH"
     assert floor and SEEN_WITH[0] == f"{floor[1]}.0", "run the examiner's tests with the new floor, then name it"
 
 
-def test_no_other_module_touches_private_parts_of_pytest(request: pytest.FixtureRequest) -> None:
-    owners = (request, request.node, request.node.parent, request.session, request.config, pytest)
-    private = {name for owner in owners for name in dir(owner) if re.match("_[a-z]", name)}
-    assert {"_setupstate", "_fixtureinfo", "_fixturemanager"} <= private
-    with Rows() as row:
-        for path in sorted(ENGINE.rglob("*.py")):
-            if path == Path(pytest_internals.__file__):
-                continue
-            source = path.read_text("utf-8")
-            with row(str(path.relative_to(ENGINE))):
-                if "pytest" in source:
-                    assert not touched(source, private)
-
-
-@pytest.mark.parametrize(
-    "source", ["from _pytest.runner import x", "import _pytest.nodes", "item.session._setupstate", "item._fixtureinfo"]
-)
-def test_touching_is_found_in_every_form(source: str) -> None:
-    assert touched(source, {"_setupstate", "_fixtureinfo"})
-
-
-def touched(source: str, private: set[str]) -> set[str]:
-    """The private modules of pytest that a module imports, and the private attributes of others that it names."""
-    found = set()
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.Import(names=names):
-                found |= {alias.name for alias in names if alias.name.split(".")[0] == "_pytest"}
-            case ast.ImportFrom(module=str(module)) if module.split(".")[0] == "_pytest":
-                found.add(module)
-            case ast.Attribute(value=ast.Name(id="self" | "cls")):
-                pass
-            case ast.Attribute(attr=name) if name in private:
-                found.add(name)
-    return found
+def test_private_parts_in_one_module() -> None:
+    private = re.compile(r"(from|import) _pytest\b|\._(setupstate|fixtureinfo|fixturemanager)\b")
+    others = [path for path in ENGINE.rglob("*.py") if path != Path(pytest_internals.__file__)]
+    assert [path.name for path in others if private.search(path.read_text("utf-8"))] == []

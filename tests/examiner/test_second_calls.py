@@ -1,10 +1,8 @@
 """Asked twice, unchanged: in each test, the first call of a name is made twice with the same objects."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.course_of_texts import Examined, write_course
+from tests.support.course_of_texts import Examined, examiner_fixture
 
 TESTS = """
 import numpy as np
@@ -116,24 +114,17 @@ def total(values):
 }
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    course = write_course(
-        tmp_path_factory.mktemp("second_calls"), tests=TESTS, key=KEY, inside=INSIDE, preload="numpy, torch"
-    )
-    found = Examined(course)
-    yield found
-    found.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, inside=INSIDE, preload="numpy, torch")
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_a_right_function_keeps_its_points(examined: Examined, name: str) -> None:
+def test_second_call_of_right_function(examined: Examined, name: str) -> None:
     for entry in examined.score(PRELUDE + RIGHT[name]).entries:
         assert str(entry.status) == "passed", entry.message
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_kept_or_changed_between_two_calls_costs_points(examined: Examined, name: str) -> None:
+def test_second_call_of_wrong_function(examined: Examined, name: str) -> None:
     program, failing, words = WRONG[name]
     lost = {}
     for entry in examined.score(PRELUDE + program).entries:
@@ -146,7 +137,7 @@ def test_what_is_kept_or_changed_between_two_calls_costs_points(examined: Examin
         assert all(words in message for test, message in lost.items() if test in failing)
 
 
-def test_the_argument_is_named(examined: Examined) -> None:
+def test_changed_argument_is_named(examined: Examined) -> None:
     entries = examined.score(PRELUDE + WRONG["sorts"][0]).entries
     found = {entry.test_id.partition("::")[2]: entry.message for entry in entries}
     assert "`total` changed its first argument" in found["test_numbers"]

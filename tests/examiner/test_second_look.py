@@ -1,10 +1,8 @@
 """A known mistake is named only if it gives every answer of the test: a wrong answer's test is run once more to see."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, write_course
+from tests.support.course_of_texts import Examined, by_name, examiner_fixture
 from viva.model import Entry
 
 TESTS = '''
@@ -34,7 +32,7 @@ def test_others_between(student, key):
         agree(student.name(n), key.name(n), hints={"another name": "x"})
 
 
-def test_a_hint_that_fails_later(student, key):
+def test_hint_that_fails_later(student, key):
     compare(student, key, lambda n: {"the side is doubled": lambda: 2 * n // (n < 5)})
 
 
@@ -51,7 +49,7 @@ def test_drawn(student, key, rng):
 def test_last(student, key):
     agree(student.last(), key.last())
 '''
-VISIBLE = ("test_values", "test_functions", "test_others_between", "test_a_hint_that_fails_later", "test_drawn")
+VISIBLE = ("test_values", "test_functions", "test_others_between", "test_hint_that_fails_later", "test_drawn")
 KEY = """
 def area(n): return n * n + 3
 def name(n): return "square"
@@ -61,12 +59,7 @@ NAMED = "It equals a known mistake: "
 BOTH = ("test_values", "test_last")
 
 
-@pytest.fixture(scope="module")
-def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    settings = "limits: {call_s: 0.5, test_s: 1, submission_s: 4}\n"
-    made = Examined(write_course(tmp_path_factory.mktemp("looks"), tests=TESTS, key=KEY, settings=settings))
-    yield made
-    made.process.close()
+examined = examiner_fixture(tests=TESTS, key=KEY, settings="limits: {call_s: 0.5, test_s: 1, submission_s: 4}\n")
 
 
 def entries(examined: Examined, body: str, *only: str) -> dict[str, Entry]:
@@ -80,7 +73,7 @@ def named(entry: Entry) -> str:
     return entry.message.partition(NAMED)[2]
 
 
-def test_a_mistake_that_gives_every_answer_is_named(examined: Examined) -> None:
+def test_second_look_names_mistake(examined: Examined) -> None:
     found = entries(examined, "return 2 * n")
     assert {named(found[name]) for name in VISIBLE} == {"the side is doubled."}
     assert found["test_values"].message == f"area(1) is 2; expected 4. {NAMED}the side is doubled."
@@ -88,13 +81,13 @@ def test_a_mistake_that_gives_every_answer_is_named(examined: Examined) -> None:
 
 
 @pytest.mark.parametrize("body", ["return 2", "return 2 * n if n < 5 else 7", "return 3 if n == 2 else 2 * n"])
-def test_one_that_gives_the_first_answer_alone_is_not(examined: Examined, body: str) -> None:
+def test_second_look_denies_mistake(examined: Examined, body: str) -> None:
     found = entries(examined, body)
     assert {name: named(found[name]) for name in VISIBLE[:3]} == dict.fromkeys(VISIBLE[:3], "")
     assert found["test_values"].message.startswith("area(1) is 2; expected 4.")
 
 
-def test_of_two_that_give_the_first_answer_the_one_that_gives_all_is_named(examined: Examined) -> None:
+def test_second_look_chooses_between_hints(examined: Examined) -> None:
     assert named(entries(examined, "return n ** 2")["test_values"]) == ""
     assert named(entries(examined, "return n")["test_values"]) == "the side is returned."
 
@@ -102,7 +95,7 @@ def test_of_two_that_give_the_first_answer_the_one_that_gives_all_is_named(exami
 @pytest.mark.parametrize(
     "later", ["while True: pass", "import os; os._exit(3)", "raise ValueError", "return 'x' * 10**8", "return None"]
 )
-def test_whatever_comes_later_costs_nothing(examined: Examined, later: str) -> None:
+def test_second_look_costs_nothing(examined: Examined, later: str) -> None:
     """What the program does in the second look is part of no verdict, and takes none of its time."""
     found = entries(examined, f"\n    if n == 5:\n        {later}\n    return 2 * n", *BOTH)
     assert [found[name].status.value for name in BOTH] == ["failed", "passed"]
@@ -110,7 +103,7 @@ def test_whatever_comes_later_costs_nothing(examined: Examined, later: str) -> N
 
 
 @pytest.mark.long
-def test_hangs_of_second_looks_use_up_no_time(examined: Examined) -> None:
+def test_second_look_hangs_use_no_time(examined: Examined) -> None:
     """Five tests that hang in their second look would use up the time of a submission, and of a name that hangs."""
     found = entries(examined, "\n    while n == 5: pass\n    return 2 * n")
     assert {found[name].status.value for name in VISIBLE} == {"failed"}

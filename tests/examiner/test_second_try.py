@@ -4,13 +4,13 @@ Tier T0 lets a program see this machine's files, so that it can behave different
 """
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.course_of_texts import NAME, SECRET, handed_in, statuses, write_course
+from tests.support.words_course import notebook
 from viva.examiner.turns import Turns
 from viva.model import Score, Tier
 from viva.model.grade_request import GradeRequest
@@ -96,7 +96,7 @@ def tried(process: ExaminerProcess, tmp_path: Path) -> Tried:
 @pytest.mark.parametrize(
     "instead", [HANG, DIE, pytest.param("import time; time.sleep(60)", marks=pytest.mark.long), "raise TimeoutError"]
 )
-def test_a_test_that_passes_at_the_second_try_has_passed(tried: Tried, instead: str) -> None:
+def test_second_try_that_passes(tried: Tried, instead: str) -> None:
     found = statuses(tried.score(first=(1, instead), third=(1, instead)))
     lost = "error" if "raise" in instead else "passed"  # an exception has no cause outside of the program
     assert found == {
@@ -107,14 +107,14 @@ def test_a_test_that_passes_at_the_second_try_has_passed(tried: Tried, instead: 
 
 
 @pytest.mark.parametrize(("instead", "status"), [pytest.param(HANG, "timeout", marks=pytest.mark.long), (DIE, "error")])
-def test_what_ends_twice_costs_its_points_and_is_not_tried_for_ever(tried: Tried, instead: str, status: str) -> None:
+def test_second_try_that_fails(tried: Tried, instead: str, status: str) -> None:
     found = statuses(tried.score(**dict.fromkeys(NAMES, (99, instead))))
     assert set(found.values()) == {status}
     assert [tried.times(name) for name in NAMES] == [2, 2, 2, 1, 1]
 
 
 @pytest.mark.slow
-def test_only_what_did_not_just_sleep_waits_until_no_other_test_runs(process: ExaminerProcess, tried: Tried) -> None:
+def test_second_try_waits_unless_it_slept(process: ExaminerProcess, tried: Tried) -> None:
     """Sleeping takes as long on any machine, so a sleeping program must not make a class wait for its second try."""
     others = Turns()
     try:
@@ -137,15 +137,9 @@ def test_only_what_did_not_just_sleep_waits_until_no_other_test_runs(process: Ex
         others.close()
 
 
-def test_a_limit_other_than_time_is_not_tried_again(tried: Tried) -> None:
+def test_no_second_try_after_output_limit(tried: Tried) -> None:
     found = statuses(tried.score(first=(99, "import sys; [sys.stdout.write('x' * 2**20) for _ in range(1000)]")))
     assert found["test_first"] == "error" and tried.times("first") == 1
-
-
-def test_a_load_that_succeeds_at_the_second_try_has_succeeded(tried: Tried) -> None:
-    score = tried.score(load=(1, DIE))
-    assert set(statuses(score).values()) == {"passed"} and score.notes == ()
-    assert tried.times("load") == 2
 
 
 TICKS = """
@@ -158,17 +152,15 @@ def burn(seconds):
 """
 
 
-def test_loads_that_fail_share_the_time_of_one(process: ExaminerProcess, tmp_path: Path) -> None:
+def test_failed_loads_share_time_of_one(process: ExaminerProcess, tmp_path: Path) -> None:
     """A second load had the whole time again, so that loading took twice the limit of two seconds."""
     ticks = tmp_path / "ticks"
     sources = [TICKS.format(str(ticks)), "burn(0.8)", "burn(0.8)", "import os; os._exit(3)"]
-    cells = [{"cell_type": "code", "metadata": {}, "outputs": [], "source": source} for source in sources]
-    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    process.grade(GradeRequest(handed_in({"work.ipynb": notebook})))
+    process.grade(GradeRequest(handed_in({"work.ipynb": notebook(*sources)})))
     assert len(ticks.read_text()) <= 20
 
 
-def test_files_share_the_time_of_one_load(process: ExaminerProcess, tmp_path: Path) -> None:
+def test_files_share_time_of_one_load(process: ExaminerProcess, tmp_path: Path) -> None:
     ticks = TICKS.format(str(tmp_path / "ticks"))
     files = {f"part_{name}.py": f"{ticks}burn(0.8)\ndef {name}(): return 1\n" for name in NAMES}
     score = process.grade(GradeRequest(handed_in(files))).score
@@ -177,9 +169,7 @@ def test_files_share_the_time_of_one_load(process: ExaminerProcess, tmp_path: Pa
 
 
 @pytest.mark.parametrize(("times", "status"), [(1, "passed"), (99, "failed")])
-def test_names_that_are_missing_because_the_load_was_stopped_are_looked_for_once_more(
-    tried: Tried, times: int, status: str
-) -> None:
+def test_missing_names_after_stopped_load(tried: Tried, times: int, status: str) -> None:
     source = tried.source(load=(times, HANG))
     definition = source[source.index("def first") : source.index("def second")]
     after_hanging = f"    {HANG}\nelse:\n    first = lambda: 1\n"

@@ -90,98 +90,108 @@ class Load:
 
 def session(answer: Answer, *ends: Exception) -> tuple[BoxSession, Source]:
     source = Source(answer)
-    return BoxSession(source, Load(*ends), Limits()), source  # type: ignore[arg-type]
+    return BoxSession(source, Load(*ends), Limits()), source  # type: ignore[arg-type]  # fakes
+
+
+def begin(box_session: BoxSession, hidden: bool = False, gpu: GpuNeed | None = None) -> None:
+    """A test begins."""
+    box_session.begin_test(seed=1, test_s=9, call_s=None, hidden=hidden, gpu=gpu)
 
 
 def fine(op: str, fields: dict[str, Any]) -> Any:
     return {"ok": op}
 
 
-def test_a_load_that_ends_its_box_is_tried_once_more() -> None:
-    made, source = session(fine, BoxDied("exit status 1"))
-    assert made.ask("get") == "get"
+def test_load_that_ends_its_box() -> None:
+    box_session, source = session(fine, BoxDied("exit status 1"))
+    assert box_session.ask("get") == "get"
     assert [box.closed for box in source.boxes] == [True, False]
-    assert made.report is not None and made.report.loaded == ["solution.py"]
+    assert box_session.report is not None and box_session.report.loaded == ["solution.py"]
 
 
-def test_a_load_that_fails_twice_is_reported_and_never_tried_again() -> None:
-    made, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
+def test_load_that_fails_twice() -> None:
+    box_session, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
     for _ in range(3):
         with pytest.raises(LoadFailed, match="exit status 1"):
-            made.ask("get")
+            box_session.ask("get")
     assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
 
 
-def test_only_the_time_of_boxes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_box_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no box could be made, tests were timeouts, because the wait had used up the submission's time."""
     now = [100.0]
     monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: now[0])
-    made, source = session(fine)
+    box_session, source = session(fine)
     take = source.take
-    source.take = lambda: (now.append(now.pop() + 1000.0), take())[1]  # type: ignore[method-assign,func-returns-value]
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.ask("get") == "get"
-    assert made.counted_s == 0.0 and made.submission_left_s == Limits().submission_s
+
+    def take_late() -> Any:
+        now[0] += 1000.0
+        return take()
+
+    monkeypatch.setattr(source, "take", take_late)
+    begin(box_session)
+    assert box_session.ask("get") == "get"
+    assert box_session.counted_s == 0.0 and box_session.submission_left_s == Limits().submission_s
     source.boxes[0].counted_s = 200.0
-    made.close()
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.ask("get") == "get"
+    box_session.close()
+    begin(box_session)
+    assert box_session.ask("get") == "get"
     source.boxes[1].counted_s = 100.0
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.counted_s == 300.0
+    begin(box_session)
+    assert box_session.counted_s == 300.0
     with pytest.raises(TimeSpent, match="had used up its 300 s"):
-        made.ask("get")
+        box_session.ask("get")
 
 
-def test_a_second_try_costs_none_of_the_submissions_time_and_may_excuse_the_first() -> None:
+def test_second_try_costs_no_time() -> None:
     def answer(op: str, fields: dict[str, Any]) -> Any:
         if op == "call":
             raise BoxTimeout("no answer")
         return {"ok": 1}
 
-    made, source = session(answer)
+    box_session, source = session(answer)
     for excused in (True, False):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+        begin(box_session)
         with pytest.raises(BoxTimeout):
-            made.ask("call", subject="f")
+            box_session.ask("call", subject="f")
         source.boxes[-1].counted_s = 5.0
-        before = made.counted_s
-        with made.second_try() as excuse:
-            made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+        before = box_session.counted_s
+        with box_session.second_try() as excuse:
+            begin(box_session)
             if excused:
                 excuse()
-            made.ask("get")
+            box_session.ask("get")
             source.boxes[-1].counted_s = 100.0
-            assert made.counted_s == before + 100.0
-        assert made.counted_s == before
-    assert made._hangs["f"] == 1
+            assert box_session.counted_s == before + 100.0
+        assert box_session.counted_s == before
+    assert box_session._hangs["f"] == 1
 
 
 @pytest.mark.parametrize("opened", [False, True], ids=["asked", "opened for its files"])
-def test_the_time_of_a_load_is_not_the_time_of_its_test(opened: bool) -> None:
+def test_load_time_is_not_test_time(opened: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests of answers open the box without a question: a slow load cost them their answer at the first try."""
-    made, source = session(fine)
+    box_session, source = session(fine)
 
     def load(ask: Callable[..., Any], left_s: Callable[[], float]) -> LoadReport:
         source.boxes[-1].counted_s += 20.0
         return LoadReport()
 
-    made._loader.load = load  # type: ignore[method-assign]
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
+    monkeypatch.setattr(box_session._loader, "load", load)
+    begin(box_session)
     if opened:
-        made.open()
-    assert made.ask("get") == "get" and made.counted_s == 20.0
-    assert made._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
-    made.test.began_at -= 100.0  # another program used the machine meanwhile
-    assert made._test_left_s(9.0) == 9.0
+        box_session.open()
+    assert box_session.ask("get") == "get" and box_session.counted_s == 20.0
+    assert box_session._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
+    box_session.test.began_at -= 100.0  # another program used the machine meanwhile
+    assert box_session._test_left_s(9.0) == 9.0
 
 
-def test_a_box_in_which_our_own_part_did_not_load_is_not_asked() -> None:
-    made, source = session(fine, GraderError("inside.py"))
+def test_box_without_helpers_is_not_asked() -> None:
+    box_session, source = session(fine, GraderError("inside.py"))
     with pytest.raises(GraderError):
-        made.ask("get")
+        box_session.ask("get")
     assert source.boxes[0].closed
-    assert made.ask("get") == "get"
+    assert box_session.ask("get") == "get"
 
 
 @pytest.mark.parametrize(
@@ -198,23 +208,23 @@ def test_a_box_in_which_our_own_part_did_not_load_is_not_asked() -> None:
         ("ok", ProtocolViolation, "not a message"),
     ],
 )
-def test_no_reply_makes_the_examiner_fail(reply: Any, error: type[Exception], said: str) -> None:
-    made, _ = session(lambda op, fields: reply)
+def test_no_reply_fails_examiner(reply: Any, error: type[Exception], said: str) -> None:
+    box_session, _ = session(lambda op, fields: reply)
     with pytest.raises(error, match=said):
-        made.ask("call", subject="f")
+        box_session.ask("call", subject="f")
 
 
-def test_after_three_hangs_a_subject_is_not_asked_again() -> None:
+def test_subject_is_dropped_after_three_hangs() -> None:
     def hang(op: str, fields: dict[str, Any]) -> Any:
         raise BoxTimeout("no answer")
 
-    made, source = session(hang)
+    box_session, source = session(hang)
     for _ in range(5):
         with pytest.raises(BoxTimeout):
-            made.ask("call", subject="f")
+            box_session.ask("call", subject="f")
     assert len(source.boxes) == 3
     with pytest.raises(BoxTimeout):
-        made.ask("call", subject="g")
+        box_session.ask("call", subject="g")
     assert len(source.boxes) == 4
 
 
@@ -224,26 +234,26 @@ def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("viva.examiner.boxes.box_session.time.monotonic", lambda: clock[0])
 
     def answer(op: str, fields: dict[str, Any]) -> Any:
-        given.append(fields["timeout_s"])
+        limits_s.append(fields["timeout_s"])
         clock[0] += 40.0
         source.boxes[-1].counted_s += 4.0
         return {"ok": 1}
 
-    given: list[float] = []
-    made, source = session(answer)
-    made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
+    limits_s: list[float] = []
+    box_session, source = session(answer)
+    box_session.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
     for _ in range(3):
-        made.ask("call")
+        box_session.ask("call")
     with pytest.raises(BoxTimeout):
-        made.ask("call")
-    first, second, third = given
+        box_session.ask("call")
+    first, second, third = limits_s
     assert first == second and third == first - 4.0
-    made.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
-    made.ask("call")
-    assert given[-1] == first
+    box_session.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
+    box_session.ask("call")
+    assert limits_s[-1] == first
 
 
-def test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs() -> None:
+def test_visible_test_gets_clean_box() -> None:
     dying = [False]
 
     def answer(op: str, fields: dict[str, Any]) -> Any:
@@ -252,59 +262,59 @@ def test_a_visible_test_never_gets_a_box_that_has_seen_hidden_inputs() -> None:
             raise BoxDied("exit status 1")
         return {"ok": 1}
 
-    def begin(hidden: bool) -> None:
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=hidden)
-        made.ask("call")
+    def ask(hidden: bool) -> None:
+        begin(box_session, hidden)
+        box_session.ask("call")
 
-    made, source = session(answer)
-    begin(hidden=False)
-    begin(hidden=False)
+    box_session, source = session(answer)
+    ask(hidden=False)
+    ask(hidden=False)
     assert len(source.boxes) == 1
-    begin(hidden=True)
+    ask(hidden=True)
     assert len(source.boxes) == 1
-    begin(hidden=False)
+    ask(hidden=False)
     assert len(source.boxes) == 2
     dying[0] = True
     with pytest.raises(BoxDied):
-        begin(hidden=False)
-    begin(hidden=True)  # opens the third box by itself
+        ask(hidden=False)
+    ask(hidden=True)  # opens the third box by itself
     assert len(source.boxes) == 3
-    begin(hidden=False)
+    ask(hidden=False)
     assert len(source.boxes) == 4
 
 
-def test_the_seed_travels_once_and_objects_are_released_with_the_next_question() -> None:
-    made, source = session(fine)
-    made.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
-    made.ask("call")
-    made.release(made.generation, 4)
-    made.release(made.generation - 1, 5)
-    made.ask("call")
-    made.ask("call")
+def test_seed_and_release_travel_once() -> None:
+    box_session, source = session(fine)
+    box_session.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
+    box_session.ask("call")
+    box_session.release(box_session.generation, 4)
+    box_session.release(box_session.generation - 1, 5)
+    box_session.ask("call")
+    box_session.ask("call")
     fields = [fields for _, fields in source.boxes[0].asked]
     assert [f.get("seed") for f in fields] == [7, None, None]
     assert [f["release"] for f in fields] == [[], [4], []]
 
 
-def test_an_object_of_a_lost_box_is_not_asked_for_in_the_next() -> None:
-    made, source = session(fine)
-    made.ask("call")
+def test_object_of_lost_box() -> None:
+    box_session, source = session(fine)
+    box_session.ask("call")
     with pytest.raises(BoxDied, match="had ended"):
-        made.ask("get", generation=0)
+        box_session.ask("get", generation=0)
     source.boxes[0].alive = False
     with pytest.raises(BoxDied, match="had ended"):
-        made.ask("get", generation=1)
+        box_session.ask("get", generation=1)
 
 
-def test_files_beside_the_main_one_are_run_in_the_submissions_own_time() -> None:
+def test_other_files_run_in_submission_time() -> None:
     """Forty files that hang kept one test running until the examiner was ended, and then no point was lost."""
-    made, source = session(fine)
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False)
-    assert made.load_more()
+    box_session, source = session(fine)
+    begin(box_session)
+    assert box_session.load_more()
     source.boxes[0].counted_s = Limits().submission_s
-    assert not made.load_more() and not made.load_more()
-    assert made.report is not None and made.report.loaded == ["solution.py", "a.py"]
-    assert [(problem.where, problem.text) for problem in made.report.problems] == [
+    assert not box_session.load_more() and not box_session.load_more()
+    assert box_session.report is not None and box_session.report.loaded == ["solution.py", "a.py"]
+    assert [(problem.where, problem.text) for problem in box_session.report.problems] == [
         ("b.py and 1 more", "not run: the time of the submission was used up")
     ]
 
@@ -330,41 +340,41 @@ class Gpus:
         self.needed.append(-2)
 
 
-def test_each_kind_of_test_gets_its_kind_of_box() -> None:
+def test_box_for_each_kind_of_test() -> None:
     """One box serves tests in a row that need the same, or less."""
     plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
     on_gpu = OnGpu(gpus)
-    made = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    box_session = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (None, 0, 0, 100, 50, None, None, 100):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
-        assert made.ask("get") == "get"
-    made.close()
+        begin(box_session, gpu=None if needed is None else GpuNeed(needed))
+        assert box_session.ask("get") == "get"
+    box_session.close()
     assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
     assert all(box.closed for box in [*plain.boxes, *gpus.source.boxes])
     assert on_gpu.use == gpu("L4", 5)
 
 
-def test_a_test_that_need_not_be_deterministic_gets_a_box_of_its_own() -> None:
+def test_nondeterministic_gpu_test_gets_own_box() -> None:
     gpus = Gpus(*[gpu("L4", 5)] * 3)
-    made = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]
+    box_session = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]  # fakes
     for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=need)
-        made.ask("get")
+        begin(box_session, gpu=need)
+        box_session.ask("get")
         if need is None:
-            made.check_gpu_again()
+            box_session.check_gpu_again()
     assert gpus.needed == [0, -1, 0], "a test without a GPU has nothing to check"
-    made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=GpuNeed())
-    made.check_gpu_again()
+    begin(box_session, gpu=GpuNeed())
+    box_session.check_gpu_again()
     assert gpus.needed == [0, -1, 0, -2]
-    made.close()
+    box_session.close()
 
 
-def test_of_two_gpus_the_later_is_named() -> None:
+def test_later_gpu_is_named() -> None:
     gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
     on_gpu = OnGpu(gpus)
-    made = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]
+    box_session = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (0, 100):
-        made.begin_test(seed=1, test_s=9, call_s=None, hidden=False, gpu=None if needed is None else GpuNeed(needed))
-        made.ask("get")
-    made.close()
+        begin(box_session, gpu=None if needed is None else GpuNeed(needed))
+        box_session.ask("get")
+    box_session.close()
     assert on_gpu.use == gpu("T4", 3)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.catalog_functions import catalog_function
 from viva.examiner.catalog import TestFunction
 from viva.examiner.training_groups import Plan, plan
 from viva.model.gpu import GpuNeed
@@ -14,20 +15,8 @@ from viva.model.gpu import GpuNeed
 def function(name: str, *, points: int = 1, training: bool = True, **how: Any) -> TestFunction:
     """A test of a file `test_it.py`, or of the file before `::`."""
     test_id = name if "::" in name else f"test_it.py::{name}"
-    made = TestFunction(
-        test_id=test_id,
-        name=name,
-        number="",
-        points=Fraction(points),
-        training=training,
-        tags=(),
-        hide_errors=None,
-        timeout_s=None,
-        leaderboard=None,
-        **{"depends": (), "gpu": None, "visibility": "visible", **how},
-    )
-    made.items.append(test_id)  # type: ignore[arg-type]  # in place of pytest's item, which only tells of its fixtures
-    return made
+    items = [test_id]  # in place of pytest's item, which only tells of its fixtures
+    return catalog_function(test_id=test_id, name=name, points=Fraction(points), training=training, items=items, **how)
 
 
 def names(functions: Sequence[TestFunction]) -> list[str]:
@@ -42,7 +31,7 @@ def lasting(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return found
 
 
-def test_tests_that_train_are_apart_and_the_most_valuable_come_first() -> None:
+def test_groups_of_trainings() -> None:
     found = plan([
         function("a", training=False), function("b", points=2), function("c", points=5), function("d", training=False),
         function("e", points=5), function("f", visibility="hidden"), function("g", training=False, visibility="hidden"),
@@ -51,13 +40,13 @@ def test_tests_that_train_are_apart_and_the_most_valuable_come_first() -> None:
     assert [names(group) for group in found.groups] == [["c"], ["e"], ["b"]]
 
 
-def test_what_shares_a_fixture_stays_together_and_in_order(lasting: set[str]) -> None:
+def test_group_of_shared_fixture(lasting: set[str]) -> None:
     lasting.update(["test_it.py::a", "test_it.py::c", "other.py::d"])
     found = plan([function("a"), function("b"), function("c", points=4), function("other.py::d")])
     assert [names(group) for group in found.groups] == [["a", "c"], ["b"], ["other.py::d"]]
 
 
-def test_a_group_with_a_test_that_must_wait_is_none(lasting: set[str]) -> None:
+def test_group_that_must_wait(lasting: set[str]) -> None:
     lasting.update(["test_it.py::a", "test_it.py::b"])
     for other in (function("b", gpu=GpuNeed()), function("b", depends=("c",)), function("b", visibility="hidden")):
         found = plan([function("c", training=False), function("a"), other])
@@ -76,6 +65,6 @@ def test_a_group_with_a_test_that_must_wait_is_none(lasting: set[str]) -> None:
         [],
     ],
 )
-def test_without_a_group_all_run_in_their_order(tests: list[TestFunction]) -> None:
+def test_no_groups(tests: list[TestFunction]) -> None:
     """The hidden test before a visible one is there because another must run after it."""
     assert plan(tests) == Plan(tests)

@@ -25,12 +25,12 @@ def quiet(_text: str) -> None:
     """Ignore progress."""
 
 
-def test_tests_of_several_examiners_run_at_the_same_time(two: tuple[Turns, Turns]) -> None:
+def test_shared_turns(two: tuple[Turns, Turns]) -> None:
     with two[0].shared(quiet), two[1].shared(quiet):
         pass
 
 
-def test_one_is_alone_only_after_the_others_have_ended(two: tuple[Turns, Turns]) -> None:
+def test_alone_waits_for_others(two: tuple[Turns, Turns]) -> None:
     order, waits, told = list[str](), threading.Event(), list[str]()
 
     def tell(text: str) -> None:
@@ -51,7 +51,7 @@ def test_one_is_alone_only_after_the_others_have_ended(two: tuple[Turns, Turns])
     assert "waiting until other tests have ended" in told[0]
 
 
-def test_who_waits_to_be_alone_is_not_overtaken_for_ever(two: tuple[Turns, Turns], tmp_path: Path) -> None:
+def test_alone_is_not_overtaken_for_ever(two: tuple[Turns, Turns], tmp_path: Path) -> None:
     """Tests that begin all the time would otherwise keep it waiting."""
     waits, alone, left = threading.Event(), threading.Event(), threading.Event()
 
@@ -73,7 +73,7 @@ def test_who_waits_to_be_alone_is_not_overtaken_for_ever(two: tuple[Turns, Turns
     late.close()
 
 
-def test_who_waits_for_a_test_that_runs_alone_says_so(two: tuple[Turns, Turns]) -> None:
+def test_shared_waits_for_alone(two: tuple[Turns, Turns]) -> None:
     """Whoever waits for it would take it for hanging otherwise: the other test may take minutes."""
     told, waits = list[str](), threading.Event()
 
@@ -93,7 +93,7 @@ def test_who_waits_for_a_test_that_runs_alone_says_so(two: tuple[Turns, Turns]) 
     assert "waiting until the test of another submission, which is asked alone, has ended" in told[0]
 
 
-def test_who_runs_among_others_can_be_alone_for_a_moment(two: tuple[Turns, Turns]) -> None:
+def test_alone_within_shared(two: tuple[Turns, Turns]) -> None:
     with two[0].shared(quiet):
         with two[0].alone(quiet), two[0].alone(quiet), two[0].shared(quiet):
             pass
@@ -103,7 +103,7 @@ def test_who_runs_among_others_can_be_alone_for_a_moment(two: tuple[Turns, Turns
         pass
 
 
-def test_an_examiner_that_has_ended_holds_nothing(two: tuple[Turns, Turns]) -> None:
+def test_closed_turns_hold_nothing(two: tuple[Turns, Turns]) -> None:
     held = two[0].alone(quiet)
     held.__enter__()
     two[0].close()
@@ -112,7 +112,7 @@ def test_an_examiner_that_has_ended_holds_nothing(two: tuple[Turns, Turns]) -> N
 
 
 @pytest.mark.parametrize("name", ["queue", "tests"])
-def test_where_no_lock_can_be_had_nothing_waits(tmp_path: Path, name: str) -> None:
+def test_turns_without_lock(tmp_path: Path, name: str) -> None:
     """Somebody may have put another file there."""
     target = tmp_path / "target"
     target.write_text("as it was", "utf-8")

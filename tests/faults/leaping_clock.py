@@ -29,7 +29,7 @@ class _Popen(subprocess.Popen[Any]):
 
 if __name__ == "__main__":
     time.time, time.time_ns = leaping, lambda: int(leaping() * 1e9)
-    subprocess.Popen = _Popen  # type: ignore[misc]
+    subprocess.Popen = _Popen  # type: ignore[misc]  # for all that follows
     target, sys.argv = sys.argv[1], sys.argv[1:]
     if target.endswith(".py"):
         runpy.run_path(target, run_name="__main__")

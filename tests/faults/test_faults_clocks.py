@@ -39,7 +39,7 @@ RIGHT_WHERE_IT_LEAPS = RIGHT.replace(
 )
 
 
-def test_nothing_but_the_age_of_files_is_read_from_the_wall_clock() -> None:
+def test_readers_of_the_wall_clock() -> None:
     reads = {
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
@@ -59,9 +59,7 @@ def _reads_wall_clock(node: ast.AST) -> bool:
 
 
 @linux_only
-def test_a_clock_that_leaps_at_each_look_changes_no_verdict_and_no_deadline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_leaping_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the command, in the examiner, in the fork server and in the boxes."""
     course = patient_course(tmp_path / "own")
     settings = course / "assignments/words/assignment.yaml"
@@ -90,15 +88,13 @@ def test_a_clock_that_leaps_at_each_look_changes_no_verdict_and_no_deadline(
 
 
 @pytest.mark.parametrize("leap_s", [-1e9, 1e9])
-def test_folders_in_use_are_safe_from_tidying_whatever_the_clock_says(
-    scratch: Path, monkeypatch: pytest.MonkeyPatch, leap_s: float
-) -> None:
+def test_folders_in_use_under_a_leap(scratch: Path, monkeypatch: pytest.MonkeyPatch, leap_s: float) -> None:
     folder = scratch / f"{FOLDER_PREFIX}1-in-use"
     folder.mkdir()
     claim = folder_locks.lock_folder(str(folder))
     now = time.time
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    monkeypatch.setattr(folder_locks.time, "time", lambda: now() + leap_s)
+    monkeypatch.setattr(time, "time", lambda: now() + leap_s)
     leftovers.sweep_files()
     assert folder.is_dir()
     os.close(claim)

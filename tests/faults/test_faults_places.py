@@ -65,7 +65,7 @@ def _libraries() -> list[ModuleType]:
     return [msgpack, numpy, viva]
 
 
-def test_two_graders_at_once_in_one_folder_of_results() -> None:
+def test_two_graders_in_one_folder() -> None:
     with ThreadPoolExecutor(2) as both:
         first, second = both.map(lambda _: grade("class", "-o", "graded"), range(2))
     for ran in (first, second):
@@ -76,7 +76,7 @@ def test_two_graders_at_once_in_one_folder_of_results() -> None:
     assert sorted(path.name for path in Path("graded").rglob("*") if path.is_file()) == ["results.json"] * 2
 
 
-def test_results_of_an_earlier_run_that_are_broken_are_replaced() -> None:
+def test_broken_results_are_replaced() -> None:
     for name, made in {"ada": b"\0\xff{", "bob": b""}.items():
         Path("graded/class", name).mkdir(parents=True)
         Path("graded/class", name, "results.json").write_bytes(made)
@@ -96,31 +96,35 @@ def test_results_that_are_links(tmp_path: Path) -> None:
     assert ran.status == 1 and "circle.json cannot be written: Too many levels of symbolic links" in ran.sentence()
 
 
-def test_a_folder_of_results_that_is_deleted_meanwhile() -> None:
-    """What is finished later is there; what was deleted was the deleter's."""
+def start_two() -> "subprocess.Popen[str]":
+    """Two submissions are graded in turn; the first has its result."""
     for name in ("a", "b"):
         hand_in(Path("pausing", name), PAUSING)
     process = start("pausing", "-o", "graded", "--workers", "1")
     wait_until(Path("graded/pausing/a/results.json").exists)
-    shutil.rmtree("graded")
+    return process
+
+
+def both_are_right(process: "subprocess.Popen[str]") -> None:
     _, said = process.communicate(timeout=COMMAND_S)
     assert process.returncode == 0, said
     for name in ("a", "b"):
         assert result(Path("graded/pausing", name, "results.json")).score == RIGHT_POINTS
 
 
-def test_a_course_that_changes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_folder_is_deleted() -> None:
+    """What is finished later is there; what was deleted was the deleter's."""
+    process = start_two()
+    shutil.rmtree("graded")
+    both_are_right(process)
+
+
+def test_course_changes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One run asks what was there when it began: a key that is edited under it changes no mark."""
     course = patient_course(tmp_path / "own")
-    for name in ("a", "b"):
-        hand_in(Path("pausing", name), PAUSING)
     monkeypatch.setenv("VIVA_COURSE", str(course))
-    process = start("pausing", "-o", "graded", "--workers", "1")
-    wait_until(Path("graded/pausing/a/results.json").exists)
+    process = start_two()
     for path in (course / "graders/words").glob("*.py"):
         path.write_text("raise RuntimeError('half written')", "utf-8")
     (course / "assignments/words/assignment.yaml").write_text("title: [", "utf-8")
-    _, said = process.communicate(timeout=COMMAND_S)
-    assert process.returncode == 0, said
-    for name in ("a", "b"):
-        assert result(Path("graded/pausing", name, "results.json")).score == RIGHT_POINTS
+    both_are_right(process)

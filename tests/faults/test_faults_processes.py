@@ -6,6 +6,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ VICTIMS: dict[str, Victim] = {
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
-def test_one_that_is_killed_while_it_grades_costs_nothing(victim: str) -> None:
+def test_process_killed_while_it_grades(victim: str) -> None:
     """The program of the student was told that it had ended while it was asked, and the test was lost."""
     hand_in(Path("pausing"), PAUSING)
     process = start("pausing", "-o", "result.json")
@@ -57,7 +58,11 @@ def test_one_that_is_killed_while_it_grades_costs_nothing(victim: str) -> None:
     assert without_warning(said) == f"viva: pausing: {ENDED}; a fresh one graded this from the start\n"
 
 
-def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() -> None:
+def is_no_examiner(pid: int, parent: int) -> bool:
+    return pid not in examiners(parent)
+
+
+def test_examiner_killed_twice() -> None:
     hand_in(Path("a"), PAUSING)
     process = start("a", "class/ada", "-o", "graded", "--workers", "1")
     path = Path("graded/a/results.json")
@@ -66,7 +71,7 @@ def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() 
         time.sleep(0.3)
         pid = examiners(process.pid)[0]
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda pid=pid: pid not in examiners(process.pid))
+        wait_until(partial(is_no_examiner, pid, process.pid))
     out, said = process.communicate(timeout=COMMAND_S)
     assert process.returncode == 2 and "Traceback" not in out + said
     assert "not graded yet because something went wrong on the grader's side" in said
@@ -76,12 +81,12 @@ def test_killed_once_more_the_submission_stays_open_and_the_others_are_graded() 
     assert result(Path("graded/class/ada/results.json")).score == RIGHT_POINTS
 
 
-def test_an_examiner_that_is_killed_at_any_moment() -> None:
+def test_examiner_killed_at_any_moment() -> None:
     """Three here; `make kills` kills a hundred."""
     assert kill(3, seed=1) >= 3
 
 
-def test_all_processes_are_stopped_for_a_while_and_go_on(course: Path) -> None:
+def test_all_processes_stopped_for_a_while(course: Path) -> None:
     """As a machine does that is suspended, or a job that gives way: time asleep counts a quarter, and no point."""
     hand_in(Path("pausing"), PAUSING)
     process = start("pausing", "-o", "result.json")
@@ -98,7 +103,7 @@ def test_all_processes_are_stopped_for_a_while_and_go_on(course: Path) -> None:
     assert (process.returncode, graded.score, without_warning(said)) == (0, RIGHT_POINTS, "")
 
 
-def test_a_command_that_was_stopped_for_hours_takes_what_has_arrived(tmp_path: Path) -> None:
+def test_command_stopped_for_hours(tmp_path: Path) -> None:
     """As with Ctrl-Z in the evening and `fg` in the morning: the examiner was ready long ago."""
     course = load_course(patient_course(tmp_path / "course"))
     process = ExaminerProcess(course, course.assignment("words"), b"0" * 20, BoxOptions(Tier.T0))

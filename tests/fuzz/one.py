@@ -7,7 +7,7 @@ until the first is fixed. Only what ends the process itself is left to libFuzzer
 import sys
 from pathlib import Path
 
-import atheris
+import atheris  # type: ignore[import-untyped]  # installed for `make fuzz` alone
 
 from tests.fuzz.findings import Findings
 from tests.fuzz.target import CPU_S, run

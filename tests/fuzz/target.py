@@ -9,6 +9,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from viva.grading import Disagreement
+
 FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 CPU_S: Final = 10
 """Of one input of at most `Target.longest` bytes; all but hangs take milliseconds, also when every line is counted."""
@@ -51,6 +53,15 @@ def expect(holds: object, promise: str) -> None:
 def expect_sentence(text: str, most: int = 1000) -> None:
     """What a person reads is one line without control characters, and no longer than a screen."""
     expect(text and text.isprintable() and len(text) < most, f"no sentence: {text[:200]!r} of {len(text):,} characters")
+
+
+def expect_disagreement(ask: Callable[[], object], most: int = 1000) -> None:
+    """A comparison succeeds, or says in a sentence what differs, with a share of the points from 0 to 1."""
+    try:
+        ask()
+    except Disagreement as error:
+        expect(error.share is None or 0 <= error.share <= 1, "a share of more than all or less than nothing")
+        expect_sentence(str(error).replace("\n", " "), most)
 
 
 def run(target: Target, data: bytes) -> None:

@@ -25,13 +25,8 @@ contents = st.binary(max_size=30) | st.just(b"\0" * 5000)
 members = st.lists(st.tuples(names, contents), max_size=5)
 modes = st.sampled_from(
     [
-        0,
-        stat.S_IFREG | 0o644,
-        stat.S_IFREG | 0o6755,
-        stat.S_IFLNK | 0o777,
-        stat.S_IFDIR | 0o755,
-        stat.S_IFIFO,
-        stat.S_IFCHR,
+        *(0, stat.S_IFREG | 0o644, stat.S_IFREG | 0o6755, stat.S_IFLNK | 0o777, stat.S_IFDIR | 0o755),
+        *(stat.S_IFIFO, stat.S_IFCHR),
     ]
 )
 kinds = st.sampled_from(

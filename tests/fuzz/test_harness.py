@@ -33,7 +33,7 @@ def of(check: Callable[[bytes], None]) -> Target:
 
 
 @pytest.mark.parametrize(("check", "error"), [(raising, KeyError), (hanging, TooSlow), (breaking, Broken)])
-def test_what_breaks_a_promise_comes_out(
+def test_broken_promise_comes_out(
     check: Callable[[bytes], None], error: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness, "CPU_S", 0.2)
@@ -47,12 +47,12 @@ def test_too_much_memory_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Usage:
         ru_maxrss = property(lambda self: next(highest))
 
-    monkeypatch.setattr(harness.resource, "getrusage", lambda who: Usage())
+    monkeypatch.setattr("resource.getrusage", lambda who: Usage())
     with pytest.raises(TooLarge, match="1024 MiB"):
         run(of(lambda data: None), b"")
 
 
-def test_the_shortest_input_of_each_kind_is_kept(tmp_path: Path) -> None:
+def test_shortest_input_is_kept(tmp_path: Path) -> None:
     findings = Findings(tmp_path / "found")
     for data in (b"long!!!", b"!", b"no!"):
         for check in (raising, breaking):
@@ -65,7 +65,7 @@ def test_the_shortest_input_of_each_kind_is_kept(tmp_path: Path) -> None:
     assert "KeyError: 'of the engine'" in kept[1].with_suffix(".txt").read_text("utf-8")
 
 
-def test_an_input_becomes_shorter_while_it_breaks_the_same_promise() -> None:
+def test_input_is_shortened() -> None:
     data, error = shortened(of(raising), b"a long text! with more behind it")
     assert data == b"!" and isinstance(error, KeyError)
     assert shortened(of(raising), b"nothing") == (b"nothing", None)

@@ -25,7 +25,7 @@ def seeds(name: str) -> tuple[bytes, ...]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_fuzzer_begins_with_keeps_every_promise(name: str) -> None:
+def test_seeds_keep_promises(name: str) -> None:
     assert len(seeds(name)) > 5
     for seed in seeds(name):
         run(target(name), seed)

@@ -52,11 +52,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Note which programs will be asked for in which tier."""
     wanted: dict[Tier, list[Program]] = {}
     for item in session.items:
-        params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        if "tier" in params and "trials" in item.fixturenames:
-            wanted.setdefault(params["tier"], [])
-            if "program" in params:
-                wanted[params["tier"]].append(params["program"])
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        tier, program = item.callspec.params.get("tier"), item.callspec.params.get("program")
+        if isinstance(tier, Tier) and "trials" in item.fixturenames:
+            wanted.setdefault(tier, [])
+            if isinstance(program, Program):
+                wanted[tier].append(program)
     session.config.stash[WANTED] = wanted
 
 

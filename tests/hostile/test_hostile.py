@@ -36,7 +36,7 @@ ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u
 BUGS = re.compile(r"(NameError|SyntaxError|IndentationError|ModuleNotFoundError|UnboundLocalError)\b")
 
 
-def test_the_tiers_that_must_run_do(tier: Tier, trials: Trials) -> None:
+def test_required_tiers_run(tier: Tier, trials: Trials) -> None:
     """A tier that this machine offers by itself, or that the CI names, is never skipped silently."""
     lost = trials.unavailable_or_none(tier)
     if lost and (offered().get(tier) == [] or tier in REQUIRED):
@@ -137,7 +137,7 @@ def the_next_student_gets_full_marks(trial: Trial, tier: Tier) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("program", [pytest.param(p, id=p.name) for p in ALL if p.control == "one process"])
-def test_the_attack_is_real(program: Program, tmp_path: Path) -> None:
+def test_attack_is_real(program: Program, tmp_path: Path) -> None:
     """An autograder that imports the submission gives these programs marks, or shows them its secrets."""
     course = HostileCourse()
     targets = {"tier": "T0", "base": str(tmp_path), "results": str(tmp_path / "results.json"), "turn": 0}
@@ -151,7 +151,7 @@ def test_the_attack_is_real(program: Program, tmp_path: Path) -> None:
     assert '"score": 0,' not in written or course.marks["key"] in written
 
 
-def test_the_naive_grader_itself_is_sound(tmp_path: Path) -> None:
+def test_naive_grader_is_sound(tmp_path: Path) -> None:
     """A program that does nothing hostile and knows nothing gets nothing there, and an honest one gets everything."""
     course = HostileCourse()
     for solution, score in (("def number(x):\n    return 0.0\n", 0), (course.honest(), 8)):
@@ -161,7 +161,7 @@ def test_the_naive_grader_itself_is_sound(tmp_path: Path) -> None:
         assert f'"score": {score},' in (tmp_path / "results.json").read_text()
 
 
-def test_every_program_says_in_one_sentence_what_it_tries() -> None:
+def test_programs_say_what_they_try() -> None:
     assert len(ALL) >= 90
     for program in ALL:
         assert program.sentence.endswith(".") and "\n" not in program.sentence, program.name
@@ -174,18 +174,7 @@ FAMILIES = {
     "persist", "privilege", "process", "protocol", "read", "record",
 }  # fmt: skip
 EXPECTED = [
-    "test_number",
-    "test_array",
-    "test_text",
-    "test_table",
-    "test_comparison_without_care",
-    "test_change_in_place",
-    "test_object",
-    "test_every_item",
-    "test_answer",
-    "test_formula",
-    "test_reading",
-    "test_search",
-    "test_attribute",
-    "test_hidden",
+    *("test_number", "test_array", "test_text", "test_table", "test_comparison_without_care", "test_change_in_place"),
+    *("test_object", "test_every_item", "test_answer", "test_formula", "test_reading", "test_search"),
+    *("test_attribute", "test_hidden"),
 ]

@@ -44,7 +44,7 @@ def pytest_configure() -> None:
     """Take the place of the fork server before a test asks for it."""
     from tests.support import bare_worker
 
-    bare_worker.Forker = Starter  # type: ignore[misc,assignment]
+    bare_worker.Forker = Starter  # type: ignore[misc,assignment]  # it has the same face
 
 
 def serve(folder: str, port: int, preload: list[str]) -> None:

@@ -20,13 +20,7 @@ from typing import Any
 
 LINUX_ALONE = {
     os: (
-        "pidfd_open",
-        "memfd_create",
-        "sched_getaffinity",
-        "sched_setaffinity",
-        "eventfd",
-        "O_PATH",
-        "setns",
+        *("pidfd_open", "memfd_create", "sched_getaffinity", "sched_setaffinity", "eventfd", "O_PATH", "setns"),
         "unshare",
     ),
     signal: ("pidfd_send_signal",),
@@ -37,17 +31,7 @@ POSIX_ALONE = {
     os: (
         *("fork", "forkpty", "getuid", "geteuid", "getgid", "getegid", "setsid", "killpg", "getpgid", "setuid", "wait"),
         *("O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "fchmod", "fchown", "chown", "wait4"),
-        *(
-            "pread",
-            "pwrite",
-            "sysconf",
-            "set_blocking",
-            "get_blocking",
-            "mkfifo",
-            "statvfs",
-            "nice",
-            "ttyname",
-        ),
+        *("pread", "pwrite", "sysconf", "set_blocking", "get_blocking", "mkfifo", "statvfs", "nice", "ttyname"),
         *("posix_spawn", "posix_spawnp", "WIFSIGNALED", "WTERMSIG", "getpgrp", "tcgetpgrp"),
     ),
     signal: (
@@ -69,26 +53,26 @@ def take(shape: str) -> None:
     sys.addaudithook(_without_the_kernels_folders)
     if shape == "windows":
         _windows()
-    selectors.DefaultSelector = selectors.SelectSelector  # type: ignore[misc]
+    vars(selectors)["DefaultSelector"] = selectors.SelectSelector
     if shape == "macos":
         os.fork = _refuse("os.fork")  # it is there, and must not be used
 
     def start(self: Any, arguments: Any, *others: Any, **options: Any) -> None:
         _start(shape, self, arguments, *others, **options)
 
-    subprocess.Popen.__init__ = start  # type: ignore[method-assign]
+    _put(subprocess.Popen, "__init__", start)
 
 
 def _windows() -> None:
     import _socket
 
     # The standard library of this machine keeps what it needs itself.
-    subprocess.Popen.kill = lambda self: self.send_signal(_KILL)  # type: ignore[method-assign]
-    socket.socketpair = _pair_over_loopback
+    _put(subprocess.Popen, "kill", lambda self: self.send_signal(_KILL))
+    _put(socket, "socketpair", _pair_over_loopback)
     del _socket.socketpair
     for module in MODULES:
-        sys.modules[module] = None  # type: ignore[assignment]
-    selectors.SelectSelector._select = _select_sockets(select.select)  # type: ignore[attr-defined]
+        sys.modules[module] = None  # type: ignore[assignment]  # importing it raises
+    _put(selectors.SelectSelector, "_select", _select_sockets(select.select))
     select.select = _select_sockets(select.select)
     os.supports_dir_fd.clear()
     os.supports_fd.clear()
@@ -97,10 +81,14 @@ def _windows() -> None:
         setattr(os, name, _without_dir_fd(getattr(os, name)))
     for name in ("listdir", "scandir", "chdir"):
         setattr(os, name, _by_path_alone(getattr(os, name)))
-    really, lists = os.kill, os.dup
+    really = os.kill
     os.kill = lambda pid, number: really(pid, number) if number else _refuse("os.kill(…, 0): Ctrl-C for all")()
-    assert lists is os.dup
     _take_attributes(POSIX_ALONE)
+
+
+def _put(owner: Any, name: str, value: Any) -> None:
+    """Replace an attribute that types do not allow to be replaced."""
+    setattr(owner, name, value)
 
 
 def _take_attributes(lists: dict[Any, tuple[str, ...]]) -> None:

@@ -3,7 +3,6 @@
 No index is asked: the environments link to what is installed here, found by the requirements that packages declare.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.support.words_course import cell, hand_in_notebook
 from viva.model.extras import DISTRIBUTION, EXTRAS, install_command
 
 pytestmark = pytest.mark.nightly
@@ -62,7 +62,7 @@ class Environment:
     def run(self, *arguments: object, cwd: Path | None = None) -> "subprocess.CompletedProcess[str]":
         """Run a command of viva in the course."""
         clean = {n: v for n, v in os.environ.items() if not n.startswith(("VIVA_", "PYTHON"))}
-        command = [self.python, "-m", "viva", *map(str, arguments)]
+        command = [str(self.python), "-m", "viva", *map(str, arguments)]
         return subprocess.run(command, cwd=cwd or self.course, env=clean, capture_output=True, text=True)
 
     def ok(self, *arguments: object, cwd: Path | None = None) -> str:
@@ -83,15 +83,8 @@ class Environment:
     def notebook(self, cells: list[str]) -> Path:
         """Write the right answer as a notebook."""
         code = [(self.course / ADA / "solution.py").read_text("utf-8"), *cells]
-        parts = [
-            {"cell_type": "code", "id": f"c{n}", "metadata": {}, "outputs": [], "execution_count": None, "source": text}
-            for n, text in enumerate(code)
-        ]
-        folder = self.course / "class" / "ada"
-        folder.mkdir(parents=True)
-        table = {"cells": parts, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-        (folder / "first_steps.ipynb").write_text(json.dumps(table))
-        return folder
+        parts = [cell(text, id=f"c{n}") for n, text in enumerate(code)]
+        return hand_in_notebook(self.course / "class" / "ada", *parts, name="first_steps.ipynb")
 
     def set(self, key: str, value: str) -> None:
         """Set a key of assignment.yaml."""
@@ -128,7 +121,7 @@ def report(here: Environment) -> None:
 def review(here: Environment) -> None:
     here.keep_scores()
     here.grade(ADA)
-    command = [here.python, "-m", "viva", "review", "first_steps", "--by", "ada"]
+    command = [str(here.python), "-m", "viva", "review", "first_steps", "--by", "ada"]
     with subprocess.Popen(
         command, cwd=here.course, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as server:
@@ -203,7 +196,7 @@ def test_every_extra_is_used() -> None:
 
 
 @pytest.mark.parametrize("extra", USES)
-def test_an_extra_brings_all_that_its_feature_needs(extra: str, environment: Callable[[str], Environment]) -> None:
+def test_extra_is_complete(extra: str, environment: Callable[[str], Environment]) -> None:
     here = environment(extra)
     features = {
         line.split()[1]: "yes" in line for line in here.run("doctor").stdout.splitlines() if line.startswith("│")
@@ -212,7 +205,7 @@ def test_an_extra_brings_all_that_its_feature_needs(extra: str, environment: Cal
     USES[extra](here)
 
 
-def test_viva_alone_grades_and_names_what_is_missing(environment: Callable[[str], Environment]) -> None:
+def test_viva_without_extras(environment: Callable[[str], Environment]) -> None:
     here = environment("")
     assert "10 of 10 points" in here.grade(ADA, "-o", "out")
     assert "10 of 10 points" in here.grade(here.notebook([]))

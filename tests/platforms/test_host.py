@@ -9,7 +9,7 @@ import pytest
 from tests.support.words_course import SECRET, hand_in, write_course
 from viva.config import load_course
 from viva.model import Limits, Tier, system
-from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.transport import loopback
@@ -29,30 +29,21 @@ def test_linux_offers_everything() -> None:
 
 @pytest.mark.long
 @LINUX
-def test_neither_examiner_nor_boxes_listen_where_descriptors_are_inherited(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nobody_listens_on_linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def refuse(*_arguments: object) -> None:
         raise AssertionError("a listener")
 
     monkeypatch.setattr(loopback.Listener, "__init__", refuse)
     course = load_course(write_course(tmp_path))
     with ExaminerProcess(course, course.assignment("words"), SECRET.encode(), BoxOptions(Tier.T0)) as examiner:
-        assert (
-            examiner.grade(
-                GradeRequest(open_submission(hand_in(tmp_path / "mine"), "mine"), GradeOptions())
-            ).score.earned
-            > 0
-        )
-    for fork_server in (True, False):
-        with (
-            ForkServer.start(Tier.T0, preload=[], with_fork_server=fork_server) as fork_server,
-            fork_server.spawn(Limits()) as box,
-        ):
+        request = GradeRequest(open_submission(hand_in(tmp_path / "mine"), "mine"))
+        assert examiner.grade(request).score.earned > 0
+    for forks in (True, False):
+        with ForkServer.start(Tier.T0, preload=[], with_fork_server=forks) as server, server.spawn(Limits()) as box:
             assert box.alive and box._socket.family == socket.AF_UNIX
 
 
-def test_only_a_system_without_any_does_without_limits() -> None:
+def test_only_a_system_without_limits_has_none() -> None:
     """Limits that exist and cannot be set are not a reason to grade without them."""
     assert not TierReport.from_trial(Tier.T0, {"resource limits": "failed: not permitted"}, cgroup=False).available
     without = TierReport.from_trial(Tier.T0, {"limits of the system": "failed: it has none"}, cgroup=False)

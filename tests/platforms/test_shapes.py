@@ -3,7 +3,6 @@
 docs/platforms.md says what this shows and what it does not.
 """
 
-import json
 import os
 import signal
 import subprocess
@@ -20,7 +19,6 @@ from tests.support.words_course import RIGHT, SECRET, hand_in, hand_in_notebook,
 SHAPE = Path(__file__).with_name("shape.py")
 ROOT = Path(__file__).parents[2]
 SHAPES = ["macos", "windows"]
-HANGS = RIGHT.replace("    counts = {}\n", "    while True: pass\n", 1)
 HANGS_IN_C = RIGHT.replace("    counts = {}\n", "    import time; time.sleep(60)\n", 1)
 
 
@@ -43,42 +41,43 @@ def viva(shape: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_module_is_checked_to_the_same_verdicts(shape: str, course: Path, tmp_path: Path) -> None:
-    ran = viva(shape, "check", hand_in(tmp_path / "mine"), "--course", course)
-    assert (ran.returncode, without_warning(ran.stderr)) == (0, "") and "7 of 7 points, 1 more pending" in ran.stdout
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_notebook_is_checked_and_its_mistake_shown(shape: str, course: Path, tmp_path: Path) -> None:
-    mine = hand_in_notebook(tmp_path / "notebook", *RIGHT.replace("+= number", "+= nmber").split("\n\n\n"))
-    ran = viva(shape, "check", mine, "--course", course)
-    assert ran.returncode == 0, ran.stderr
-    said = " ".join(ran.stdout.split())
-    assert "5 of 7 points" in said and "cell 2, line 4, in total result += nmber" in said
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("source", [HANGS, HANGS_IN_C], ids=["loop", "in C"])
-def test_what_hangs_costs_itself_alone(shape: str, source: str, course: Path, tmp_path: Path) -> None:
-    ran = viva(shape, "check", hand_in(tmp_path / "mine", source), "--course", course)
-    assert ran.returncode == 0, ran.stderr
-    assert "3 of 7 points" in ran.stdout and "time" in ran.stdout
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_file_that_windows_cannot_store_costs_itself_alone(shape: str, course: Path, tmp_path: Path) -> None:
+def test_check_right_module(shape: str, course: Path, tmp_path: Path) -> None:
+    """It has all its points; the result says what was missing, also which of its files Windows cannot store."""
     mine = hand_in(tmp_path / "mine")
     (mine / "aux.py").write_text("x = 1")
-    ran = viva(shape, "check", mine, "--course", course)
-    assert ran.returncode == 0 and "7 of 7 points" in ran.stdout, ran.stderr
+    ran = viva(shape, "check", mine, "--course", course, "-o", tmp_path / "results.json")
+    assert (ran.returncode, without_warning(ran.stderr)) == (0, "") and "7 of 7 points, 1 more pending" in ran.stdout
     assert ("aux is the name of a device" in " ".join(ran.stdout.split())) is (shape == "windows")
+    missing = (tmp_path / "results.json").read_text("utf-8")
+    assert "seccomp" in missing and "a limit on memory" in missing
+    assert ("limits on processor time" in missing) is (shape == "windows")
+
+
+MISTAKES = {
+    "a wrong name in a notebook": ("result += nmber", "5 of 7 points", "cell 2, line 4, in total result += nmber"),
+    "a loop": ("while True: pass", "3 of 7 points", "time"),
+    "a loop in C": ("import time; time.sleep(60)", "3 of 7 points", "time"),
+}
+"""What stands in place of a right statement, the points, and words of the report."""
 
 
 @pytest.mark.long
-def test_an_archive_is_the_same_wherever_it_was_packed(course: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("what", MISTAKES)
+def test_check_mistakes(shape: str, what: str, course: Path, tmp_path: Path) -> None:
+    statement, points, words = MISTAKES[what]
+    if "notebook" in what:
+        cells = RIGHT.replace("result += number", statement).split("\n\n\n")
+        mine = hand_in_notebook(tmp_path / "mine", *cells)
+    else:
+        mine = hand_in(tmp_path / "mine", RIGHT.replace("    counts = {}\n", f"    {statement}\n", 1))
+    ran = viva(shape, "check", mine, "--course", course)
+    said = " ".join(ran.stdout.split())
+    assert ran.returncode == 0 and points in said and words in said, ran.stdout + ran.stderr
+
+
+@pytest.mark.long
+def test_archive_is_the_same_everywhere(course: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", more="x = 1")
     (mine / ".git").mkdir()
     (mine / ".git/config").write_text("not the work")
@@ -92,7 +91,7 @@ def test_an_archive_is_the_same_wherever_it_was_packed(course: Path, tmp_path: P
 
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_doctor_offers_t0_alone_and_grade_refuses_more(shape: str, course: Path, tmp_path: Path) -> None:
+def test_t0_alone_is_offered(shape: str, course: Path, tmp_path: Path) -> None:
     said = viva(shape, "doctor")
     assert said.returncode == 0, said.stderr
     assert "The best isolation level here is T0" in said.stdout and said.stdout.count("✗ no") == 3
@@ -104,18 +103,7 @@ def test_the_doctor_offers_t0_alone_and_grade_refuses_more(shape: str, course: P
 
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_result_says_which_walls_were_missing(shape: str, course: Path, tmp_path: Path) -> None:
-    ran = viva(shape, "check", hand_in(tmp_path / "mine"), "--course", course, "-o", tmp_path / "results.json")
-    assert ran.returncode == 0, ran.stderr
-    isolation = json.loads((tmp_path / "results.json").read_text("utf-8"))
-    text = json.dumps(isolation)
-    assert "seccomp" in text and "a limit on memory" in text
-    assert ("limits on processor time" in text) is (shape == "windows")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("shape", SHAPES)
-def test_nothing_outlives_a_command_that_is_killed(shape: str, course: Path, tmp_path: Path) -> None:
+def test_killed_command_leaves_nothing(shape: str, course: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", HANGS_IN_C)
     process = subprocess.Popen(command(shape, "check", mine, "--course", course), stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
@@ -133,8 +121,8 @@ ENGINE = {
     "windows": [
         *("sandbox/guest/test_plain_data.py", "sandbox/guest/test_storable_names.py"),
         "sandbox/guest/test_alarm_thread.py",
-        "sandbox/guest/test_worker.py::test_sabotage_costs_only_the_saboteur",
-        "sandbox/guest/test_worker.py::test_the_soft_limit_ends_a_call_and_not_the_box",
+        "sandbox/guest/test_worker.py::test_sabotage",
+        "sandbox/guest/test_call_errors.py::test_soft_limit_ends_call",
         "sandbox/guest/test_worker.py::test_commands_are_run",
         *("compare/test_messages.py", "compare/test_handles.py", "formats/test_table.py", "formats/test_merge.py"),
         "formats/test_gates.py",
@@ -149,7 +137,7 @@ SLEEPS = "nap or Slow"
 """A limit that a thread keeps does not reach into a call that sleeps: such a box is ended, and here no one ends it."""
 
 
-def test_the_engine_s_own_tests_are_where_these_lists_say() -> None:
+def test_listed_tests_exist() -> None:
     """Noticed by whoever renames one, and not a night later."""
     named = {name.partition("::")[0] for names in ENGINE.values() for name in names}
     assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []
@@ -157,7 +145,7 @@ def test_the_engine_s_own_tests_are_where_these_lists_say() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_engine_s_own_tests_pass_in_it(shape: str, tmp_path: Path) -> None:
+def test_own_tests_pass_in_shape(shape: str, tmp_path: Path) -> None:
     folders = [str(ROOT / "tests/platforms"), str(ROOT)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(folders)}
     options = ["-p", "no:cacheprovider", "-p", "fresh_workers", "-q", "--basetemp", str(tmp_path / "base")]

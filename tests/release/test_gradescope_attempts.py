@@ -54,23 +54,23 @@ def history(*hours_ago: float, errors: Iterable[int] = (), results: dict[str, An
         ((-1,), 1, False),  # made after this one: this is a rerun
     ],
 )
-def test_how_many_there_were(hours_ago: tuple[float, ...], attempts: int, is_refused: bool) -> None:
+def test_refused(hours_ago: tuple[float, ...], attempts: int, is_refused: bool) -> None:
     assert (refused(history(*hours_ago), attempts, 24 * HOUR) is not None) is is_refused
 
 
-def test_no_limit_and_no_time_refuse_nobody() -> None:
+def test_not_refused_without_limit() -> None:
     assert refused(history(1, 1, 1), None, HOUR) is None
     assert refused(Metadata(None, history(1).previous), 1, 24 * HOUR) is None
 
 
-def test_what_the_autograder_failed_does_not_count() -> None:
+def test_failed_attempts_do_not_count() -> None:
     assert refused(history(3, 2, errors=[0, 1]), 1, 24 * HOUR) is None
     assert refused(history(3, 2, errors=[1]), 1, 24 * HOUR) is not None
     ours = json.loads(fallback_results.failure_results("we failed"))
     assert refused(history(3, results=ours), 1, 24 * HOUR) is None
 
 
-def test_a_failure_in_between_does_not_take_the_marks() -> None:
+def test_failure_in_between() -> None:
     rows = [
         PreviousSubmission(NOW - timedelta(hours=3), 4.0),
         PreviousSubmission(NOW - timedelta(hours=2), 0.0, is_error=True),
@@ -80,7 +80,7 @@ def test_a_failure_in_between_does_not_take_the_marks() -> None:
     assert checked(fallback_results.repeated_results(refusal.last, refusal.note))["score"] == 4.0
 
 
-def test_the_note_says_when_the_next_is_graded() -> None:
+def test_note_of_refusal() -> None:
     refusal = refused(history(20, 3), 2, 24 * HOUR)
     assert isinstance(refusal, Refused)
     assert "2 submissions are graded in 1 day" in refusal.note and "2026-03-01 16:00:00 UTC" in refusal.note
@@ -90,7 +90,7 @@ def test_the_note_says_when_the_next_is_graded() -> None:
 
 
 @given(st.lists(st.integers(1, 200), max_size=12), st.integers(1, 4))
-def test_never_more_in_a_window_than_allowed_and_none_refused_without_cause(hours: list[int], attempts: int) -> None:
+def test_graded_per_window(hours: list[int], attempts: int) -> None:
     """Every submission of a history is decided in turn, each with those before it, as the platform does."""
     times = sorted(NOW + timedelta(hours=hour) for hour in hours)
     graded: list[datetime] = []
@@ -112,7 +112,7 @@ def test_never_more_in_a_window_than_allowed_and_none_refused_without_cause(hour
         json.dumps({"created_at": "0001-01-01T00:00:00+14:00", "previous_submissions": {"a": 1}}).encode(),
     ],
 )
-def test_metadata_that_says_nothing_is_read_all_the_same(tmp_path: Path, data: bytes) -> None:
+def test_invalid_metadata(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "metadata.json").write_bytes(data)
     assert Metadata.read(tmp_path / "metadata.json") == Metadata()
     assert Metadata.read(tmp_path / "missing.json") == Metadata()
@@ -131,7 +131,7 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING)
-def test_results_of_any_content_come_back_valid(given_back: Any) -> None:
+def test_any_results_come_back_valid(given_back: Any) -> None:
     metadata = Metadata.of(given_back)
     assert all(isinstance(previous, PreviousSubmission) for previous in metadata.previous)
     results = given_back if isinstance(given_back, dict) else None
@@ -139,7 +139,7 @@ def test_results_of_any_content_come_back_valid(given_back: Any) -> None:
     assert checked(again)["output"].startswith(NOT_GRADED)
 
 
-def test_the_last_results_are_kept_with_one_note() -> None:
+def test_last_results_with_note() -> None:
     last = {
         "score": 3.5,
         "output": f"{NOT_GRADED} an older note.\nA line.",
@@ -156,7 +156,7 @@ def test_the_last_results_are_kept_with_one_note() -> None:
     assert kept["leaderboard"] == [{"name": "t", "value": 2, "order": "asc"}]
 
 
-def test_over_the_limit_nothing_is_run(tmp_path: Path) -> None:
+def test_over_the_limit(tmp_path: Path) -> None:
     """The whole way, also where the host has no isolation: the last results come back."""
     course = write_course(tmp_path / "course", settings="release: {gradescope: {attempts: 2, per: 1h}}\n")
     platform = Platform.of(course, tmp_path / "root")

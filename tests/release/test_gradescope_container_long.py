@@ -28,14 +28,14 @@ def runs(request: pytest.FixtureRequest) -> dict[str, Any]:
     return found
 
 
-def test_a_right_submission_gets_all_points_in_t1(runs: dict[str, Any]) -> None:
+def test_right_submission_in_t1(runs: dict[str, Any]) -> None:
     for name in ("right", "again", "notebook"):
         results = runs[name]["results"]
         assert results["score"] == 6 and results["extra_data"]["isolation"]["tier"] == "T1"
         assert results["extra_data"]["complete"] is True and runs[name]["status"] == 0
 
 
-def test_a_hostile_submission_finds_nothing(runs: dict[str, Any]) -> None:
+def test_hostile_submission_finds_nothing(runs: dict[str, Any]) -> None:
     """It answers rightly unless it could read, write or become something; so it says what by losing points."""
     as_root = runs["trusted"]["said"]
     for there in (
@@ -57,7 +57,7 @@ def test_our_own_time_is_up_first(runs: dict[str, Any]) -> None:
     assert "stopped after" in runs["hangs"]["said"]
 
 
-def test_too_little_memory_is_a_message(runs: dict[str, Any]) -> None:
+def test_too_little_memory(runs: dict[str, Any]) -> None:
     results = runs["small"]["results"]
     assert results["tests"] == [] and "has 200 MiB of memory" in results["extra_data"]["viva_failed"]
     assert "not your fault" in results["output"]

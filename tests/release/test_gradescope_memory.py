@@ -44,7 +44,7 @@ UNLIMITED = str((1 << 63) - 4096)
         ({"proc/self/cgroup": "0::/../../up\nrubbish\n::\n", "sys/fs/cgroup/memory.max": "1048576"}, 1),
     ],
 )
-def test_the_least_limit_counts(tmp_path: Path, files: dict[str, str], limit: int | None) -> None:
+def test_container_limit(tmp_path: Path, files: dict[str, str], limit: int | None) -> None:
     for name, text in files.items():
         write(tmp_path / name, text)
     assert container_mib(tmp_path) == limit
@@ -63,13 +63,13 @@ def test_the_least_limit_counts(tmp_path: Path, files: dict[str, str], limit: in
         (300 + MARGIN_MIB + LEAST_MIB, 1024, 300, 0, LEAST_MIB),
     ],
 )
-def test_what_the_box_gets(limit: int | None, wanted: int, rest: int, box: int, given: int) -> None:
+def test_plan_memory(limit: int | None, wanted: int, rest: int, box: int, given: int) -> None:
     shared = plan_memory(limit, wanted, rest, box)
     assert shared.memory_mib == given and shared.fits is (given > 0)
 
 
 @given(*[st.integers(1, 10_000)] * 4)
-def test_never_more_than_there_is_nor_less_than_is_needed(limit: int, wanted: int, rest: int, box: int) -> None:
+def test_plan_memory_bounds(limit: int, wanted: int, rest: int, box: int) -> None:
     shared = plan_memory(limit, wanted, rest, box)
     assert shared.memory_mib <= wanted
     if shared.fits:

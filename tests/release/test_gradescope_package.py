@@ -9,6 +9,7 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,13 +29,18 @@ BEST = next(report.tier for report in detect_tiers() if report.available)
 needs_isolation = pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation to try it in")
 
 
-def autograder(root: Path, *, wheels: Path | None = None, **changes: object) -> Autograder:
-    course = write_course(root, **changes)  # type: ignore[arg-type]
-    return Autograder(course, course.assignment("sums"), SECRET, wheels)
+def autograder(root: Path, **changes: Any) -> Autograder:
+    course = write_course(root, **changes)
+    return Autograder(course, course.assignment("sums"), SECRET, None)
 
 
-def test_what_is_packed_is_what_grading_needs(tmp_path: Path) -> None:
-    files, _ = autograder(tmp_path).files()
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What is packed for a course that no test changes."""
+    return dict(autograder(tmp_path_factory.mktemp("packed")).files()[0])
+
+
+def test_packed_files(files: dict[str, bytes]) -> None:
     own = {name.removeprefix("course/") for name in files if name.startswith("course/")}
     assert own == {
         *("grader.yaml", "secret", "assignments/sums/assignment.yaml", "graders/sums/key.py"),
@@ -45,13 +51,16 @@ def test_what_is_packed_is_what_grading_needs(tmp_path: Path) -> None:
     assert beside == {"setup.sh", "run_autograder", "Dockerfile", "requirements.txt", "gradescope.json"}
 
 
-def test_the_image_installs_the_wheel_that_is_packed(tmp_path: Path) -> None:
-    files, _ = autograder(tmp_path).files()
+def test_packed_programs(files: dict[str, bytes]) -> None:
+    """They are bash, and install the wheel that is packed."""
     (pattern,) = re.findall(r'"\$source"/(\S+\.whl)', files["setup.sh"].decode())
     assert fnmatch.filter(files, pattern) == [wheel()[0]]
+    for name in ("setup.sh", "run_autograder"):
+        done = subprocess.run(["bash", "-n"], input=files[name], capture_output=True, check=False)
+        assert done.returncode == 0 and not done.stderr, done.stderr
 
 
-def test_who_is_ill_stays_at_home(tmp_path: Path) -> None:
+def test_exceptions_are_not_packed(tmp_path: Path) -> None:
     more = {
         "assignments/sums/exceptions.yaml": "exceptions: [{students: ada, excused: true, by: W, reason: illness}]\n"
     }
@@ -62,16 +71,14 @@ def test_who_is_ill_stays_at_home(tmp_path: Path) -> None:
     )
 
 
-def test_the_secret_of_the_course_is_nowhere(tmp_path: Path) -> None:
-    files, _ = autograder(tmp_path).files()
+def test_secret_is_not_packed(files: dict[str, bytes]) -> None:
     for shown in (SECRET, SECRET.hex().encode()):
         assert not any(shown in data for data in files.values())
     assert files["course/secret"] == derived_secret(SECRET, "sums") != derived_secret(SECRET, "other")
     assert files["course/secret"] != derived_secret(SECRET + b"!", "sums")
 
 
-def test_modes_and_bytes_of_the_zip(tmp_path: Path) -> None:
-    files, _ = autograder(tmp_path).files()
+def test_modes_and_bytes_of_the_zip(files: dict[str, bytes]) -> None:
     data = zipped(files)
     assert data == zipped(dict(reversed(files.items())))
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -82,14 +89,7 @@ def test_modes_and_bytes_of_the_zip(tmp_path: Path) -> None:
     assert not any(b"@" + name in files["setup.sh"] + files["run_autograder"] for name in (b"PYTHON", b"UV", b"LAST"))
 
 
-def test_the_programs_are_bash(tmp_path: Path) -> None:
-    files, _ = autograder(tmp_path).files()
-    for name in ("setup.sh", "run_autograder"):
-        done = subprocess.run(["bash", "-n"], input=files[name], capture_output=True, check=False)
-        assert done.returncode == 0 and not done.stderr, done.stderr
-
-
-def test_the_wheel_is_viva(tmp_path: Path) -> None:
+def test_wheel(tmp_path: Path) -> None:
     name, data = wheel()
     assert wheel() == (name, data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -106,7 +106,7 @@ def test_the_wheel_is_viva(tmp_path: Path) -> None:
     assert said[0].startswith(str(tmp_path)) and name.startswith(f"viva_grader-{said[1]}-")
 
 
-def test_requirements_are_what_is_installed(tmp_path: Path) -> None:
+def test_pinned_requirements(tmp_path: Path) -> None:
     import numpy
 
     source = tmp_path / "x.py"
@@ -120,7 +120,7 @@ def test_requirements_are_what_is_installed(tmp_path: Path) -> None:
     assert {"ipython", "matplotlib", "traitlets"} <= pinned(with_notebooks, []).keys()
 
 
-def test_wheels_are_packed_or_missed(tmp_path: Path) -> None:
+def test_vendored_wheels(tmp_path: Path) -> None:
     pins = {"numpy": "2.4.6", "torch": "2.13.0"}
     for name in ("numpy-2.4.6-cp311-cp311-manylinux_2_28_x86_64.whl", "other-1-py3-none-any.whl", "rubbish.whl"):
         write(tmp_path / name, "x")
@@ -138,7 +138,7 @@ def test_wheels_are_packed_or_missed(tmp_path: Path) -> None:
         ("[graders]", "is not a file"),
     ],
 )
-def test_files_that_cannot_be_packed(tmp_path: Path, listed: str, said: str) -> None:
+def test_invalid_files(tmp_path: Path, listed: str, said: str) -> None:
     write(tmp_path / "outside.txt", "x")
     with pytest.raises(CourseError, match=said):
         autograder(tmp_path / "course", settings=f"release: {{gradescope: {{files: {listed}}}}}\n").files()
@@ -158,7 +158,7 @@ def test_table(student, key):
 
 
 @needs_isolation
-def test_the_memory_of_a_box_is_seen_as_long_as_it_runs() -> None:
+def test_memory_sampler() -> None:
     """A box belongs to a user of its own; one that ends before a sample is taken counts as nothing."""
     sampler = MemorySampler(os.getpid())
     try:
@@ -172,7 +172,7 @@ def test_the_memory_of_a_box_is_seen_as_long_as_it_runs() -> None:
 
 
 @needs_isolation
-def test_a_file_of_another_assignment_is_missed_and_found(tmp_path: Path) -> None:
+def test_file_of_another_assignment(tmp_path: Path) -> None:
     more = {"graders/sums/test_sums.py": READS, "fixtures/other/data/table.txt": "4"}
     made = autograder(tmp_path / "course", more=more)
     with pytest.raises(CourseError, match=r"test_table is .*may be missing.\n.*speaks of `other`"):
@@ -188,12 +188,12 @@ def test_a_file_of_another_assignment_is_missed_and_found(tmp_path: Path) -> Non
     assert (tmp_path / "a.zip").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_interpreter_of_this_machine_cannot_be_packed(tmp_path: Path) -> None:
+def test_interpreter_is_not_packed(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=f"python: {re.escape(sys.executable)} is an interpreter"):
         autograder(tmp_path, settings=f"python: {sys.executable}\n").files()
 
 
-def test_the_right_submission_is_a_fixture_before_it_is_the_key(tmp_path: Path) -> None:
+def test_right_submission(tmp_path: Path) -> None:
     made = autograder(tmp_path)
     known = right_submission(made.course, made.assignment)
     assert known.name == "accepted/plain" and known.submission.files[0].data == RIGHT.encode()

@@ -7,11 +7,13 @@ import signal
 import stat
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.gradescope_course import HANGS, RIGHT, Platform, checked, write, write_course
+from tests.support.wait_until import wait_until
 from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -26,8 +28,13 @@ def platform(tmp_path: Path) -> Platform:
     return Platform.of(write_course(tmp_path / "course"), tmp_path / "root")
 
 
+def first_test_is_written(platform: Platform) -> bool:
+    """Whether the results exist and hold a test."""
+    return platform.results_path.exists() and b"test_sum" in platform.results_path.read_bytes()
+
+
 @needs_isolation
-def test_a_right_submission(platform: Platform) -> None:
+def test_right_submission(platform: Platform) -> None:
     ran = platform.graded(RIGHT, {"id": 1, "created_at": "2026-03-01T10:00:00.123456-08:00"})
     assert set(ran.statuses.values()) == {"passed"} and len(ran.statuses) == 4
     assert ran.results["score"] == 6 and ran.results["extra_data"]["complete"] is True
@@ -40,7 +47,7 @@ def test_a_right_submission(platform: Platform) -> None:
 
 
 @needs_isolation
-def test_a_rerun_gives_the_same_marks_and_words(platform: Platform) -> None:
+def test_rerun_gives_the_same(platform: Platform) -> None:
     wrong = RIGHT.replace("sum(numbers)", "sum(numbers) + len(numbers) % 2")
     first, second = platform.graded(wrong), platform.run()
 
@@ -63,15 +70,13 @@ def test_a_rerun_gives_the_same_marks_and_words(platform: Platform) -> None:
         ({"solution.py": "raise SystemExit"}, "solution.py"),
     ],
 )
-def test_what_a_student_is_to_blame_for_is_told_to_the_student(
-    platform: Platform, files: dict[str, str | bytes], said: str
-) -> None:
+def test_faults_of_student_are_shown(platform: Platform, files: dict[str, str | bytes], said: str) -> None:
     results = platform.graded(files).results
     assert results["score"] == 0 and "viva_failed" not in results["extra_data"]
     assert said in results["output"]
 
 
-def test_links_and_devices_in_a_submission_are_not_followed(platform: Platform, tmp_path: Path) -> None:
+def test_links_and_devices_are_not_followed(platform: Platform, tmp_path: Path) -> None:
     write(tmp_path / "secret.py", RIGHT)
     platform.hand_in({"notes.txt": "x"})
     (platform.root / "autograder/submission/solution.py").symlink_to(tmp_path / "secret.py")
@@ -90,7 +95,7 @@ def test_only_root_may_look(platform: Platform) -> None:
 
 
 @needs_isolation
-def test_our_own_time_is_up_before_the_platforms(platform: Platform) -> None:
+def test_deadline(platform: Platform) -> None:
     """The first test hangs until its own limit; what was not decided is open and never lost."""
     started = time.monotonic()
     ran = platform.graded(HANGS, None, "--deadline", "15")
@@ -108,10 +113,10 @@ def test_no_time_at_all(platform: Platform) -> None:
 
 
 @needs_isolation
-def test_a_polite_end_keeps_what_is_known(platform: Platform) -> None:
+def test_terminated(platform: Platform) -> None:
     platform.hand_in(HANGS)
     with platform.started() as harness:
-        _until(lambda: b"test_sum" in platform.results_path.read_bytes())
+        wait_until(lambda: first_test_is_written(platform))
         harness.send_signal(signal.SIGTERM)
         assert harness.wait(30) == 0
     results = checked(platform.results_path.read_bytes())
@@ -119,7 +124,7 @@ def test_a_polite_end_keeps_what_is_known(platform: Platform) -> None:
 
 
 @needs_isolation
-def test_killed_at_any_moment_what_lies_there_is_valid(platform: Platform) -> None:
+def test_killed_at_any_moment(platform: Platform) -> None:
     """From the first write on; moments over the whole time that a run takes."""
     started = time.monotonic()
     assert platform.graded(RIGHT).results["extra_data"]["complete"] is True
@@ -128,7 +133,7 @@ def test_killed_at_any_moment_what_lies_there_is_valid(platform: Platform) -> No
     for moment in (0, *(chance.uniform(0.3, 1) for _ in range(8))):
         platform.results_path.unlink()
         with platform.started() as harness:
-            _until(platform.results_path.exists)
+            wait_until(platform.results_path.exists)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 harness.wait(moment * takes_s)
             harness.kill()
@@ -136,10 +141,10 @@ def test_killed_at_any_moment_what_lies_there_is_valid(platform: Platform) -> No
 
 
 @needs_isolation
-def test_killed_between_two_tests_what_is_known_stays(platform: Platform) -> None:
+def test_killed_between_two_tests(platform: Platform) -> None:
     platform.hand_in(HANGS)
     with platform.started() as harness:
-        _until(lambda: b"test_sum" in platform.results_path.read_bytes())
+        wait_until(lambda: first_test_is_written(platform))
         harness.kill()
     results = checked(platform.results_path.read_bytes())
     assert len(results["tests"]) == 4 and results["extra_data"]["complete"] is False
@@ -154,7 +159,7 @@ def test_killed_between_two_tests_what_is_known_stays(platform: Platform) -> Non
         (lambda source: (source / "course/secret").write_text("short"), "5 bytes"),
     ],
 )
-def test_our_own_faults_are_told_to_instructors_alone(platform: Platform, break_it, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_own_faults_are_shown_to_instructors(platform: Platform, break_it: Callable[[Path], object], said: str) -> None:
     break_it(platform.root / "autograder/source")
     ran = platform.graded(RIGHT)
     assert ran.results["score"] == 0 and ran.results["tests"] == []
@@ -172,7 +177,7 @@ def test_never_without_isolation(platform: Platform) -> None:
     assert ran.results["tests"] == [] and "no isolation" in ran.results["extra_data"]["viva_failed"]
 
 
-def test_too_little_memory_is_said_before_anything_is_killed(platform: Platform) -> None:
+def test_too_little_memory(platform: Platform) -> None:
     write(platform.root / "sys/fs/cgroup/memory.max", f"{300 << 20}\n")
     ran = platform.graded(RIGHT)
     if BEST is not Tier.T0:
@@ -181,7 +186,7 @@ def test_too_little_memory_is_said_before_anything_is_killed(platform: Platform)
 
 
 @needs_isolation
-def test_a_small_container_gives_less_memory_and_says_so(platform: Platform) -> None:
+def test_small_container(platform: Platform) -> None:
     """The guessed 400 MiB for ourselves and the margin leave 304 of 768."""
     write(platform.root / "sys/fs/cgroup/memory.max", f"{768 << 20}\n")
     greedy = (
@@ -191,15 +196,3 @@ def test_a_small_container_gives_less_memory_and_says_so(platform: Platform) -> 
     ran = platform.graded(greedy)
     assert ran.results["score"] == 6
     assert "Your program has 304 MiB of memory here; the assignment allows 1024." in ran.results["output"]
-
-
-def _until(holds) -> None:  # type: ignore[no-untyped-def]
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            if holds():
-                return
-        except OSError:
-            pass
-        time.sleep(0.005)
-    raise AssertionError("it did not come to that")

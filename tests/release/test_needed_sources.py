@@ -1,6 +1,7 @@
 """Students get the names and the entries of tables that public tests need, and nothing next to them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,11 +65,11 @@ def files_of(folder: Path, tests: str, helpers: dict[str, str]) -> dict[str, str
     return public_files(course.assignment("sums"), {"test_sums.py": {"test_public"}})
 
 
-def test_no_input_of_a_hidden_test_is_released(tmp_path: Path) -> None:
+def test_hidden_inputs_are_removed(tmp_path: Path) -> None:
     files = files_of(tmp_path, TESTS, {"inside.py": INSIDE})
     assert files.keys() == {"test_sums.py", "inputs.py", "inside.py"}
     assert "9073" not in "".join(files.values()) and "hidden" not in "".join(files.values())
-    names = {}
+    names: dict[str, Any] = {}
     for path in ("inputs.py", "inside.py"):
         exec(files[path], names)
     assert names["SHARED"] == {"easy": [1]} and names["total"]([1, 2]) == 3
@@ -76,7 +77,7 @@ def test_no_input_of_a_hidden_test_is_released(tmp_path: Path) -> None:
     assert "LIST = [[3], [4], None]" in files["test_sums.py"]
 
 
-def test_a_package_of_helpers_is_released_by_name(tmp_path: Path) -> None:
+def test_package_of_helpers(tmp_path: Path) -> None:
     start = "from .sums import total, total_of_hidden\nfrom . import unused\n__all__ = ['total', 'total_of_hidden']\n"
     package = {"inside/__init__.py": start, "inside/sums.py": INSIDE, "inside/unused.py": "STEP = 907339\n"}
     files = files_of(tmp_path, TESTS, package)
@@ -84,7 +85,7 @@ def test_a_package_of_helpers_is_released_by_name(tmp_path: Path) -> None:
     assert "9073" not in "".join(files.values()) and "hidden" not in "".join(files.values())
 
 
-def test_entries_of_which_a_public_test_writes_the_key(tmp_path: Path) -> None:
+def test_entries_by_parametrized_key(tmp_path: Path) -> None:
     tests = TESTS.replace("def test_public(", '@pytest.mark.parametrize("name", ["easy"])\ndef test_public(name, ')
     tests = tests.replace('CASES["easy"]', "CASES[name]").replace("def test_hidden", "def test_hidden_hard")
     files = files_of(tmp_path, "import pytest\n" + tests, {"inside.py": INSIDE})
@@ -100,7 +101,7 @@ def test_entries_of_which_a_public_test_writes_the_key(tmp_path: Path) -> None:
         ("CASES.get(names[0])", 'CASES["hard"]'),
     ],
 )
-def test_a_table_that_cannot_be_cut_is_refused(tmp_path: Path, public: str, hidden: str) -> None:
+def test_table_that_cannot_be_cut(tmp_path: Path, public: str, hidden: str) -> None:
     tests = TESTS.replace('CASES["easy"]', public).replace('CASES["hard"]', hidden)
     with pytest.raises(CourseError, match=r"inputs of tests that are not released: CASES in .*test_sums\.py"):
         files_of(tmp_path, tests, {"inside.py": INSIDE})

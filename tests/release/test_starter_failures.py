@@ -36,28 +36,28 @@ def note(number: int, error: str = "AssertionError") -> str:
         ("While loading, helpers.py line 3: Your code raised NameError.", False),
     ],
 )
-def test_what_needs_what_students_write_may_fail(failed: str, foreseen: bool) -> None:
+def test_unforeseen_failures(failed: str, foreseen: bool) -> None:
     assert unforeseen([failed], submission(STARTER), submission(RIGHT)) == ([] if foreseen else [failed])
 
 
-def test_what_changes_an_unwritten_value_is_unwritten() -> None:
+def test_change_of_unwritten_value() -> None:
     right = ["table = {}", "table['a'] = 1", "size = len(table)", "size == 1"]
     starter = [right[0], "...", *right[2:]]
     assert unforeseen([note(3), note(4)], submission(starter), submission(right)) == []
 
 
-def test_a_notebook_that_cannot_be_read_excuses_nothing() -> None:
+def test_unreadable_notebook() -> None:
     broken = Submission("s", (File("work.ipynb", json.dumps({}).encode()),), "")
     assert unforeseen([note(1)], broken, submission(RIGHT)) == [note(1)]
 
 
-def test_what_a_module_lacks_below_a_call_of_an_unwritten_function_is_foreseen() -> None:
+def test_module_below_unwritten_call() -> None:
     notes = [f"While loading, solution.py line {line}: Your code raised {error}." for line, error in
              [(3, "NotImplementedError"), (4, "NameError"), (5, "TypeError")]]  # fmt: skip
     assert unforeseen(notes, submission(STARTER), submission(RIGHT)) == notes[2:]
 
 
-def test_what_a_function_calls_its_own_is_none_of_the_notebook() -> None:
+def test_parameter_named_like_unwritten_value() -> None:
     """`n` is unwritten; a cell whose function has a parameter `n` does not need it, and one that adds to it does."""
     right = ["n = 4", "def f(n):\n    return n\nf(1)", "n += 1"]
     notes = [note(2), note(3, "TypeError")]
@@ -73,7 +73,7 @@ def test_what_a_function_calls_its_own_is_none_of_the_notebook() -> None:
         ("TypeError: f takes no argument", False),
     ],
 )
-def test_a_module_may_call_what_students_define(error: str, foreseen: bool) -> None:
+def test_module_that_calls_unwritten_function(error: str, foreseen: bool) -> None:
     """The whole function is in the solution region, and the line below prints what it returns."""
     right = Submission("r", (File("hw.py", b"n = 4\ndef f(x):\n    return x\nprint(f(n))\n"),), "")
     starter = Submission("s", (File("hw.py", b"n = 4\n...\nprint(f(n))\n"),), "")

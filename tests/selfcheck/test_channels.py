@@ -1,5 +1,6 @@
 """How the examiner is connected: by descriptors, or over the loopback as on Windows."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,9 +16,11 @@ from viva.selfcheck import channels
 from viva.selfcheck.kernel_server import Kernel, LiveExaminer
 from viva.selfcheck.live_notebook import LiveNotebook
 
+SHAPE = Path(__file__).parents[1] / "platforms" / "shape.py"
+
 
 @pytest.mark.parametrize("by_loopback", [False, True], ids=["descriptors", "loopback"])
-def test_either_way_the_kernel_is_asked(live_course: Path, folder: Path, by_loopback: bool) -> None:
+def test_kernel_is_asked(live_course: Path, folder: Path, by_loopback: bool) -> None:
     namespace: dict[str, object] = {"__name__": "__main__"}
     exec(RIGHT, namespace)
     course = load_course(live_course)
@@ -33,21 +36,14 @@ def test_either_way_the_kernel_is_asked(live_course: Path, folder: Path, by_loop
     assert graded.finished and graded.score.earned == 6
 
 
-def test_an_examiner_that_ends_before_it_connects_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_examiner_ends_before_connecting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(channels, "_MODULE", "no.such.module")
     with tempfile.TemporaryFile() as log, pytest.raises(ConnectionError, match="did not connect"):
         channels.launch({}, tmp_path, log, by_loopback=True)
 
 
 WITHOUT = """
-import sys, os, signal
-for name in ("fcntl", "resource", "pwd", "grp", "termios"):
-    sys.modules[name] = None  # as on Windows: import raises
-for module, names in ((os, ("fork", "O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY", "killpg")),
-                      (signal, ("setitimer", "getitimer", "SIGALRM", "ITIMER_REAL", "pthread_sigmask"))):
-    for name in names:
-        if hasattr(module, name):
-            delattr(module, name)
+import sys
 import viva.selfcheck.live_check, viva.selfcheck.kernel_server, viva.selfcheck.live_notebook
 import viva.selfcheck.check_report, viva.selfcheck.report_html
 import viva.selfcheck.live_examiner, viva.examiner.pytest_session
@@ -61,7 +57,11 @@ except alarm.SoftTimeout:
 """
 
 
-def test_the_modules_of_a_live_check_need_nothing_that_windows_lacks() -> None:
-    """Not Windows, but what can be seen from here: no module for POSIX alone, no fork, no timer of signals."""
-    done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=600, check=False)
+def test_modules_without_posix(tmp_path: Path) -> None:
+    """No module for POSIX alone, no fork, no timer of signals: as on Windows, which shape.py plays elsewhere."""
+    program = tmp_path / "live.py"
+    program.write_text(WITHOUT, "utf-8")
+    shape = [str(SHAPE), "windows"] if os.name == "posix" else []
+    command = [sys.executable, *shape, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert (done.stdout, done.returncode) == ("stopped\n", 0), done.stderr

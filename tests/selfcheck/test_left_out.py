@@ -36,9 +36,9 @@ def test_each_open_status_has_its_reason(status: Status, needs: tuple[str, ...],
     assert (found.what, found.tests, found.points) == (what, 1, Fraction(3, 2))
 
 
-def test_what_was_not_asked_is_hidden_or_was_not_wanted() -> None:
+def test_unasked_tests_have_reason() -> None:
     tests = [entry(1, Status.GRADER_ERROR, Fraction(2), "hidden"), entry(2, Status.GRADER_ERROR, Fraction(1))]
-    assert [(f.what, f.points) for f in left_out(tests, [])] == [(HIDDEN, 2), (OTHERS, 1)]
+    assert [(f.what, f.points) for f in left_out(tests, [])] == [(HIDDEN, Fraction(2)), (OTHERS, Fraction(1))]
     assert left_out([tests[1]], [entry(2, Status.FAILED, Fraction(1))]) == ()
 
 
@@ -53,7 +53,7 @@ drawn = st.tuples(
 
 
 @given(st.lists(drawn, max_size=12))
-def test_the_points_add_up(rows: list[tuple[Status, Fraction, str, tuple[str, ...], bool]]) -> None:
+def test_points_add_up(rows: list[tuple[Status, Fraction, str, tuple[str, ...], bool]]) -> None:
     tests = [entry(i, status, points, seen, needs) for i, (status, points, seen, needs, _) in enumerate(rows)]
     asked = [test for test, row in zip(tests, rows, strict=True) if row[4]]
     found = left_out(tests, asked)
@@ -64,7 +64,7 @@ def test_the_points_add_up(rows: list[tuple[Status, Fraction, str, tuple[str, ..
     )
 
 
-def test_the_sentence_says_how_many_points_and_how_to_train() -> None:
+def test_left_out_sentence() -> None:
     tests = [
         entry(1, Status.GRADER_ERROR, Fraction(18), "hidden"),
         entry(2, Status.DEFERRED, Fraction(1), needs=("training",)),
@@ -78,7 +78,7 @@ def test_the_sentence_says_how_many_points_and_how_to_train() -> None:
     assert sentence((), "") == "Every test of the assignment was run."
 
 
-def test_what_the_commands_need_of_this_room_loads_nothing_heavy() -> None:
+def test_commands_load_nothing_heavy() -> None:
     """`viva check` of one file must not pay for what only a live notebook needs."""
     program = (
         "import sys, viva.selfcheck.not_included, viva.selfcheck.watch, viva.selfcheck.packing.choosing\n"

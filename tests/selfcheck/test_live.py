@@ -16,10 +16,16 @@ import pytest
 
 import viva
 from tests.support.words_course import KEEPS_CASE, RIGHT
-from viva.model import Entry, Status
+from viva.config import load_course
+from viva.model import Entry, Status, Tier
+from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.pipeline.process.settings import BoxOptions
 from viva.selfcheck import live_check
 from viva.selfcheck.check_report import Report
 from viva.selfcheck.live_check import CheckRefused
+from viva.submissions import open_submission
+from viva.submissions.examples import lay_out
 
 SOON_S = 60.0
 
@@ -36,7 +42,7 @@ def run(shell: Any, cell: str) -> Any:
     return done.result
 
 
-def test_right_answers_earn_their_points_and_the_rest_is_named(shell: Any) -> None:
+def test_right_answers_earn_points(shell: Any) -> None:
     report = run(shell, "import viva; viva.check()")
     assert {name for name, e in entries(report).items() if e.status is Status.PASSED} == {
         "test_word_counts", "test_total", "test_choice", "test_sorted", "test_scaled", "test_first_line",
@@ -49,7 +55,7 @@ def test_right_answers_earn_their_points_and_the_rest_is_named(shell: Any) -> No
     assert "test_random_texts" not in str(report) and "12 of 12 points" in str(report)
 
 
-def test_a_mistake_is_shown_with_the_cell_that_holds_it(shell: Any) -> None:
+def test_mistake_names_cell(shell: Any) -> None:
     run(shell, KEEPS_CASE)
     report = viva.check("1.1")
     (entry,) = report.entries
@@ -58,13 +64,13 @@ def test_a_mistake_is_shown_with_the_cell_that_holds_it(shell: Any) -> None:
     assert "other questions" not in report.not_run and "questions that you did not ask for" in report.not_run
 
 
-def test_an_exception_names_cell_and_line(shell: Any) -> None:
+def test_exception_names_cell_and_line(shell: Any) -> None:
     run(shell, "def total(numbers):\n    return numbers[99]")
     message = viva.check("1.2").entries[0].message
     assert "IndexError" in message and "In [3], line 2, in total" in message and "return numbers[99]" in message
 
 
-def test_mending_a_function_is_seen_by_the_same_warm_examiner(shell: Any) -> None:
+def test_mended_function_in_warm_examiner(shell: Any) -> None:
     run(shell, KEEPS_CASE)
     assert viva.check("1.1").earned == 0
     before = live_check._LastExaminer.examiner
@@ -73,7 +79,7 @@ def test_mending_a_function_is_seen_by_the_same_warm_examiner(shell: Any) -> Non
     assert live_check._LastExaminer.examiner is before is not None
 
 
-def test_the_variables_stay_as_they_were(shell: Any, folder: Path) -> None:
+def test_variables_stay(shell: Any, folder: Path) -> None:
     run(shell, "mine = [3, 1]; log.append('before')")
     names, log = dict(shell.user_ns), shell.user_ns["log"]
     viva.check()
@@ -83,7 +89,7 @@ def test_the_variables_stay_as_they_were(shell: Any, folder: Path) -> None:
     assert list(folder.iterdir()) == []  # what tests put went elsewhere
 
 
-def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> None:
+def test_process_state_stays(shell: Any, folder: Path) -> None:
     torch = pytest.importorskip("torch")
     run(
         shell,
@@ -98,20 +104,21 @@ def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> N
     )
     np.seterr(divide="raise")
     alarm = signal.signal(signal.SIGALRM, signal.SIG_IGN)
-    state = (random.getstate(), np.random.get_state()[1].tobytes(), torch.get_rng_state().numpy().tobytes())  # type: ignore[index,union-attr]
-    places = (Path.cwd(), list(sys.path), dict(os.environ), list(warnings.filters), sys.stdout, sys.getrecursionlimit())
-    handlers = (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+
+    def state() -> list[Any]:
+        numbers = [repr(random.getstate()), repr(np.random.get_state()), torch.get_rng_state().tolist()]
+        places = [Path.cwd(), list(sys.path), dict(os.environ), list(warnings.filters), sys.stdout]
+        handlers = [signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)]
+        return [*numbers, *places, *handlers, sys.getrecursionlimit()]
+
+    before = state()
     try:
         assert viva.check("1.2").earned == 2
         assert np.geterr()["divide"] == "raise" and np.geterr()["over"] == "warn"
-        assert handlers == (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM))
+        assert state() == before
     finally:
         np.seterr(divide="warn")
         signal.signal(signal.SIGALRM, alarm)
-    assert state == (random.getstate(), np.random.get_state()[1].tobytes(), torch.get_rng_state().numpy().tobytes())  # type: ignore[index,union-attr]
-    assert places == (
-        Path.cwd(), list(sys.path), dict(os.environ), list(warnings.filters), sys.stdout, sys.getrecursionlimit(),
-    )  # fmt: skip
     assert sorted([2, 1]) == [1, 2] and "extra" not in vars(sys.modules["builtins"])
     assert torch.get_default_dtype() is torch.float32 and torch.is_grad_enabled()
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -127,7 +134,7 @@ def test_the_state_of_the_process_stays_as_it_was(shell: Any, folder: Path) -> N
     ],
     ids=["bare", "swallows everything once", "sleeps"],
 )
-def test_a_loop_that_never_ends_costs_its_test_and_the_prompt_comes_back(shell: Any, loop: str) -> None:
+def test_endless_loop(shell: Any, loop: str) -> None:
     run(shell, f"def total(numbers):\n    {loop}")
     began = time.monotonic()
     report = viva.check()
@@ -137,7 +144,7 @@ def test_a_loop_that_never_ends_costs_its_test_and_the_prompt_comes_back(shell: 
     assert found["test_scaled"].status is Status.PASSED  # asked after it
 
 
-def test_ctrl_c_gives_the_prompt_back_and_the_next_check_works(shell: Any) -> None:
+def test_check_after_ctrl_c(shell: Any) -> None:
     run(shell, "def total(numbers):\n    __import__('time').sleep(0.5)\n    return 0")
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     handler = signal.getsignal(signal.SIGINT)
@@ -158,7 +165,7 @@ def test_ctrl_c_gives_the_prompt_back_and_the_next_check_works(shell: Any) -> No
 
 
 @pytest.mark.long
-def test_the_limit_holds_in_another_thread(shell: Any) -> None:
+def test_limit_in_other_thread(shell: Any) -> None:
     """Where no signal can be had, a thread keeps the time."""
     run(shell, "def total(numbers):\n    while True: pass")
     found: list[Report] = []
@@ -182,9 +189,7 @@ def test_odd_names_cost_nothing_else(shell: Any, cell: str) -> None:
     assert viva.check("1.1").earned == 4
 
 
-def test_what_functions_print_and_show_is_not_put_below_the_cell(
-    shell: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_functions_print_nothing_below_cell(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     run(
         shell,
         "from IPython.display import display\n"
@@ -196,7 +201,7 @@ def test_what_functions_print_and_show_is_not_put_below_the_cell(
     assert said.out == said.err == ""
 
 
-def test_a_huge_answer_is_only_a_wrong_one(shell: Any) -> None:
+def test_huge_answer_is_wrong(shell: Any) -> None:
     run(shell, "def total(numbers):\n    return 'x' * (20 << 20)")
     report = viva.check()
     assert entries(report)["test_total"].status in (Status.FAILED, Status.ERROR)
@@ -204,7 +209,7 @@ def test_a_huge_answer_is_only_a_wrong_one(shell: Any) -> None:
     assert len(str(report)) < 20_000
 
 
-def test_markdown_is_read_where_the_file_is_known(shell: Any, folder: Path) -> None:
+def test_markdown_of_known_file(shell: Any, folder: Path) -> None:
     unseen = viva.check("2.2")
     assert any("was not found" in note for note in unseen.notes)
     assert not any("Nothing written" in note for note in unseen.notes)
@@ -218,7 +223,7 @@ def test_markdown_is_read_where_the_file_is_known(shell: Any, folder: Path) -> N
     assert "in work.ipynb as it was last saved" in viva.check("2.2").entries[0].message
 
 
-def test_the_answer_sheet_beside_the_notebook_counts_first(shell: Any, folder: Path) -> None:
+def test_answer_sheet_counts_first(shell: Any, folder: Path) -> None:
     (folder / "answers.yaml").write_text('"2.1": A\n')
     assert viva.check("2.1").earned == 0
     (folder / "answers.yaml").write_text('"2.1": B\n')
@@ -235,19 +240,17 @@ def test_what_cannot_be_checked_is_one_sentence(shell: Any, monkeypatch: pytest.
     with pytest.raises(CheckRefused, match="No course was found"):
         viva.check()
     with pytest.raises(AttributeError, match="has no attribute 'chek'"):
-        _ = viva.chek  # type: ignore[attr-defined]
+        _ = viva.chek
 
 
-def test_a_function_that_checks_in_its_turn_is_an_error_of_its_own(shell: Any) -> None:
+def test_function_that_checks(shell: Any) -> None:
     run(shell, "def total(numbers):\n    import viva\n    return viva.check()")
     found = entries(viva.check())
     assert found["test_total"].status is Status.ERROR and "A check is running already" in found["test_total"].message
     assert found["test_scaled"].status is Status.PASSED
 
 
-def test_variables_of_the_students_own_modules_stay_as_they_were(
-    shell: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_of_own_modules_stay(shell: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "own_helper.py").write_text("calls = []\ncount = 0\n\n\ndef total(n):\n    global count\n"
                                           "    count += 1\n    calls.append(n)\n    return n[99]\n")  # fmt: skip
     monkeypatch.syspath_prepend(str(folder))
@@ -263,10 +266,45 @@ def test_variables_of_the_students_own_modules_stay_as_they_were(
 
 
 @pytest.mark.parametrize("name", ["str", "len", "type", "isinstance", "set", "print"])
-def test_builtins_that_a_function_takes_away_are_given_back_at_once(shell: Any, name: str) -> None:
+def test_builtins_are_given_back(shell: Any, name: str) -> None:
     run(shell, f"def total(numbers):\n    import builtins\n    builtins.{name} = None\n    return 7")
     original = vars(sys.modules["builtins"])[name]
     found = entries(viva.check())
     assert vars(sys.modules["builtins"])[name] is original
     assert found["test_total"].status in (Status.FAILED, Status.ERROR)
     assert found["test_scaled"].status is Status.PASSED
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def verdicts_of(entries: tuple[Entry, ...]) -> dict[str, tuple[str, Any]]:
+    return {entry.test_id: (str(entry.status), entry.earned) for entry in entries}
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore")  # of the student's cells
+@pytest.mark.parametrize(
+    "work",
+    [
+        "translation_and_masks/submissions/accepted/numpy_vectorised",
+        "translation_and_masks/submissions/wrong/transposed_mask",
+        "translation_and_masks/submissions/partial/first_half",
+        "attention_theory/submissions/accepted/numpy_vectorised",
+        "bert_lora_fudge/submissions/accepted/plain_loops",
+        "transfer_learning/submissions/accepted/torch_module",
+    ],
+)
+def test_live_and_from_a_file(folder: Path, bare: Any, monkeypatch: pytest.MonkeyPatch, work: str) -> None:
+    monkeypatch.setenv("VIVA_COURSE", str(ROOT))
+    lay_out(ROOT / "fixtures" / work, folder)
+    name = work.split("/", maxsplit=1)[0]
+    course = load_course(ROOT)
+    assignment, wanted = course.assignment(name), GradeOptions(visible_only=True, training=False)
+    secret = course.secret_or_public(os.environ)
+    with ExaminerProcess(course, assignment, secret, BoxOptions(Tier.T0, ready=1)) as examiner:
+        from_file = examiner.grade(GradeRequest(open_submission(folder, "mine"), wanted)).score
+    bare.run_cell((folder / "solution.py").read_text("utf-8"), store_history=True).raise_error()
+    live = viva.check(assignment=name)
+    assert verdicts_of(live.entries) == verdicts_of(from_file.entries)
+    assert live.earned == from_file.earned

@@ -59,7 +59,7 @@ def test_each_change_comes_once_when_it_is_at_rest(tmp_path: Path) -> None:
     assert seen(tmp_path, clock) == ["1", "2 whole", "33"]
 
 
-def test_what_is_only_touched_or_changed_back_is_no_change(tmp_path: Path) -> None:
+def test_touched_file_is_no_change(tmp_path: Path) -> None:
     file = tmp_path / "solution.py"
     file.write_text("1")
     (tmp_path / ".git").mkdir()
@@ -75,7 +75,7 @@ def test_what_is_only_touched_or_changed_back_is_no_change(tmp_path: Path) -> No
     assert seen(tmp_path, clock) == ["1"]
 
 
-def test_an_editor_that_moves_the_file_away_and_a_new_one_into_its_place(tmp_path: Path) -> None:
+def test_editor_that_replaces_the_file(tmp_path: Path) -> None:
     file, other = tmp_path / "solution.py", tmp_path / "new"
     file.write_text("1")
     other.write_text("22")
@@ -88,7 +88,7 @@ def test_there_must_be_something_to_begin_with(tmp_path: Path) -> None:
         list(islice(versions(tmp_path / "none.py"), 1))
 
 
-def test_links_are_not_followed_and_a_circle_ends(tmp_path: Path) -> None:
+def test_circle_of_links(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("1")
     (tmp_path / "loop").symlink_to(tmp_path)
     assert [Path(path).name for path, _, _ in look(tmp_path)] == ["a.py", "loop"]
@@ -103,7 +103,7 @@ def score(*entries: tuple[str, Status, str]) -> Score:
     return Score("s", "", "a", 1, tuple(made))
 
 
-def test_changed_are_tests_with_another_status_or_message_and_new_ones() -> None:
+def test_changed_tests() -> None:
     before = score(("same", Status.FAILED, "no"), ("other words", Status.FAILED, "no"), ("mended", Status.FAILED, "no"))
     now = score(
         ("same", Status.FAILED, "no"),

@@ -2,9 +2,12 @@
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self
+
+import pytest
 
 from viva.config import Course, load_course
 from viva.model import Entry, File, Score, Submission, Tier
@@ -50,17 +53,28 @@ def handed_in(files: str | Mapping[str, str | bytes], name: str = "somebody") ->
 
 
 class Examined:
-    """An examiner that is kept for several tests."""
+    """An examiner that is kept for several tests; as a context, it ends with it."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, options: BoxOptions | None = None) -> None:
         self.course = course
-        self.process = ExaminerProcess(course, course.assignment(NAME), SECRET, BoxOptions(best_tier()))
+        options = options or BoxOptions(best_tier())
+        self.process = ExaminerProcess(course, course.assignment(NAME), SECRET, options)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.close()
+
+    def grade(self, files: str | Mapping[str, str | bytes], options: GradeOptions) -> Graded:
+        """Grade a submission with these options."""
+        return self.process.grade(GradeRequest(handed_in(files), options))
 
     def graded(self, files: str | Mapping[str, str | bytes], *only: str, record: bool = False) -> Graded:
         """Grade a submission; `only` names the tests to ask."""
-        return self.process.grade(
-            GradeRequest(handed_in(files), GradeOptions(only=tuple(only) or None, questions=record))
-        )
+        return self.grade(files, GradeOptions(only=only or None, questions=record))
 
     def score(self, files: str | Mapping[str, str | bytes], *only: str) -> Score:
         """The score alone."""
@@ -69,6 +83,20 @@ class Examined:
     def entry(self, files: str | Mapping[str, str | bytes], only: str) -> Entry:
         """The entry of one test."""
         return by_name(self.score(files, only))[only]
+
+
+def examiner_fixture(**texts: str) -> Callable[[pytest.TempPathFactory], Iterator[Examined]]:
+    """Make a fixture of a test file: one examiner for all its tests, of the course that `write_course` makes of these.
+
+    >>> examined = examiner_fixture(tests=TESTS, key=KEY)
+    """
+
+    @pytest.fixture(scope="module")
+    def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+        with Examined(write_course(tmp_path_factory.mktemp("examined"), **texts)) as examiner:
+            yield examiner
+
+    return examined
 
 
 def by_name(score: Score) -> dict[str, Entry]:

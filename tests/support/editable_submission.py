@@ -167,7 +167,7 @@ def _python_of(work: HandIn) -> list[str]:
     return [data.decode("utf-8", "replace") for name, data in work.files.items() if name.endswith(".py")]
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def zipped(files: Mapping[str, str | bytes]) -> bytes:
     """One archive of the files."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -117,6 +117,11 @@ def correct_or_said(ran: Ran, path: Path) -> None:
         assert "viva: " in ran.err and (graded is None or "grader_error" in statuses(graded))
 
 
+def assert_right(ran: Ran, path: Path) -> None:
+    """The command succeeds, says nothing on standard error, and the right submission has all its points."""
+    assert (ran.status, ran.err, result(path).score) == (0, "", RIGHT_POINTS)
+
+
 def examiners(parent: int) -> list[int]:
     """The processes below `parent` that are examiners."""
     return [pid for pid, _ in below(parent) if "viva.pipeline.process.main" in _command_line(pid)]
@@ -124,8 +129,10 @@ def examiners(parent: int) -> list[int]:
 
 def fork_servers(parent: int) -> list[int]:
     """The keepers of fork servers, and the fork servers themselves: each the first of its kind below the other."""
-    keepers = [pid for pid, _ in below(parent) if "serve" in _command_line(pid) and _above(pid) in examiners(parent)]
-    return [*keepers, *(pid for pid, _ in below(parent) if _above(pid) in keepers)]
+    examining = examiners(parent)
+    above = {pid: _above(pid) for pid, _ in below(parent)}
+    keepers = [pid for pid in above if "serve" in _command_line(pid) and above[pid] in examining]
+    return [*keepers, *(pid for pid in above if above[pid] in keepers)]
 
 
 def _command_line(pid: int) -> list[str]:

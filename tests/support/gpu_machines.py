@@ -1,8 +1,18 @@
 """What drivers and nvidia-smi have said on several machines, and a machine made of such texts."""
 
 import os
+import secrets
+import shutil
 import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
+
+from viva.model.gpu import Gpus
+from viva.sandbox.host.gpu.gpus import find_gpus
 
 RTX_3090 = """\
 Model: \t\t NVIDIA GeForce RTX 3090
@@ -68,6 +78,10 @@ class Machine:
         self._list, self._report = root / "list.txt", root / "report.xml"
         self._lines: dict[str, list[str]] = {}
         self._slices: dict[str, list[dict[str, str]]] = {}
+
+    def gpus(self, **environ: str) -> Gpus:
+        """What viva finds here, with these environment variables."""
+        return find_gpus(environ, self.dev, self.driver)
 
     def add(self, bus: str, minor: int, name: str = "NVIDIA L4", memory: str = "23034", used: str = "4") -> None:
         """One more GPU; its device files are null devices."""
@@ -156,3 +170,22 @@ def _replace(path: Path, text: str) -> None:
     fresh = path.with_suffix(".new")
     fresh.write_text(text, "utf-8")
     fresh.replace(path)
+
+
+@contextmanager
+def machine_with_gpu(minor: int = 7) -> Iterator[tuple[Machine, str]]:
+    """Yield a machine with one GPU and its place on the bus; the examiner finds its nvidia-smi as well.
+
+    No other test has that place, because the lock of a GPU is the machine's. Users of boxes may enter the folder.
+    """
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    bus = f"{secrets.token_hex(2)}:{secrets.token_hex(1)}:00.0"
+    machine = Machine(folder)
+    machine.add(bus, minor)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", machine.install_smi())
+        yield machine, bus
+    shutil.rmtree(folder)
+    for lock in Path("/tmp").glob(f"viva-gpu-{bus[:-1].replace(':', '-')}*.lock"):
+        lock.unlink()

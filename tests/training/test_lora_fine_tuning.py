@@ -1,7 +1,6 @@
 """The encoder that bert_lora_fudge trains with the student's layers: it is BERT, and tells right layers from wrong."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,13 @@ import torch
 from graders.bert_lora_fudge import test_fine_tuning as grader
 from graders.bert_lora_fudge.inside.encoder import encode
 from graders.bert_lora_fudge.inside.fine_tuning import ADAPTED, Adam, LoRATuning, seeded
-from tests.support.course_of_texts import SECRET, best_tier
-from viva.config import load_course
+from tests.support.own_assignments import COURSE, accepted_of, examiner, example, grade
 from viva.examiner.boxes.author_helpers import helpers_of
-from viva.model import Score, Status
-from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.pipeline.process.examiner_process import ExaminerProcess
-from viva.pipeline.process.settings import BoxOptions
-from viva.submissions import open_submission
+from viva.model import Status
 
-ROOT = Path(__file__).parents[2]
-SUBMISSIONS = ROOT / "fixtures" / "bert_lora_fudge" / "submissions"
-ACCEPTED = sorted(path.name for path in (SUBMISSIONS / "accepted").iterdir())
+ASSIGNMENT = "bert_lora_fudge"
 TEST = "test_lora_tuning_learns"
-RUN = {"seed": 1, "r": grader.R, "alpha": grader.ALPHA, "lr": grader.RATE, "batch_size": grader.BATCH}
+RUN: dict[str, Any] = {"seed": 1, "r": grader.R, "alpha": grader.ALPHA, "lr": grader.RATE, "batch_size": grader.BATCH}
 TOLD = {
     "wrong/both_factors_zero": "expected at least 0.94",
     "wrong/factors_frozen": "expected at least 0.94",
@@ -34,17 +26,16 @@ TOLD = {
 }
 """What is wrong with training, and what the student reads."""
 STILL_RIGHT = [
-    "wrong/almost_zero",
-    "wrong/both_factors_random",
-    "wrong/scale_missing",
-    "error/missing_module",
-    "partial/lora_only",
+    *("wrong/almost_zero", "wrong/both_factors_random", "wrong/scale_missing"),
+    *("error/missing_module", "partial/lora_only"),
 ]
 """What is wrong elsewhere keeps these points."""
 
 
 class Layer(torch.nn.Module):
     """W + (α/r) A B in torch, from factors of any size."""
+
+    W: torch.Tensor
 
     def __init__(self, W: np.ndarray, r: int, alpha: float, sizes: tuple[float, float] = (0.0, 1.0)) -> None:
         super().__init__()
@@ -61,20 +52,15 @@ class Layer(torch.nn.Module):
 
 
 @pytest.mark.slow
-def test_the_encoder_is_that_of_transformers() -> None:
+def test_encoder_is_that_of_transformers() -> None:
     """Values, and gradients of a matrix that another one stands for."""
     from transformers import BertConfig, BertModel
 
     from fixtures.adapting_transformers.data import make
 
-    config = BertConfig(
-        vocab_size=len(make.IDS),
-        max_position_embeddings=make.POSITIONS,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
-        **make.SIZES,
-    )
-    theirs = BertModel(config).eval()
+    sizes: Any = {"vocab_size": len(make.IDS), "max_position_embeddings": make.POSITIONS, **make.SIZES}
+    theirs: Any = BertModel(BertConfig(**sizes, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0))
+    theirs.eval()
     weights = {name: torch.from_numpy(value) for name, value in grader.encoder().items()}
     theirs.load_state_dict(weights)
     replaced = "encoder.layer.0.attention.self.query.weight"
@@ -82,8 +68,7 @@ def test_the_encoder_is_that_of_transformers() -> None:
     ids = torch.from_numpy(grader.asked_rows()[:20])
     states, expected = encode(ours, ids), theirs(input_ids=ids).last_hidden_state
     torch.testing.assert_close(states, expected, rtol=1e-4, atol=1e-5)
-    (states**3).sum().backward()
-    (expected**3).sum().backward()
+    torch.autograd.backward([(states**3).sum(), (expected**3).sum()])
     torch.testing.assert_close(
         ours[replaced].grad, dict(theirs.named_parameters())[replaced].grad, rtol=1e-3, atol=1e-3
     )
@@ -105,7 +90,7 @@ def test_adam_is_that_of_torch() -> None:
         np.testing.assert_allclose(np.asarray(parameter), theirs.detach().numpy(), rtol=1e-10)
 
 
-def test_what_layers_draw_depends_on_the_seed_alone() -> None:
+def test_random_numbers_of_layers() -> None:
     def drawn(seed: int) -> list[float]:
         with seeded(seed):
             sources = [np.random.default_rng(), np.random.default_rng(), np.random.default_rng(7)]
@@ -117,7 +102,7 @@ def test_what_layers_draw_depends_on_the_seed_alone() -> None:
 
 
 @pytest.mark.long
-def test_an_epoch_is_what_autograd_through_the_whole_network_does() -> None:
+def test_epoch_equals_autograd() -> None:
     """The layers see unit vectors alone; by the chain rule that changes nothing."""
     tuning = LoRATuning(Layer, grader.encoder(), grader.training_rows(), RUN)
     weights = {name: torch.from_numpy(value) for name, value in grader.encoder().items()}
@@ -138,7 +123,7 @@ def test_an_epoch_is_what_autograd_through_the_whole_network_does() -> None:
     for some in torch.split(order, grader.BATCH):
         loss = torch.nn.functional.cross_entropy(scores(rows["input_ids"][some]), rows["labels"][some])
         optimizer.zero_grad()
-        loss.backward()
+        torch.autograd.backward(loss)
         optimizer.step()
         losses.append(loss.item())
     assert tuning.epoch() == pytest.approx(np.mean(losses), abs=1e-3)
@@ -149,9 +134,9 @@ def test_an_epoch_is_what_autograd_through_the_whole_network_does() -> None:
 @pytest.mark.training
 @pytest.mark.parametrize("sizes", [(0, 1e-3), (1e-3, 0), (0, 0.02), (0.02, 0), (0, 0.2), (0.2, 0), (0, 1), (1, 0)])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_layers_learn_whatever_factor_is_zero_and_however_large_the_other(sizes: Any, seed: int) -> None:
-    def make(*given: Any) -> Layer:
-        return Layer(*given, sizes=sizes)
+def test_layers_learn_from_any_start(sizes: Any, seed: int) -> None:
+    def make(W: np.ndarray, r: int, alpha: float) -> Layer:
+        return Layer(W, r, alpha, sizes)
 
     tuning = LoRATuning(make, grader.encoder(), grader.training_rows(), {**RUN, "seed": seed})
     before = tuning.state()
@@ -163,29 +148,20 @@ def test_layers_learn_whatever_factor_is_zero_and_however_large_the_other(sizes:
     grader.check_factors(before, after)
 
 
-def test_the_box_gets_no_right_answers() -> None:
-    assignment = load_course(ROOT).assignment("bert_lora_fudge")
+def test_answers_stay_with_the_grader() -> None:
+    assignment = COURSE.assignment(ASSIGNMENT)
     helpers = helpers_of(assignment)
     assert helpers and not [name for name, text in helpers.items() if grader.ANSWERS.name in text]
     assert grader.ANSWERS not in assignment.data
     assert {len(row) for row in json.loads((grader.DATA / "questions.json").read_text("utf-8"))["test"]} == {2}
 
 
-def examiner() -> ExaminerProcess:
-    course = load_course(ROOT)
-    return ExaminerProcess(course, course.assignment("bert_lora_fudge"), SECRET, BoxOptions(best_tier()))
-
-
-def graded(one: ExaminerProcess, name: str) -> Score:
-    return one.grade(GradeRequest(open_submission(SUBMISSIONS / name, name), GradeOptions(only=(TEST,)))).score
-
-
 @pytest.mark.training
-def test_right_and_wrong_layers_are_told_apart() -> None:
-    with examiner() as one:
-        for name in [*(f"accepted/{name}" for name in ACCEPTED), *STILL_RIGHT]:
-            (entry,) = graded(one, name).entries
+def test_layers_are_told_apart() -> None:
+    with examiner(ASSIGNMENT) as process:
+        for name in [*accepted_of(ASSIGNMENT), *STILL_RIGHT]:
+            (entry,) = grade(process, example(ASSIGNMENT, name), TEST).entries
             assert entry.status is Status.PASSED, f"{name}: {entry.message}"
         for name, words in TOLD.items():
-            (entry,) = graded(one, name).entries
+            (entry,) = grade(process, example(ASSIGNMENT, name), TEST).entries
             assert entry.status is Status.FAILED and words in entry.message, f"{name}: {entry.message}"

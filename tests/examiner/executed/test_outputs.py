@@ -1,7 +1,9 @@
-"""What a box says that cells have put out: kept where it is what it says, bounded, and never a fault of viva."""
+"""What a box says that cells have put out: kept where it is what it says, bounded, never a fault of viva."""
 
 import base64
+import io
 import json
+import struct
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.table_rows import Rows
 from viva.examiner.executed.executed_outputs import CUT, MOST_OF_CELL, checked, size_of
+from viva.examiner.executed.pictures import is_picture
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 NOTE = {"output_type": "stream", "name": "stderr", "text": CUT}
@@ -47,7 +51,7 @@ def kept(*claimed: Any, most: int = MOST_OF_CELL) -> list[dict[str, Any]]:
     return checked(list(claimed), 3, most)[0]
 
 
-def test_ordinary_outputs_are_kept_as_they_are() -> None:
+def test_ordinary_outputs() -> None:
     outputs = [
         {"output_type": "stream", "name": "stdout", "text": "a\x1b[31m größe 🦆 \x00\n"},
         {"output_type": "stream", "name": "stderr", "text": "b"},
@@ -82,7 +86,7 @@ def test_ordinary_outputs_are_kept_as_they_are() -> None:
     ],
     ids=lambda value: str(value)[:20] if type(value) in (str, float, bytes) else type(value).__name__,
 )  # fmt: skip
-def test_a_form_that_is_not_what_it_says_is_left_out_and_named(name: str, value: Any) -> None:
+def test_false_form_is_left_out(name: str, value: Any) -> None:
     assert kept(display({name: value, "text/latex": "rest"})) == [
         display({"text/latex": "rest"}, {"viva": {"left_out": [name]}})
     ]
@@ -98,12 +102,12 @@ def test_json_too_deep_is_left_out() -> None:
     assert kept(display({"application/json": deep}))[0]["metadata"] == {"viva": {"left_out": ["application/json"]}}
 
 
-def test_the_box_cannot_speak_in_our_name() -> None:
+def test_claimed_viva_metadata_is_dropped() -> None:
     said = display({"text/plain": "x"}, {"viva": {"left_out": ["all"]}, "text/plain": {"viva": "x"}})
     assert kept(said) == [display({"text/plain": "x"})]
 
 
-def test_lone_surrogates_become_characters_that_can_be_written() -> None:
+def test_lone_surrogates() -> None:
     one = {"output_type": "stream", "name": "stdout", "text": "a\ud83e\udd86 \ud800"}
     assert kept(one)[0]["text"] == "a🦆 \ufffd"
     assert kept(display({"text/html": "\udcff"}, {"\udcff": "\udcff"})) == [
@@ -111,33 +115,33 @@ def test_lone_surrogates_become_characters_that_can_be_written() -> None:
     ]
 
 
-def test_a_text_that_is_too_long_is_cut_and_the_rest_left_out() -> None:
+def test_long_text_is_cut() -> None:
     long = {"output_type": "stream", "name": "stdout", "text": "line\n" * 100_000}
     found = kept(long, display({"text/plain": "later"}), most=10_000)
     assert [set(output) for output in found] == [set(long), set(NOTE)] and found[1] == NOTE
     assert len(found[0]["text"]) > 4000 and long["text"].startswith(found[0]["text"])
 
 
-def test_a_picture_that_is_too_large_is_left_out_and_that_is_said() -> None:
+def test_large_picture_is_left_out() -> None:
     large = base64.b64encode(base64.b64decode(PIXEL) + b"\0" * 5000).decode()
     first = display({"text/plain": "1"})
     (one, two) = kept(first, display({"image/png": large, "text/plain": "<Figure>"}), most=2000)
     assert one == first and two["metadata"] == {"viva": {"left_out": ["image/png"]}}
 
 
-def test_there_may_be_no_room_at_all() -> None:
+def test_no_room() -> None:
     assert checked([NOTE] * 3, 1, 10) == ([], 0)
     assert kept(display({"text/plain": "x"}), most=100) == [NOTE]
 
 
-def test_a_cell_has_a_limit_of_its_own() -> None:
-    many = [{"output_type": "stream", "name": "stdout", "text": "x" * 100_000}] * 30
+def test_cell_has_own_limit() -> None:
+    many: list[object] = [{"output_type": "stream", "name": "stdout", "text": "x" * 100_000}] * 30
     found, size = checked(many, 1, 100 << 20)
     assert found[-1] == NOTE and MOST_OF_CELL - 100_200 < size <= MOST_OF_CELL
 
 
 @given(CLAIMS, st.integers(0, 5000))
-def test_whatever_is_claimed_becomes_json_within_its_limit(claimed: list[Any], most: int) -> None:
+def test_any_claim_becomes_bounded_json(claimed: list[Any], most: int) -> None:
     found, size = checked(claimed, 1, most)
     assert size == sum(map(size_of, found)) <= most
     written = json.dumps(found, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -152,3 +156,56 @@ def test_checking_again_changes_nothing(claimed: list[Any]) -> None:
     for output in once:
         output.get("metadata", {}).pop("viva", None)
     assert kept(*once) == once
+
+
+PICTURE_KINDS = ["image/png", "image/jpeg", "image/gif"]
+
+
+def figure(kind: str) -> bytes:
+    file = io.BytesIO()
+    from matplotlib.figure import Figure  # late: collecting all tests need not wait for it
+
+    Figure(figsize=(1, 1)).savefig(file, format=kind)
+    return file.getvalue()
+
+
+def is_said_picture(data: bytes, kind: str) -> bool:
+    return is_picture(kind, base64.b64encode(data).decode())
+
+
+@pytest.mark.parametrize("kind", PICTURE_KINDS)
+def test_picture_of_its_kind(kind: str) -> None:
+    pytest.importorskip("PIL", reason="matplotlib writes JPEG and GIF with it")
+    data = figure(kind.removeprefix("image/"))
+    assert [is_said_picture(data, other) for other in PICTURE_KINDS] == [other == kind for other in PICTURE_KINDS]
+    assert is_picture(kind, base64.encodebytes(data).decode()), "with line breaks, as some libraries write it"
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "fits"), [(1, 1, True), (7000, 7000, True), (50_000, 50_000, False), (0, 9, False)]
+)
+def test_huge_picture(width: int, height: int, fits: bool) -> None:
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height) + b"\x08\x06\0\0\0"
+    gif = b"GIF89a" + struct.pack("<HH", width, height) + b"\0\0\0"
+    start = b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc0\0\x11\x08"
+    jpeg = start + struct.pack(">HH", height, width) + b"\x03"
+    assert [is_said_picture(data, kind) for data, kind in zip([png, jpeg, gif], PICTURE_KINDS, strict=True)] == [
+        fits
+    ] * 3
+
+
+NO_BASE64 = ["", "=", "a", "aaaaa", "iVBORw0KGgo", 'x"><script>', "iVBORw0KGgo=\n\nx", "ä" * 8]
+
+
+def test_picture_invalid_base64() -> None:
+    with Rows() as row:
+        for kind in PICTURE_KINDS:
+            for text in NO_BASE64:
+                with row(kind, text):
+                    assert not is_picture(kind, text)
+
+
+@given(st.binary(max_size=60), st.sampled_from(PICTURE_KINDS))
+def test_picture_any_bytes(data: bytes, kind: str) -> None:
+    for start in (b"", b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\0\0", b"GIF89a", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"):
+        assert is_said_picture(start + data, kind) in (True, False)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tests.fuzz.target import Broken, Target, expect, expect_sentence, fixtures
+from tests.fuzz.target import Broken, Target, expect, expect_disagreement, expect_sentence, fixtures
 from viva.config.strict_yaml import MAX_DEPTH, YamlProblem, read_yaml
-from viva.grading import Disagreement, agree_choice, agree_formula, agree_number, agree_table
+from viva.grading import agree_choice, agree_formula, agree_number, agree_table
 from viva.submissions.answers_file import as_text, find, read_answers
 
 ASKED: tuple[Callable[[Any], None], ...] = (
@@ -35,11 +36,7 @@ def check(data: bytes) -> None:
         find(sheet.answers, name)
     for value in list(sheet.answers.values())[:MOST_ASKED]:
         for ask in ASKED:
-            try:
-                ask(value)
-            except Disagreement as error:
-                expect(error.share is None or 0 <= error.share <= 1, "a share of more than all or less than nothing")
-                expect_sentence(str(error))
+            expect_disagreement(partial(ask, value))
     _strict(data.decode("utf-8", "replace"))
 
 

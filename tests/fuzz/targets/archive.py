@@ -152,14 +152,8 @@ def seeds() -> Iterator[bytes]:
         yield b"\0" + zipped(files, method)
     yield b"\0" + zipped(odd)
     yield b"\1" + tarred(odd, linkname="/etc/passwd")
-    for kind in (
-        tarfile.SYMTYPE,
-        tarfile.LNKTYPE,
-        tarfile.CHRTYPE,
-        tarfile.FIFOTYPE,
-        tarfile.DIRTYPE,
-        tarfile.CONTTYPE,
-    ):
+    links = (tarfile.SYMTYPE, tarfile.LNKTYPE)
+    for kind in (*links, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, tarfile.CONTTYPE):
         yield b"\1" + tarred([("a", b""), ("b" * 150, b"")], tarfile.GNU_FORMAT, kind, linkname="../" * 40)
     yield b"\1" + tarred([("a", b"x")], pax_headers={"path": "../b", "size": "1", "GNU.sparse.major": "1"})
     yield b"\1" + tarred([("a", b"x")], pax_headers={"GNU.sparse.map": "0,1", "GNU.sparse.size": "9", "mtime": "-1.5"})

@@ -109,7 +109,7 @@ def seeds() -> Iterator[bytes]:
         yield npz(method, predictions=labels, ids=np.arange(5)[::-1])
         yield npz(method, **weights)
     entry = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {"format": "pt"}}
-    yield tensors(entry, weights["a"].tobytes())
+    yield tensors(entry, np.asarray(weights["a"]).tobytes())
     yield tensors({**entry, "module.b": {"dtype": "BF16", "shape": [5], "data_offsets": [24, 34]}}, bytes(34))
     yield from (pickle.dumps(LABELS, protocol) for protocol in range(6))
     yield from (data for data in fixtures("*.safetensors", "*.npz") if len(data) < 4096)

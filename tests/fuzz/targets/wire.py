@@ -122,7 +122,7 @@ def seeds() -> Iterator[bytes]:
             yield bytes([len(buffers)]) + sizes + b"".join(buffers) + text
 
 
-WORDS = (
+WORDS: tuple[str | bytes, ...] = (
     *(b"\x81\xa1" + tag.encode() for tag in "tszdicqpalgrTFDye"), b"\xdd\xff\xff\xff\xff", b"\xdf\x00\x00\x00\x01",
     b"\xc7\x01\x05x", b"\xd6\xff\x00\x00\x00\x00", b"VIVA", "<f8", ">f8", "|b1", "<U3", "|O", "<m8[ns]", "<m8[zz]",
     "<M8[D]", "V8", "<f16", "<c32", "|S4", "<U99999999",

@@ -27,14 +27,14 @@ def forever() -> None:
         pass
 
 
-def test_an_endless_loop_is_stopped() -> None:
+def test_endless_loop() -> None:
     began = time.monotonic()
     with pytest.raises(alarm.SoftTimeout, match="the time limit has passed"):
         alarm.within(0.1, forever)
     assert 0.09 < time.monotonic() - began < 30
 
 
-def test_one_that_swallows_the_first_is_stopped_by_a_later_one() -> None:
+def test_loop_that_swallows_first_strike() -> None:
     def stubborn() -> None:
         try:
             forever()
@@ -45,7 +45,7 @@ def test_one_that_swallows_the_first_is_stopped_by_a_later_one() -> None:
         alarm.within(0.05, stubborn)
 
 
-def test_nothing_strikes_after_a_limit_was_lifted() -> None:
+def test_no_strike_after_limit_was_lifted() -> None:
     """Limits that pass at about the moment at which they are lifted."""
     for _ in range(300):
         with contextlib.suppress(alarm.SoftTimeout):
@@ -59,7 +59,7 @@ def test_nothing_strikes_after_a_limit_was_lifted() -> None:
         alarm.within(0.1, forever)
 
 
-def test_an_inner_limit_leaves_the_outer_one_in_force() -> None:
+def test_inner_limit_keeps_outer_one() -> None:
     def outer() -> None:
         with pytest.raises(alarm.SoftTimeout):
             alarm.within(0.05, forever)
@@ -71,7 +71,7 @@ def test_an_inner_limit_leaves_the_outer_one_in_force() -> None:
     assert time.monotonic() - began > 0.25
 
 
-def test_it_works_in_another_thread() -> None:
+def test_limit_in_another_thread() -> None:
     ended: list[str] = []
 
     def work() -> None:
@@ -111,7 +111,7 @@ print([nested, stopped(), alarm.within(5.0, lambda: "in time")])
     ],
     ids=["a trace", "no hooks", "no threads"],
 )
-def test_it_holds_whatever_was_put_in_the_interpreter_before(statement: str) -> None:
+def test_limit_in_spoiled_interpreter(statement: str) -> None:
     """A trace made every limit that was lifted hang; without hooks none could be set."""
     ran = subprocess.run(
         [sys.executable, "-c", UNDER % statement], capture_output=True, text=True, timeout=600, check=False
@@ -120,9 +120,7 @@ def test_it_holds_whatever_was_put_in_the_interpreter_before(statement: str) -> 
 
 
 @pytest.mark.parametrize("deadline_s", [60.0, None], ids=["when armed", "when disarmed"])
-def test_a_strike_that_leaves_the_lock_taken_does_not_end_the_watch(
-    monkeypatch: pytest.MonkeyPatch, deadline_s: float | None
-) -> None:
+def test_strike_that_leaves_lock_taken(monkeypatch: pytest.MonkeyPatch, deadline_s: float | None) -> None:
     keeper = ThreadAlarm(alarm.SoftTimeout, 0.05, alarm.now)
 
     def struck(_deadline: float | None) -> None:

@@ -45,7 +45,7 @@ raise SystemExit
 
 
 @pytest.mark.long
-def test_definitions_are_run_and_work_is_skipped(worker: Worker) -> None:
+def test_definitions_run_and_work_is_skipped(worker: Worker) -> None:
     began = time.monotonic()
     report = worker.load(SOURCE, mode="definitions")
     assert time.monotonic() - began < 60
@@ -71,28 +71,23 @@ def test_definitions_are_run_and_work_is_skipped(worker: Worker) -> None:
     assert not (worker.work / "out.txt").exists()
 
 
-def test_a_definition_that_raises_is_an_error(worker: Worker) -> None:
+def test_definition_that_raises(worker: Worker) -> None:
     report = worker.load("import no_such_module\nclass A(Missing): pass\ndef f(): return 1", mode="definitions")
     assert [(e["type"], e["line"]) for e in report["errors"]] == [("ModuleNotFoundError", 1), ("NameError", 2)]
     assert worker.call("f") == 1
 
 
-def test_imported_files_of_the_students_are_treated_alike(worker: Worker) -> None:
+def test_definitions_of_imported_files(worker: Worker) -> None:
     worker.put("train.py", "def step(): return 'step'\nwhile True: pass")
     assert worker.load("from train import step", mode="definitions", soft_s=5.0)["errors"] == []
     report = worker.ask("load_module", path="train.py", mode="definitions", forbid=[])
     assert report["skipped"] == ["line 2: while True: pass"] and worker.call("step") == "step"
 
 
-def test_an_import_of_several_costs_only_those_that_are_not_installed(worker: Worker) -> None:
+def test_import_of_several(worker: Worker) -> None:
     report = worker.load("import no_such_module, math\ndef f(): return math.pi", mode="definitions")
     assert [error["type"] for error in report["errors"]] == ["ModuleNotFoundError"]
     assert worker.call("f") == math.pi
-
-
-def test_the_future_holds_for_definitions(worker: Worker) -> None:
-    report = worker.load("from __future__ import annotations\ndef f(x: NoSuchType): pass", mode="definitions")
-    assert report["errors"] == []
 
 
 CELLS = [
@@ -110,21 +105,11 @@ CELLS = [
 
 
 @pytest.mark.parametrize("fixture", ["worker", "shell_worker"])
-def test_notebooks_of_definitions(request: pytest.FixtureRequest, fixture: str) -> None:
+def test_definitions_of_notebook(request: pytest.FixtureRequest, fixture: str) -> None:
     worker = request.getfixturevalue(fixture)
     cells = worker.notebook(*CELLS, mode="definitions")
-    assert [c["status"] for c in cells] == [
-        "ok",
-        "ok",
-        "skipped",
-        "ok",
-        "skipped",
-        "ok",
-        "raised",
-        "skipped",
-        "ok",
-        "skipped",
-    ]
+    statuses = [c["status"] for c in cells]
+    assert statuses == ["ok", "ok", "skipped", "ok", "skipped", "ok", "raised", "skipped", "ok", "skipped"]
     assert [c["skipped"] for c in cells[:5]] == [
         "!pip install torch",
         "%matplotlib inline",

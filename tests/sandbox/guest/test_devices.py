@@ -1,5 +1,7 @@
 """`device: cpu`: wherever the student's code names an accelerator, the CPU of the box is meant."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.bare_worker import Worker
@@ -54,10 +56,15 @@ def in_thread(function):
 """
 
 
+def value_on_cpu(worker: Worker, source: str) -> Any:
+    """What `value()` of a program returns with `device: cpu`."""
+    assert worker.load(LATER + source, device="cpu")["errors"] == []
+    return worker.call("value")
+
+
 @pytest.mark.parametrize("expression", MOVED)
-def test_a_tensor_is_on_the_cpu(torch_worker: Worker, expression: str) -> None:
-    report = torch_worker.load(f"{LATER}def where(): return str(({expression}).device)", device="cpu")
-    assert report["errors"] == [] and torch_worker.call("where") == "cpu"
+def test_tensor_is_on_the_cpu(torch_worker: Worker, expression: str) -> None:
+    assert value_on_cpu(torch_worker, f"def value(): return str(({expression}).device)") == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -82,9 +89,8 @@ def test_a_tensor_is_on_the_cpu(torch_worker: Worker, expression: str) -> None:
         ("float(torch.autograd.grad(nn.Linear(2, 1).cuda()(x.cuda().requires_grad_()).sum() * 0, [x])[0].sum())", 0.0),
     ],
 )
-def test_the_rest_of_torch_is_what_it_was(torch_worker: Worker, expression: str, value: object) -> None:
-    report = torch_worker.load(f"{LATER}x.requires_grad_()\ndef value(): return {expression}", device="cpu")
-    assert report["errors"] == [] and torch_worker.call("value") == value
+def test_rest_of_torch_is_unchanged(torch_worker: Worker, expression: str, value: object) -> None:
+    assert value_on_cpu(torch_worker, f"x.requires_grad_()\ndef value(): return {expression}") == value
 
 
 COMPILED = {
@@ -100,10 +106,8 @@ COMPILED = {
 
 
 @pytest.mark.parametrize("expression", COMPILED.values(), ids=COMPILED)
-def test_compilers_of_torch_take_the_functions_for_its_own(torch_worker: Worker, expression: str) -> None:
-    report = torch_worker.load(
-        LATER
-        + f"""
+def test_compilers_of_torch(torch_worker: Worker, expression: str) -> None:
+    source = f"""
 import torch.fx
 
 def moved(a):
@@ -113,18 +117,14 @@ def made(a):
     ones = torch.ones_like(a) + a.new_ones(2, device=a.device)
     return torch.arange(2, device=a.device) + torch.zeros(2, device=a.device) + a.to(a.device) + ones
 
-def shape():
+def value():
     return tuple({expression}.shape)
-""",
-        device="cpu",
-    )
-    assert report["errors"] == [] and torch_worker.call("shape") == (2,)
+"""
+    assert value_on_cpu(torch_worker, source) == (2,)
 
 
-def test_a_default_device_comes_and_goes(torch_worker: Worker) -> None:
-    report = torch_worker.load(
-        LATER
-        + """
+def test_default_device(torch_worker: Worker) -> None:
+    source = """
 torch.set_default_device('cuda')
 inside = [str(torch.zeros(1).device), str(x.cuda().device)]
 torch.set_default_device(None)
@@ -133,18 +133,14 @@ with torch.device('cuda'):
 torch.set_default_tensor_type('torch.cuda.FloatTensor')
 inside.append(str(x.cuda().device))
 def value(): return inside
-""",
-        device="cpu",
-    )
-    assert report["errors"] == [] and torch_worker.call("value") == ["cpu"] * 4
+"""
+    assert value_on_cpu(torch_worker, source) == ["cpu"] * 4
 
 
-def test_weights_are_loaded_wherever_they_were_saved(torch_worker: Worker) -> None:
+def test_weights_saved_on_gpu(torch_worker: Worker) -> None:
     """A file that says `cuda:0`, as one from a student's own machine does."""
-    report = torch_worker.load(
-        LATER
-        + """
-import re, zipfile
+    source = """
+import zipfile
 torch.save({'w': x}, 'w.pt')
 with zipfile.ZipFile('w.pt') as old, zipfile.ZipFile('gpu.pt', 'w') as new:
     for item in old.infolist():
@@ -153,33 +149,30 @@ with zipfile.ZipFile('w.pt') as old, zipfile.ZipFile('gpu.pt', 'w') as new:
             assert data.count(bytes([3, 0, 0, 0]) + b'cpu') == 1
             data = data.replace(bytes([3, 0, 0, 0]) + b'cpu', bytes([6, 0, 0, 0]) + b'cuda:0')
         new.writestr(item.filename, data)
-def values():
+def value():
     places = [None, 'cuda', 'cpu', torch.device('cuda:0'), {'cuda:0': 'cuda:1'}]
     return [str(torch.load('gpu.pt', map_location=place)['w'].device) for place in places]
-""",
-        device="cpu",
-    )
-    assert report["errors"] == [] and torch_worker.call("values") == ["cpu"] * 5
+"""
+    assert value_on_cpu(torch_worker, source) == ["cpu"] * 5
 
 
 def test_torch_may_be_imported_later(worker: Worker) -> None:
-    assert worker.load("import sys\nassert 'torch' not in sys.modules", device="cpu")["errors"] == []
-    report = worker.load(f"{LATER}def where(): return str(x.cuda().device)", "second.py", device="cpu")
-    assert report["errors"] == [] and worker.call("where") == "cpu"
+    assert worker.load("import sys\nassert 'torch' not in sys.modules", "first.py", device="cpu")["errors"] == []
+    assert value_on_cpu(worker, "def value(): return str(x.cuda().device)") == "cpu"
 
 
-def test_a_file_of_the_students_may_be_called_torch(worker: Worker) -> None:
+def test_own_file_called_torch(worker: Worker) -> None:
     worker.put("torch.py", "def ones(n): return [1] * n")
     worker.load("import torch\ndef ones(): return torch.ones(2)", device="cpu")
     assert worker.call("ones") == [1, 1]
 
 
 @pytest.mark.parametrize("fields", [{}, {"device": "as_written"}])
-def test_without_it_code_runs_as_written(torch_worker: Worker, fields: dict[str, str]) -> None:
+def test_as_written(torch_worker: Worker, fields: dict[str, str]) -> None:
     torch_worker.load(f"{LATER}def which(): return str(torch.device('cuda', 1))", **fields)
     assert torch_worker.call("which") == "cuda:1"
 
 
-def test_cells_of_a_notebook(torch_worker: Worker) -> None:
+def test_device_in_notebook(torch_worker: Worker) -> None:
     cells = torch_worker.notebook(LATER, "assert x.cuda().device.type == 'cpu'", device="cpu")
     assert [cell["status"] for cell in cells] == ["ok", "ok"]

@@ -48,7 +48,7 @@ def ran(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_optimizers_take_the_same_steps_without_the_compiler() -> None:
+def test_optimizers_without_compiler() -> None:
     ran("""
 found = [trained(optimizer) for optimizer in OPTIMIZERS]
 assert idle()
@@ -58,7 +58,7 @@ assert found == [trained(optimizer) for optimizer in OPTIMIZERS]
 """)
 
 
-def test_whoever_looks_at_all_modules_does_not_load_it() -> None:
+def test_looking_at_all_modules_loads_nothing() -> None:
     ran("""
 inspect.getmodule(trained)
 for module in list(sys.modules.values()):
@@ -69,7 +69,7 @@ assert idle() and torch._dynamo.__file__.endswith("__init__.py")
 """)
 
 
-def test_a_function_that_is_kept_from_the_compiler_stays_as_it_is() -> None:
+def test_disabled_function() -> None:
     ran("""
 @torch._dynamo.disable
 def f(): return 1
@@ -92,7 +92,7 @@ NEEDS_IT = [
 ]
 
 
-def test_what_needs_the_compiler_gets_it() -> None:
+def test_compiler_comes_where_needed() -> None:
     ran(f"""
 import os
 trained(torch.optim.Adam)
@@ -106,7 +106,7 @@ for needs_it in {NEEDS_IT!r}:
 """)
 
 
-def test_a_part_that_does_not_exist_is_not_found() -> None:
+def test_missing_part_of_compiler() -> None:
     ran("""
 try:
     import torch._dynamo.no_such_part
@@ -118,7 +118,7 @@ assert not idle()
 """)
 
 
-def test_nothing_happens_without_torch_and_where_the_compiler_is_loaded() -> None:
+def test_install_without_torch_or_with_compiler() -> None:
     ran("""
 import torch._dynamo.config
 real, finders = torch._dynamo, [*sys.meta_path]

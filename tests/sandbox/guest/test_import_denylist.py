@@ -27,7 +27,7 @@ FORBIDDEN = ["statistics", "xml.dom", "collections.Counter", "math.factorial", "
         ("import bisect", "bisect"),
     ],
 )
-def test_the_students_code_is_refused_with_words(worker: Worker, statement: str, name: str) -> None:
+def test_forbidden_import(worker: Worker, statement: str, name: str) -> None:
     report = worker.load(f"{statement}\nafter = 1", forbid=FORBIDDEN)
     [error] = report["errors"]
     assert error["type"] == "ImportError" and error["missing_module"] is None
@@ -44,24 +44,24 @@ def test_the_students_code_is_refused_with_words(worker: Worker, statement: str,
         "import random",
     ],
 )
-def test_what_is_not_forbidden_goes_on(worker: Worker, statement: str) -> None:
+def test_allowed_import(worker: Worker, statement: str) -> None:
     """`random` imports `statistics` and `bisect` itself, which is its own affair."""
     report = worker.load(f"import sys; sys.modules.pop('random', None)\n{statement}", forbid=FORBIDDEN)
     assert report["errors"] == [] and report["forbidden"] == []
 
 
-def test_an_attempt_that_is_caught_is_reported(worker: Worker) -> None:
+def test_caught_attempt_is_reported(worker: Worker) -> None:
     report = worker.load("try:\n    import statistics\nexcept ImportError:\n    statistics = None", forbid=FORBIDDEN)
     assert report["errors"] == [] and report["forbidden"] == ["statistics"]
 
 
-def test_functions_are_refused_when_they_are_called(worker: Worker) -> None:
+def test_forbidden_at_call(worker: Worker) -> None:
     worker.load("import math\ndef f(n): return math.factorial(n)\ndef g():\n    import statistics", forbid=FORBIDDEN)
     assert "math.factorial" in worker.call_raises("f", 3)["message"]
     assert "statistics" in worker.call_raises("g")["message"]
 
 
-def test_the_authors_helpers_may_use_it(worker: Worker) -> None:
+def test_helpers_may_use_forbidden(worker: Worker) -> None:
     worker.define("x = 1")
     worker.load("y = 1", "other.py", forbid=FORBIDDEN)
     source = "import math, statistics, collections\ndef f(): return math.factorial(3), collections.Counter('aa')"
@@ -69,7 +69,7 @@ def test_the_authors_helpers_may_use_it(worker: Worker) -> None:
     assert worker.ask("call", space="inside", name="f", args=[], kwargs={}) == (6, {"a": 2})
 
 
-def test_classes_still_answer_questions_about_types(worker: Worker) -> None:
+def test_forbidden_class_in_isinstance(worker: Worker) -> None:
     source = "import collections\ndef make(): return collections.Counter('a')"
     worker.ask("load_inside", sources={"inside.py": source})
     made = worker.ask("call", space="inside", name="make", args=[], kwargs={}, keep=True)
@@ -78,13 +78,13 @@ def test_classes_still_answer_questions_about_types(worker: Worker) -> None:
     assert worker.call("check", made) == (True, False)
 
 
-def test_notebooks_are_refused_too(worker: Worker) -> None:
+def test_forbidden_in_notebook(worker: Worker) -> None:
     cells = worker.notebook("import statistics", "x = 1", forbid=FORBIDDEN)
     assert [c["status"] for c in cells] == ["raised", "ok"] and "forbids" in cells[0]["raised"]["message"]
 
 
 @pytest.mark.long
-def test_a_layer_of_torch(torch_worker: Worker) -> None:
+def test_forbidden_layer_of_torch(torch_worker: Worker) -> None:
     report = torch_worker.load(
         """
         import torch

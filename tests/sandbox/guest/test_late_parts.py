@@ -1,9 +1,12 @@
-"""Modules that are imported late: each is executed once, whichever of them is asked for first."""
+"""Modules that are imported late: each is executed once, and transformers works as usual without them."""
 
+import json
+import os
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +79,7 @@ def test_other_modules_bring_nothing(package: Path) -> None:
     ran(package, MODULE + "import whole.other, whole.more\nassert counted.names == [] and whole.more is late")
 
 
-def test_a_module_that_does_not_exist_is_not_found(package: Path) -> None:
+def test_missing_module_is_not_found(package: Path) -> None:
     ran(
         package,
         MODULE + "assert importlib.util.find_spec('whole.more.third') is None and 'whole.base' in counted.names",
@@ -105,13 +108,13 @@ assert whole.more.second.made is not made and counted.names.count("whole.more.se
 
 
 @pytest.mark.parametrize("what", LATE_FUNCTIONS)
-def test_functions_of_a_module_load_it_when(what: str, package: Path) -> None:
+def test_functions_load_their_module(what: str, package: Path) -> None:
     second = package / "whole" / "more" / "second.py"
     second.write_text(second.read_text("utf-8") + "def made(x): return 2 * x\n", "utf-8")
     ran(package, PLACE + LATE_FUNCTIONS[what] + LOADED)
 
 
-def test_whoever_looks_at_all_modules_does_not_load_it(package: Path) -> None:
+def test_looking_at_all_modules_loads_nothing(package: Path) -> None:
     ran(
         package,
         PLACE
@@ -120,7 +123,7 @@ def test_whoever_looks_at_all_modules_does_not_load_it(package: Path) -> None:
     )
 
 
-def test_the_version_of_a_library_is_read_without_importing_it() -> None:
+def test_library_version_without_import() -> None:
     assert (version_of("no_such_library"), version_of("typing")) == ("", "")
     for library in ("torch", "transformers"):
         try:
@@ -128,3 +131,26 @@ def test_the_version_of_a_library_is_read_without_importing_it() -> None:
         except metadata.PackageNotFoundError:
             continue
         assert version_of(library).startswith(version)
+
+
+ROOT = Path(__file__).parents[3]
+OLDER = ROOT / ".venv" / "transformers4" / "bin" / "python"
+PROGRAM = ROOT / "tests" / "sandbox" / "guest" / "transformers_program.py"
+
+
+def printed_by(python: str, how: str) -> dict[str, Any]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}  # the older libraries are installed without viva
+    command = [python, "-W", "ignore", str(PROGRAM), how]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("python", [sys.executable, str(OLDER)], ids=["transformers 5", "transformers 4"])
+def test_what_programs_get_is_the_same(python: str) -> None:
+    pytest.importorskip("transformers")
+    late, usual = printed_by(python, "late"), printed_by(python, "usual")
+    assert late.pop("parts") == [] and len(usual.pop("parts")) == 3
+    assert late == usual
+    assert late["lora"] == 2 and late["compiled"] == [2, 4, 30]

@@ -14,18 +14,18 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 from PIL import Image
 
 from tests.support.bare_worker import Worker
+from tests.support.crossing import across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
-from viva.sandbox.guest.transport.encoding import Encoder
 from viva.sandbox.guest.transport.library_types import LIBRARY_TYPES, library_type
 from viva.sandbox.guest.transport.value_types import KEEP
 from viva.sandbox.guest.values.plain_data import PlainData
 
 TIMES = pd.to_datetime(["2024-02-29 00:00", None, "2024-03-01 10:00"])
 DATA_FRAMES: dict[str, pd.DataFrame] = {
-    "numbers": pd.DataFrame({"a": [1, 2], "b": [0.5, np.nan], "c": [True, False], "d": np.int8([1, 2])}),
+    "numbers": pd.DataFrame({"a": [1, 2], "b": [0.5, np.nan], "c": [True, False], "d": np.array([1, 2], np.int8)}),
     "texts": pd.DataFrame({"name": ["ada", None, ""]}),
     "objects": pd.DataFrame({"o": [[1], "x", None]}, dtype=object),
     "nullable": pd.DataFrame({"i": pd.array([1, None], "Int64"), "b": pd.array([True, None], "boolean")}),
@@ -71,24 +71,22 @@ SAMPLES: list[tuple[Callable[[], Any], Any]] = [
     (lambda: pd.Timedelta("1D"), timedelta(1)),
     (lambda: scipy.sparse.csr_matrix(SPARSE), SPARSE),
     (lambda: scipy.sparse.coo_array(SPARSE), SPARSE),
-    (lambda: Image.fromarray(np.uint8([[1, 2]])), np.uint8([[1, 2]])),
-    (lambda: Image.new("P", (1, 1)), np.uint8([[[0, 0, 0]]])),
+    (lambda: Image.fromarray(np.array([[1, 2]], np.uint8)), np.array([[1, 2]], np.uint8)),
+    (lambda: Image.new("P", (1, 1)), np.zeros((1, 1, 3), np.uint8)),
 ]
 
 
 def crossed(value: object) -> Any:
     """The value as it arrives from a box."""
-    encoder = Encoder(PlainData(lambda kept: pytest.fail(f"{kept!r} was kept")))
-    text = encoder.message(value)
-    return Decoder(encoder.buffers).value(text)
+    return across(value, PlainData(lambda kept: pytest.fail(f"{kept!r} was kept")))
 
 
-def test_every_type_has_a_sample() -> None:
+def test_library_types_have_samples() -> None:
     made = [pd.DataFrame(), pd.Series([1]), figure(), figure().axes[0], *(make() for make, _ in SAMPLES)]
     assert {library_type(type(value)) for value in made} >= set(LIBRARY_TYPES)
 
 
-def test_what_a_box_returns_arrives_as_plain_values() -> None:
+def test_library_values_arrive_as_plain_values() -> None:
     with Rows() as row:
         for make, expected in SAMPLES:
             with row(repr(expected)):
@@ -96,7 +94,7 @@ def test_what_a_box_returns_arrives_as_plain_values() -> None:
                 assert same(crossed([make()]), [expected])
 
 
-def test_data_frames_cross_and_can_be_made_again() -> None:
+def test_frames_cross() -> None:
     with Rows() as row:
         for name, frame in DATA_FRAMES.items():
             with row(name):
@@ -108,14 +106,14 @@ def test_data_frames_cross_and_can_be_made_again() -> None:
                     assert_series_equal(crossed(column).to_pandas(), column, check_freq=False)
 
 
-def test_an_index_keeps_its_names() -> None:
+def test_index_keeps_names() -> None:
     frame = DATA_FRAMES["two levels"]
     assert_index_equal(crossed(frame).to_pandas().index, frame.index)
     named = frame.reset_index().rename_axis(columns="what")
     assert crossed(named).to_pandas().columns.name == "what"
 
 
-def test_data_frames_arrive_in_the_box_as_data_frames(worker: Worker) -> None:
+def test_frames_arrive_in_the_box(worker: Worker) -> None:
     worker.define(
         "import pandas as pd\n"
         "def total(table, by): return type(table).__name__, table.groupby('k', observed=True)[by].sum()\n"
@@ -130,12 +128,12 @@ def test_data_frames_arrive_in_the_box_as_data_frames(worker: Worker) -> None:
         assert_frame_equal(again, each, check_freq=False, check_column_type=False)
 
 
-def test_a_large_sparse_matrix_stays_in_the_box() -> None:
+def test_large_sparse_matrix_stays() -> None:
     row = library_type(scipy.sparse.csr_matrix)
     assert row is not None and row.plain(scipy.sparse.csr_matrix((1 << 20, 1 << 20))) is KEEP
 
 
-def test_a_figure_arrives_as_what_it_shows() -> None:
+def test_figure_arrives_as_what_it_shows() -> None:
     found = crossed(figure())
     [axes] = found["axes"]
     assert (axes["title"], axes["xlabel"], axes["ylabel"], axes["yscale"]) == ("Losses", "step", "loss", "log")
@@ -145,6 +143,10 @@ def test_a_figure_arrives_as_what_it_shows() -> None:
     assert axes["points"][0]["xy"].tolist() == [[1.0, 2.0]]
     assert axes["images"][0].tolist() == [[0.0, 1.0], [2.0, 3.0]]
     assert set(axes["legend"]) == {"loss", "count"}
+
+
+def decoded(message: object) -> Any:
+    return Decoder([]).value(msgpack.packb(message))
 
 
 GOOD = [False, 2, ["a"], [[1, 2]], ["int64"], None, [], []]
@@ -157,22 +159,22 @@ GOOD = [False, 2, ["a"], [[1, 2]], ["int64"], None, [], []]
         (3, ["ab"]), (4, [1]), (4, ["x" * 101]), (4, []), (5, [1]), (5, "ab"), (5, [[1], [2]]), (6, None), (7, [[1]]),
     ],
 )  # fmt: skip
-def test_a_frame_of_another_form_is_refused(place: int, content: object) -> None:
-    assert Decoder([]).value(msgpack.packb({"F": GOOD})).columns == ["a"]
+def test_invalid_frame(place: int, content: object) -> None:
+    assert decoded({"F": GOOD}).columns == ["a"]
     parts = [*GOOD[:place], content, *GOOD[place + 1 :]]
     with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb({"F": parts}))
+        decoded({"F": parts})
 
 
-def test_a_frame_cannot_claim_rows_that_have_not_crossed() -> None:
+def test_frame_with_claimed_rows() -> None:
     with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb({"F": [False, 1 << 60, [], [], [], None, [], []]}))
-    assert len(Decoder([]).value(msgpack.packb({"F": [False, 3, [], [], [], None, [], []]}))) == 3
+        decoded({"F": [False, 1 << 60, [], [], [], None, [], []]})
+    assert len(decoded({"F": [False, 3, [], [], [], None, [], []]})) == 3
 
 
-def test_frames_count_as_levels_of_containers() -> None:
+def test_nested_frames() -> None:
     deep: object = [1]
     for _ in range(60):
         deep = {"F": [True, 1, ["a"], [[deep]], ["object"], None, [], []]}
     with pytest.raises(wire.WireError):
-        Decoder([]).value(msgpack.packb(deep))
+        decoded(deep)

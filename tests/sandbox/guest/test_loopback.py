@@ -20,7 +20,7 @@ def waiting() -> Iterator["subprocess.Popen[bytes]"]:
     process.communicate(b"\n")
 
 
-def test_a_stranger_is_turned_away(monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]") -> None:
+def test_strangers_are_turned_away(monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]") -> None:
     strangers: list[socket.socket] = []
 
     def visit(port: int, token: bytes) -> None:
@@ -47,9 +47,7 @@ def test_a_stranger_is_turned_away(monkeypatch: pytest.MonkeyPatch, waiting: "su
         end.close()
 
 
-def test_who_says_the_token_byte_by_byte_does_not_hold_the_door(
-    monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]"
-) -> None:
+def test_trickled_token_holds_nobody_up(monkeypatch: pytest.MonkeyPatch, waiting: "subprocess.Popen[bytes]") -> None:
     monkeypatch.setattr(loopback, "_HELLO_S", 0.3)  # of the minute that all of it may take
     done = threading.Event()
     with loopback.Listener() as listener:
@@ -72,14 +70,14 @@ def test_who_says_the_token_byte_by_byte_does_not_hold_the_door(
         end.close()
 
 
-def test_a_process_that_ends_before_it_connects_is_an_error() -> None:
+def test_process_that_ends_before_it_connects() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     with loopback.Listener() as listener, pytest.raises(ConnectionError, match="did not connect"):
         listener.accept(ended, b"R")
 
 
-def test_a_process_ends_when_its_input_does() -> None:
+def test_process_ends_with_its_input() -> None:
     script = f"import sys; sys.path.insert(0, {str(Path(loopback.__file__).parent)!r}); import loopback as l\n"
     script += "print(len(l.read_token()), flush=True); import os; os._exit = os.read = None; l.end_with(l.keep_input())"
     with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

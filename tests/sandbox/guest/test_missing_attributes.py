@@ -75,9 +75,7 @@ def student(worker: Worker) -> Worker:
         ("import time; time.clock()", ("Python", PYTHON), "clock"),
     ],
 )
-def test_the_library_and_its_version_are_named(
-    student: Worker, statement: str, library: tuple[str, str], name: str
-) -> None:
+def test_lacking_library_is_named(student: Worker, statement: str, library: tuple[str, str], name: str) -> None:
     [error] = student.load(f"from solution import *\n{statement}", "more.py")["errors"]
     assert error["lacking"] == {"library": library[0], "version": library[1], "name": name}
 
@@ -111,19 +109,19 @@ def test_the_library_and_its_version_are_named(
         "1 / 0",
     ],
 )
-def test_other_mistakes_are_the_students_own(student: Worker, statement: str) -> None:
+def test_other_mistakes_lack_nothing(student: Worker, statement: str) -> None:
     [error] = student.load(f"from solution import *\nfrom solution import np, tk, argparse\n{statement}", "more.py")[
         "errors"
     ]
     assert error["lacking"] is None
 
 
-def test_cells_and_calls(student: Worker) -> None:
+def test_lacking_in_cells_and_calls(student: Worker) -> None:
     cells = student.notebook("import numpy as np", "def f(x): return np.zeros(2, typ=x)", "np.product([2])")
     assert cells[2]["raised"]["lacking"]["name"] == "product"
     assert student.call_raises("f", 3)["lacking"]["name"] == "zeros(typ=…)"
 
 
-def test_a_failed_import_shows_no_path_of_this_machine(worker: Worker) -> None:
+def test_failed_import_shows_no_path(worker: Worker) -> None:
     worker.define("def imports(): from numpy import fooo")
     assert worker.call_raises("imports")["message"] == "cannot import name 'fooo' from 'numpy'"

@@ -2,24 +2,25 @@
 
 import base64
 import re
-import textwrap
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.bare_worker import Forker, Worker, forker_with, shown, text_of
+from tests.support.bare_worker import Forker, Worker, shown, text_of
 
 
 @pytest.fixture(params=["plain", "shell"])
-def runner(request: pytest.FixtureRequest) -> Worker:
+def runner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Worker:
     """Both ways to run cells; the shell is forced by a cell that needs it."""
     worker: Worker = request.getfixturevalue({"plain": "worker", "shell": "shell_worker"}[request.param])
     if request.param == "shell":
         run = worker.notebook
-        worker.notebook = lambda *sources, **fields: run(*sources, "%time None", **fields)[:-1]  # type: ignore[method-assign]
+
+        def run_in_shell(*sources: str, **fields: Any) -> list[dict[str, Any]]:
+            return run(*sources, "%time None", **fields)[:-1]
+
+        monkeypatch.setattr(worker, "notebook", run_in_shell)
     return worker
 
 
@@ -27,7 +28,7 @@ def kinds(cell: dict[str, Any]) -> list[str]:
     return [o["output_type"] for o in cell["outputs"]]
 
 
-def test_cells_share_names_and_are_reached(runner: Worker) -> None:
+def test_cells_share_names(runner: Worker) -> None:
     cells = runner.notebook("x = 3", "def f(y):\n    return x + y", "x = 4")
     assert [c["status"] for c in cells] == ["ok"] * 3 and [c["number"] for c in cells] == [1, 2, 3]
     assert runner.call("f", 1) == 5
@@ -52,34 +53,7 @@ def test_outputs_in_order(runner: Worker) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("source", "results"),
-    [
-        ("1", ["1"]),
-        ("1;", []),
-        ("1;  # quiet", []),
-        ("';'", ["';'"]),
-        ("None", []),
-        ("x = 1", []),
-        ("1\n2", ["2"]),
-        ("", []),
-        ("# only words", []),
-        ("'a'", ["'a'"]),
-    ],
-)
-def test_the_last_expression_is_displayed(runner: Worker, source: str, results: list[str]) -> None:
-    [cell] = runner.notebook(source)
-    assert shown(cell) == results and cell["status"] == "ok"
-
-
-def test_rich_values(runner: Worker) -> None:
-    [cell] = runner.notebook(
-        "class T:\n    def _repr_html_(self): return '<b>t</b>'\n    def __repr__(self): return 't'\nT()"
-    )
-    assert shown(cell) == ["t"] and shown(cell, "text/html") == ["<b>t</b>"]
-
-
-def test_a_cell_that_raises_costs_only_itself(runner: Worker) -> None:
+def test_cell_that_raises(runner: Worker) -> None:
     cells = runner.notebook("def g():\n    return 1 / 0", "print('before')\ng()\nprint('after')", "x = 2\nx")
     assert [c["status"] for c in cells] == ["ok", "raised", "ok"]
     assert kinds(cells[1]) == ["stream", "error"] and text_of(cells[1]) == "before\n"
@@ -94,7 +68,7 @@ def test_a_cell_that_raises_costs_only_itself(runner: Worker) -> None:
     assert shown(cells[2]) == ["2"]
 
 
-def test_a_cell_that_is_no_python_costs_only_itself(runner: Worker) -> None:
+def test_cell_that_is_no_python(runner: Worker) -> None:
     cells = runner.notebook("def f(:\n    pass", "x = 1\n  y = 2", "z = 3")
     assert [c["status"] for c in cells] == ["raised", "raised", "ok"]
     assert [c["raised"]["type"] for c in cells[:2]] == ["SyntaxError", "IndentationError"]
@@ -112,87 +86,61 @@ def test_a_cell_that_is_no_python_costs_only_itself(runner: Worker) -> None:
         "files = !no_such_command\n1 / 0",
     ],
 )
-def test_the_rest_of_a_cell_that_failed_is_defined(runner: Worker, failing: str) -> None:
+def test_rest_of_failed_cell_is_defined(runner: Worker, failing: str) -> None:
     cells = runner.notebook(
         f"x = 0\n{failing}\nimport math\nprint('no')\ny = math.sqrt(4)\ndef g():\n    return y\nx += 1\n%time 1", "g()"
     )
     assert shown(cells[1]) == ["2.0"] and "no" not in text_of(cells[0]).split()
 
 
-def test_a_debugger_that_was_left_in_goes_on(runner: Worker) -> None:
-    cells = runner.notebook("import pdb; pdb.set_trace()\nx = 2\nx * 3")
-    assert cells[0]["status"] == "ok" and shown(cells[0]) == ["6"]
-
-
-def test_the_rest_of_a_cell_that_hangs_is_defined(runner: Worker) -> None:
-    cells = runner.notebook("while True: pass\ndef f():\n    return 5", "f()", cell_s=0.3)
-    assert cells[0]["status"] == "timeout" and shown(cells[1]) == ["5"]
-
-
 @pytest.mark.parametrize(
-    "statement", ["import sys; sys.exit()", "raise KeyboardInterrupt", "def r(): r()\nr()", "exit()"]
+    "statement",
+    ["import sys; sys.exit()", "raise KeyboardInterrupt", "def r(): r()\nr()", "exit()", "quit()"],
 )
 def test_exits_cost_only_their_cell(runner: Worker, statement: str) -> None:
-    cells = runner.notebook(statement, "x = 1")
-    assert cells[1]["status"] == "ok" and runner.ask("names")[-1] == "x"
+    cells = runner.notebook(f"{statement}\nprint('after')", "x = 1")
+    assert cells[1]["status"] == "ok" and runner.ask("names")[-1] == "x" and text_of(cells[0]) == ""
+    if statement in ("exit()", "quit()"):
+        assert cells[0]["raised"]["message"] == "the code called exit()"
 
 
-def test_a_cell_that_hangs_costs_only_itself(runner: Worker) -> None:
-    cells = runner.notebook("print('begun')\nwhile True: pass", "x = 1", cell_s=0.3)
-    assert [c["status"] for c in cells] == ["timeout", "ok"]
+def test_cell_that_hangs(runner: Worker) -> None:
+    cells = runner.notebook("print('begun')\nwhile True: pass\ndef f():\n    return 5", "f()", cell_s=0.3)
+    assert [c["status"] for c in cells] == ["timeout", "ok"] and shown(cells[1]) == ["5"]
     assert cells[0]["raised"]["limit"] == "time" and text_of(cells[0]) == "begun\n"
-    assert 0.2 < cells[0]["wall_s"] < 2
+    assert 0.2 < cells[0]["wall_s"] < 60
 
 
-def test_input_is_a_clear_error(runner: Worker) -> None:
+def test_input_is_clear_error(runner: Worker) -> None:
     [cell] = runner.notebook("input('name? ')")
     assert cell["status"] == "raised" and "no one is there" in cell["raised"]["message"]
 
 
-@pytest.mark.parametrize("call", ["exit()", "quit()"])
-def test_exit_ends_the_cell(runner: Worker, call: str) -> None:
-    cells = runner.notebook(f"{call}\nprint('after')", "y = 2")
-    assert cells[1]["status"] == "ok" and text_of(cells[0]) == ""
-    assert cells[0]["raised"]["message"] == "the code called exit()"
-
-
-def test_an_endless_loop_around_input_is_named(runner: Worker) -> None:
+def test_endless_loop_around_input(runner: Worker) -> None:
     asks = "while True:\n    try:\n        x = int({}('n: '))\n        break\n    except Exception:\n        pass"
     cells = runner.notebook(asks.format("input"), f"import getpass\n{asks.format('getpass.getpass')}", cell_s=0.3)
     for cell in cells:
         assert cell["status"] == "timeout" and "the code called input() " in cell["raised"]["message"]
 
 
-def test_what_a_progress_bar_overwrites_is_dropped(runner: Worker) -> None:
+def test_overwritten_progress_is_dropped(runner: Worker) -> None:
     bar = "for i in range(60_000): print(f'\\rstep {i} of many', end='')\nprint('\\ndone\\r')"
     [cell] = runner.notebook(bar, cell_s=20.0)
     assert text_of(cell) == "step 59999 of many\ndone\r\n" and text_of(cell, "stderr") == ""
 
 
-def test_the_end_of_a_long_output_is_kept(runner: Worker) -> None:
+def test_end_of_long_output_is_kept(runner: Worker) -> None:
     [cell] = runner.notebook("for i in range(300_000): print('line', i)\nprint('the end')", cell_s=20.0)
     text = text_of(cell)
     assert text.startswith("line 0\n") and text.endswith("line 299999\nthe end\n") and len(text) <= 1 << 20
     assert text_of(cell, "stderr") == "[output cut]\n"
 
 
-def test_progress_bars_of_notebooks_are_text(runner: Worker) -> None:
+def test_progress_bars_are_text(runner: Worker) -> None:
     [cell] = runner.notebook(
         "from tqdm.notebook import tqdm, trange\nsum(1 for _ in tqdm(range(3)) for _ in trange(2))"
     )
     assert cell["status"] == "ok" and shown(cell) == ["6"] and "100%" in text_of(cell, "stderr")
-
-
-def test_the_source_of_functions_is_known(runner: Worker) -> None:
-    [_, cell] = runner.notebook("def f():\n    return 1", "import inspect\ninspect.getsource(f)")
-    assert "return 1" in shown(cell)[0]
-
-
-def test_classes_belong_to_main(runner: Worker) -> None:
-    [_, cell] = runner.notebook(
-        "class A: pass", "import pickle\ntype(pickle.loads(pickle.dumps(A()))) is A, A.__module__, __name__"
-    )
-    assert shown(cell) == ["(True, '__main__', '__main__')"]
 
 
 def test_large_outputs_are_cut(runner: Worker) -> None:
@@ -210,13 +158,13 @@ def test_odd_texts(runner: Worker) -> None:
     assert text_of(cell) == "\ud800\n\\xff\n"
 
 
-def test_prints_of_later_calls_do_not_go_to_cells(runner: Worker) -> None:
+def test_prints_of_later_calls(runner: Worker) -> None:
     runner.notebook("def f():\n    print('called')")
     reply = runner.ask("call", full=True, **runner.call_fields("f", [], {}))
     assert reply["printed"] == "called\n"
 
 
-def test_files_beside_the_notebook_are_found(runner: Worker) -> None:
+def test_files_beside_notebook(runner: Worker) -> None:
     runner.put("helper.py", "def h(): return 'h'")
     runner.put("data.txt", "d")
     [cell] = runner.notebook("from helper import h\nh() + open('data.txt').read()")
@@ -262,7 +210,7 @@ MAGICS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("source", "printed"), MAGICS)
-def test_magics_and_shell_lines(shell_worker: Worker, source: str, printed: str) -> None:
+def test_magics(shell_worker: Worker, source: str, printed: str) -> None:
     [cell] = shell_worker.notebook(source)
     assert printed in text_of(cell)
     assert cell["status"] == ("raised" if source.startswith("raise") else "ok"), cell
@@ -290,35 +238,16 @@ def test_other_commands_run(shell_worker: Worker, line: str, printed: str) -> No
     assert printed in text_of(cell) and "Nothing is installed" not in text_of(cell)
 
 
-def test_displays(shell_worker: Worker) -> None:
-    cells = shell_worker.notebook(
-        "from IPython.display import HTML, Markdown\ndisplay(HTML('<i>h</i>'), Markdown('*m*'))\nHTML('<b>r</b>')",
-        "handle = display('first', display_id=True)\nhandle.update('second')",
-        "display(1)\nprint('between')\ndisplay(2)",
-    )
-    assert kinds(cells[0]) == ["display_data", "display_data", "execute_result"]
-    assert shown(cells[0], "text/html") == ["<i>h</i>", "<b>r</b>"] and shown(cells[0], "text/markdown") == ["*m*"]
-    assert shown(cells[1]) == ["'second'"] and all(
-        set(o) == {"output_type", "data", "metadata"} for o in cells[1]["outputs"]
-    )
-    assert kinds(cells[2]) == ["display_data", "stream", "display_data"]
-
-
-def test_a_shell_command_that_hangs_costs_only_its_cell(shell_worker: Worker) -> None:
+def test_shell_command_that_hangs(shell_worker: Worker) -> None:
     cells = shell_worker.notebook("!sleep 60", "x = 1", cell_s=0.5)
     assert [c["status"] for c in cells] == ["timeout", "ok"]
-
-
-def test_history_variables(shell_worker: Worker) -> None:
-    cells = shell_worker.notebook("41", "Out[1] + 1", "%time None")
-    assert shown(cells[1]) == ["42"]
 
 
 FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.title('t');"
 
 
 @pytest.mark.parametrize("fixture", ["worker", "shell_worker"])
-def test_figures_are_images_beside_their_cell(request: pytest.FixtureRequest, fixture: str) -> None:
+def test_figures(request: pytest.FixtureRequest, fixture: str) -> None:
     pytest.importorskip("matplotlib")
     worker: Worker = request.getfixturevalue(fixture)
     cells = worker.notebook(
@@ -342,7 +271,7 @@ def test_figures_are_images_beside_their_cell(request: pytest.FixtureRequest, fi
     assert base64.b64decode(image).startswith(b"\x89PNG") and shown(cells[1])[0].startswith("<Figure size")
 
 
-def test_without_ipython_its_lines_are_left_out_and_said_to_be(forker: Forker, tmp_path: Path) -> None:
+def test_lines_of_ipython_without_ipython(forker: Forker, tmp_path: Path) -> None:
     with forker.fork(tmp_path) as worker:
         worker.load("import sys\nsys.modules['IPython'] = None", "no_ipython.py")
         cells = worker.notebook(
@@ -377,55 +306,7 @@ SHELL_MADE = "from IPython.core.interactiveshell import InteractiveShell\nmade =
         ("x = !ls", True),
     ],
 )
-def test_ordinary_notebooks_do_not_make_a_shell(shell_worker: Worker, source: str, made: bool) -> None:
+def test_ordinary_notebook_makes_no_shell(shell_worker: Worker, source: str, made: bool) -> None:
     assert shell_worker.notebook(source)[0]["status"] == "ok"
     shell_worker.load(SHELL_MADE, "look.py")
     assert shell_worker.ask("get", space="student", name="made") is made
-
-
-@pytest.fixture
-def preloaded(tmp_path: Path) -> Iterator[Worker]:
-    """IPython and matplotlib loaded ahead."""
-    for forker in forker_with("numpy", "IPython", "matplotlib.pyplot"):
-        with forker.fork(tmp_path) as worker:
-            yield worker
-
-
-def processor_s(worker: Worker) -> float:
-    """Processor time of the worker so far."""
-    fields = Path(f"/proc/{worker.ready_message['pid']}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def test_a_shell_costs_little_when_ipython_is_loaded_ahead(preloaded: Worker) -> None:
-    """Target: 60 ms for a whole submission; asserted with tolerance for a busy machine."""
-    before = processor_s(preloaded)
-    cells = preloaded.notebook(*["%time None", "def f():\n    return 1", "f()"] * 10)
-    assert all(c["status"] == "ok" for c in cells)
-    assert processor_s(preloaded) - before < 0.2
-
-
-@pytest.mark.long
-def test_figures_where_matplotlib_was_loaded_before(preloaded: Worker) -> None:
-    [cell] = preloaded.notebook(FIGURE)
-    assert kinds(cell) == ["display_data"]
-
-
-def test_a_notebook_like_those_that_students_hand_in(shell_worker: Worker) -> None:
-    began = time.monotonic()
-    cells = shell_worker.notebook(
-        "%matplotlib inline\n!pip --version > /dev/null\nimport numpy as np\nimport math",
-        textwrap.dedent('''
-            def attention(Q, K, V):
-                """Scaled dot-product attention."""
-                scores = Q @ K.T / math.sqrt(K.shape[-1])
-                weights = np.exp(scores - scores.max(-1, keepdims=True))
-                return weights / weights.sum(-1, keepdims=True) @ V
-        '''),
-        "Q = np.eye(3)\nattention(Q, Q, Q).round(2)",
-        "answers = {'1.1': 'b', '1.2': 7}\nanswers",
-        "assert attention(Q, Q, Q).shape == (3, 3), 'shape'",
-    )
-    assert [c["status"] for c in cells] == ["ok"] * 5 and time.monotonic() - began < 60
-    assert shell_worker.ask("get", space="student", name="answers") == {"1.1": "b", "1.2": 7}
-    assert shell_worker.ask("names") == ["Q", "answers", "attention"]

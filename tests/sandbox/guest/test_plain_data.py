@@ -1,6 +1,5 @@
 """Which return types arrive as which plain values; that nothing lying survives and nothing honest is lost."""
 
-import array
 import collections
 import dataclasses
 import enum
@@ -8,19 +7,16 @@ import io
 import itertools
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from tests.support.crossing import across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
-from viva.sandbox.guest.transport.decoding import Decoder
-from viva.sandbox.guest.transport.encoding import Encoder
 from viva.sandbox.guest.values.plain_data import MOST_ITEMS, PlainData
 
 
@@ -37,9 +33,7 @@ class Kept:
 
 def answered(value: Any, kept: Kept | None = None) -> Any:
     """`value` as a reply brings it to the examiner."""
-    encoder = Encoder(PlainData((kept or Kept()).keep))
-    text = encoder.message(value)
-    return Decoder([np.frombuffer(bytearray(b), np.uint8) for b in encoder.buffers]).value(text)
+    return across(value, PlainData((kept or Kept()).keep))
 
 
 class Point(NamedTuple):
@@ -123,7 +117,7 @@ def ordered() -> Any:
     return value
 
 
-RETURNED: list[tuple[Callable[[], Any], Any]] = [
+RETURNED: list[tuple[Callable[[], Any], Any]] = [  # types of a row of their own are in test_value_types.py
     (lambda: Level.LOW, 1),
     (lambda: Colour.RED, "red"),
     (lambda: Letter.A, "a"),
@@ -132,8 +126,6 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
     (lambda: [Point(1, 2.5)], [(1, 2.5)]),
     (lambda: Beam([1, 2], 0.5), {"tokens": [1, 2], "score": 0.5}),
     (lambda: Frozen(3), {"x": 3}),
-    (lambda: types.SimpleNamespace(a=1), {"a": 1}),
-    (lambda: collections.Counter("aab"), {"a": 2, "b": 1}),
     (lambda: collections.defaultdict(list, a=[1]), {"a": [1]}),
     (ordered, {"b": 2, "a": 1}),
     (lambda: collections.ChainMap({"a": 1}, {"b": 2}), {"b": 2, "a": 1}),
@@ -141,11 +133,7 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
     (Table, {"a": 1, "b": 2}),
     (lambda: collections.UserDict(a=1), {"a": 1}),
     (lambda: collections.UserList([1, 2]), [1, 2]),
-    (lambda: collections.UserString("ab"), "ab"),
     (Line, [7, 8]),
-    (lambda: collections.deque([1, 2]), [1, 2]),
-    (lambda: array.array("d", [1.5]), [1.5]),
-    (lambda: range(3), [0, 1, 2]),
     (lambda: {"a": 1}.keys(), ["a"]),
     (lambda: {"a": 1}.values(), [1]),
     (lambda: {"a": 1}.items(), [("a", 1)]),
@@ -161,10 +149,6 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
     (lambda: itertools.combinations("abc", 2), [("a", "b"), ("a", "c"), ("b", "c")]),
     (Countdown, [2, 1, 0]),
     (lambda: [iter([1]), (i for i in "a")], [[1], ["a"]]),
-    (lambda: bytearray(b"ab"), b"ab"),
-    (lambda: memoryview(b"ab"), b"ab"),
-    (lambda: Fraction(1, 3), Fraction(1, 3)),
-    (lambda: Decimal("1.5"), Decimal("1.5")),
     (lambda: PurePosixPath("a/b"), "a/b"),
     (lambda: np.matrix([[1, 2]]), np.array([[1, 2]])),
     (lambda: np.eye(2).view(MyArray), np.eye(2)),
@@ -185,66 +169,11 @@ RETURNED: list[tuple[Callable[[], Any], Any]] = [
 
 
 @pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
-def test_what_stands_for_plain_data_arrives_as_plain_data() -> None:
+def test_plain_data_arrives() -> None:
     with Rows() as row:
         for n, (make, expected) in enumerate(RETURNED):
             with row(n):
                 assert same(answered(make()), expected)
-
-
-class LyingFloat(float):
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = float.__hash__
-
-    def _lie(self, *_: Any) -> float:
-        return 99.0
-
-    __float__ = __pos__ = __abs__ = __sub__ = __rsub__ = __round__ = __getnewargs__ = _lie  # type: ignore[assignment]
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        return int
-
-    def __reduce_ex__(self, *_: Any) -> Any:
-        raise AssertionError("nothing is pickled")
-
-
-class LyingInt(int):
-    def __index__(self) -> int:
-        return 99
-
-    __int__ = __pos__ = __index__
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = int.__hash__
-
-    def to_bytes(self, *_: Any, **__: Any) -> bytes:
-        return b"\0"
-
-    def bit_length(self) -> int:
-        return 1
-
-
-class LyingText(str):
-    def __str__(self) -> str:
-        return "lie"
-
-    __repr__ = __str__
-
-    def encode(self, *_: Any) -> bytes:
-        return b"lie"
-
-
-class LyingBytes(bytes):
-    def __bytes__(self) -> bytes:
-        return b"lie"
-
-    def __getitem__(self, key: Any) -> Any:
-        return b"lie"
 
 
 class LyingList(list[Any]):
@@ -273,7 +202,7 @@ class LyingDict(dict[Any, Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(["lie"])
 
-    keys = __iter__  # type: ignore[assignment]
+    keys = __iter__  # type: ignore[assignment]  # a lie
 
     def __getitem__(self, key: Any) -> Any:
         return "lie"
@@ -282,24 +211,6 @@ class LyingDict(dict[Any, Any]):
 class LyingSet(set[Any]):
     def __iter__(self) -> Iterator[Any]:
         return iter(["lie"])
-
-
-class LyingFraction(Fraction):
-    @property
-    def numerator(self) -> int:
-        return 99
-
-    @property
-    def denominator(self) -> int:
-        return 1
-
-
-class LyingDecimal(Decimal):
-    def __str__(self) -> str:
-        return "99"
-
-    def as_tuple(self) -> Any:
-        return Decimal(99).as_tuple()
 
 
 class LyingArray(np.ndarray[Any, Any]):
@@ -321,13 +232,8 @@ class LyingArray(np.ndarray[Any, Any]):
     def __getitem__(self, key: Any) -> Any:
         return 99.0
 
-    @property
-    def shape(self) -> Any:
-        return (99,)
-
-    @property
-    def dtype(self) -> Any:
-        return np.dtype("O")
+    shape = property(lambda _: (99,))
+    dtype = property(lambda _: np.dtype("O"))
 
 
 class LyingScalar(np.float64):
@@ -342,26 +248,19 @@ class LyingScalar(np.float64):
         return np.dtype("i8")
 
 
-LIES: list[tuple[Any, Any]] = [
-    (LyingFloat(1.5), 1.5),
-    (LyingInt(3), 3),
-    (LyingInt(2**80), 2**80),
-    (LyingText("truth"), "truth"),
-    (LyingBytes(b"truth"), b"truth"),
+LIES: list[tuple[Any, Any]] = [  # numbers and texts that lie are in test_value_types.py
     (LyingList([1, 2]), [1, 2]),
     (LyingTuple((1, 2)), (1, 2)),
     (LyingDict(a=1), {"a": 1}),
     (LyingSet({1, 2}), {1, 2}),
-    (LyingFraction(1, 3), Fraction(1, 3)),
-    (LyingDecimal("1.5"), Decimal("1.5")),
     (np.array([1.0, 2.0]).view(LyingArray), np.array([1.0, 2.0])),
     (LyingScalar(1.5), np.float64(1.5)),
-    ([LyingFloat(1.5), {LyingText("a"): LyingInt(1)}], [1.5, {"a": 1}]),
+    ([LyingScalar(1.5), {"a": LyingList([1])}], [np.float64(1.5), {"a": [1]}]),
 ]
 
 
 @pytest.mark.parametrize(("lie", "truth"), LIES, ids=[type(lie).__name__ for lie, _ in LIES])
-def test_a_lying_subclass_is_read_by_its_base(lie: Any, truth: Any) -> None:
+def test_lying_subclass(lie: Any, truth: Any) -> None:
     assert same(answered(lie), truth)
     assert same(answered([lie]), [truth])
 
@@ -381,7 +280,7 @@ OPAQUE: list[Any] = [
 ]  # fmt: skip
 
 
-def test_what_has_no_plain_form_stays_in_the_box() -> None:
+def test_opaque_values_stay() -> None:
     with Rows() as row:
         for n, value in enumerate(OPAQUE):
             with row(n, type(value).__name__):
@@ -390,7 +289,7 @@ def test_what_has_no_plain_form_stays_in_the_box() -> None:
                 assert kept.objects[0] is value
 
 
-def test_a_part_without_plain_form_stays_alone() -> None:
+def test_opaque_part_stays() -> None:
     kept = Kept()
     model = Opaque()
     found = answered({"model": model, "loss": 0.5}, kept)
@@ -402,14 +301,14 @@ def test_objects_as_keys_stay_distinct() -> None:
     assert sorted(found.values()) == [1, 2, 3]
 
 
-def test_an_endless_iterator_stays_and_loses_nothing() -> None:
+def test_endless_iterator_stays() -> None:
     kept = Kept()
     assert type(answered(itertools.count(), kept)) is wire.Ref
     assert [next(kept.objects[0]) for _ in range(3)] == [0, 1, 2]
     assert answered(iter(range(MOST_ITEMS))) == list(range(MOST_ITEMS))
 
 
-def test_what_contains_itself_ends() -> None:
+def test_value_containing_itself() -> None:
     loop: list[Any] = [1]
     loop.append(loop)
     kept = Kept()
@@ -420,18 +319,16 @@ def test_what_contains_itself_ends() -> None:
     assert type(found) is wire.Ref and kept.objects == [loop] and depth > 30
 
 
-@pytest.mark.parametrize(
-    "wrap", [collections.UserList, collections.deque, Line, lambda v: collections.OrderedDict(a=v)]
-)
-def test_deep_values_of_other_types_end_too(wrap: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize("wrap", [collections.UserList, collections.deque, lambda v: collections.OrderedDict(a=v)])
+def test_deep_values_of_other_types(wrap: Callable[[Any], Any]) -> None:
     value: Any = [1]
     for _ in range(60):
-        value = wrap([value]) if wrap is not Line else [value]
+        value = wrap([value])
     found = answered({"ok": value})
     assert type(found) is dict
 
 
-def test_a_structure_that_grows_without_bound_is_refused() -> None:
+def test_unbounded_structure_is_refused() -> None:
     value: Any = [0]
     for _ in range(35):
         value = [value, value]
@@ -439,7 +336,7 @@ def test_a_structure_that_grows_without_bound_is_refused() -> None:
         answered(value)
 
 
-def test_what_an_iterator_raises_is_raised() -> None:
+def test_iterator_that_raises() -> None:
     def broken() -> Iterator[int]:
         yield 1
         raise ValueError("half way")
@@ -456,7 +353,7 @@ class TestTorch:
         self.torch = pytest.importorskip("torch")
 
     @pytest.mark.filterwarnings("ignore:Sparse CSR", "ignore:.*quantiz")
-    def test_tensors_arrive_as_arrays(self) -> None:
+    def test_tensors_as_arrays(self) -> None:
         torch = self.torch
         table = [
             (torch.tensor([1.0, 2.0]), np.array([1, 2], "f4")),
@@ -482,10 +379,10 @@ class TestTorch:
             found = answered(value)
             assert type(found) is wire.Ref if expected is None else same(found, expected), value
 
-    def test_a_lying_tensor_is_read_by_its_base(self) -> None:
+    def test_lying_tensor(self) -> None:
         torch = self.torch
 
-        class Lying(torch.Tensor):  # type: ignore[misc, name-defined]
+        class Lying(torch.Tensor):  # type: ignore[misc, name-defined]  # imported late
             @classmethod
             def __torch_function__(cls, *_: Any, **__: Any) -> Any:
                 return torch.full((2,), 99.0)
@@ -497,7 +394,7 @@ class TestTorch:
 
         assert same(answered(torch.ones(2).as_subclass(Lying)), np.ones(2, "f4"))
 
-    def test_networks_and_tensors_without_content_stay(self) -> None:
+    def test_networks_and_meta_tensors_stay(self) -> None:
         torch = self.torch
         for value in (torch.nn.Linear(1, 1), torch.ones(2, device="meta"), torch.nn.ModuleList(), torch.float32):
             assert type(answered(value)) is wire.Ref

@@ -21,7 +21,7 @@ PARTS = st.one_of(
 @example("a/..\\..\\x")
 @example("\\\\?\\C:\\x")
 @example("ok/nul .txt")
-def test_what_windows_may_store_stays_in_the_work_directory_and_keeps_its_name(path: str) -> None:
+def test_names_on_windows_stay_inside(path: str) -> None:
     if refusal_reason(path, windows=True):
         return
     joined = WORK / path
@@ -33,13 +33,13 @@ def test_what_windows_may_store_stays_in_the_work_directory_and_keeps_its_name(p
 
 
 @given(st.lists(PARTS, min_size=1, max_size=5).map("/".join))
-def test_elsewhere_only_what_leads_out_is_refused(path: str) -> None:
+def test_names_elsewhere(path: str) -> None:
     refused = bool(refusal_reason(path, windows=False))
     assert refused == (path.startswith("/") or ".." in PurePosixPath(path).parts)
 
 
 @given(st.lists(st.from_regex(r"[a-zA-Z_äß0-9-]{4,9}(\.py)?", fullmatch=True), min_size=1, max_size=4).map("/".join))
-def test_ordinary_names_are_let_through(path: str) -> None:
+def test_ordinary_names(path: str) -> None:
     assert refusal_reason(path, windows=True) == refusal_reason(path, windows=False) == ""
 
 
@@ -59,5 +59,5 @@ def test_ordinary_names_are_let_through(path: str) -> None:
         ("a\x07.py", "control characters"),
     ],
 )
-def test_what_is_refused_says_why(path: str, words: str) -> None:
+def test_refusal_says_why(path: str, words: str) -> None:
     assert words in refusal_reason(path, windows=True)

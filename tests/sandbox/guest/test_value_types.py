@@ -17,6 +17,7 @@ import msgpack
 import numpy as np
 import pytest
 
+from tests.support.crossing import across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.compare.agree import agree
@@ -26,7 +27,6 @@ from viva.compare.show import describe, show
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed, unpacked
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
-from viva.sandbox.guest.transport.encoding import Encoder
 from viva.sandbox.guest.transport.value_types import (
     AS_NUMBER,
     KEEP,
@@ -75,8 +75,10 @@ class Lies:
         raise AssertionError("a method of the subclass was asked")
 
     __pos__ = __str__ = __repr__ = __int__ = __float__ = __complex__ = __bytes__ = __iter__ = __len__ = _lie
-    __eq__ = __add__ = __getitem__ = __index__ = __round__ = _lie
-    __hash__ = None  # type: ignore[assignment]
+    __eq__ = __add__ = __sub__ = __rsub__ = __abs__ = __getitem__ = __index__ = __round__ = _lie
+    __reduce_ex__ = __getnewargs__ = encode = to_bytes = bit_length = as_tuple = _lie
+    __class__ = numerator = denominator = property(_lie)  # also asked without a call
+    __hash__ = None  # type: ignore[assignment]  # as Python makes it unhashable
 
 
 def samples() -> Iterator[tuple[ValueType, Any]]:
@@ -84,7 +86,7 @@ def samples() -> Iterator[tuple[ValueType, Any]]:
     return ((TYPE_OF[kind], value) for kind, values in SAMPLES.items() for value in values)
 
 
-def test_every_type_has_samples_and_a_tag_of_its_own() -> None:
+def test_every_type_has_samples_and_tag() -> None:
     assert list(SAMPLES) == [row.kind for row in VALUE_TYPES]
     assert all(type(value) is kind for kind, values in SAMPLES.items() for value in values)
     tags = [row.tag for row in VALUE_TYPES if row.tag]
@@ -92,17 +94,15 @@ def test_every_type_has_samples_and_a_tag_of_its_own() -> None:
     assert all((row.tag != "") == (row.parts is not None) == (row.made is not None) for row in VALUE_TYPES)
 
 
-def test_values_cross_and_are_what_they_were() -> None:
+def test_values_cross() -> None:
     with Rows() as row:
         for _, value in samples():
             for sent in (value, [value] * 3, {"key": value}, {value: 1}):
                 with row(repr(sent)):
-                    encoder = Encoder()
-                    arrived = Decoder(encoder.buffers).value(encoder.message(sent))
-                    assert same(arrived, sent)
+                    assert same(across(sent), sent)
 
 
-def test_a_subclass_is_read_by_the_type_s_own_methods() -> None:
+def test_subclass_is_read_by_base_methods() -> None:
     reader = PlainData(lambda value: pytest.fail(f"{value!r} was kept"))
     with Rows() as row:
         for of, value in samples():
@@ -113,13 +113,13 @@ def test_a_subclass_is_read_by_the_type_s_own_methods() -> None:
                 assert same(reader(_made_as(lying, value)), value)
 
 
-def test_a_fraction_that_is_none_stays_in_the_box() -> None:
+def test_broken_fraction_stays_in_box() -> None:
     broken = Fraction(1, 2)
-    broken._denominator = 0  # type: ignore[attr-defined]
+    broken._denominator = 0  # type: ignore[attr-defined]  # no other way to break one
     assert TYPE_OF[Fraction].exact(broken) is KEEP
 
 
-def test_a_value_agrees_with_itself_and_with_no_other_of_its_type() -> None:
+def test_agree_within_type() -> None:
     with Rows() as row:
         for values in SAMPLES.values():
             for one, other in itertools.product(values, values):
@@ -133,7 +133,7 @@ def test_a_value_agrees_with_itself_and_with_no_other_of_its_type() -> None:
                             agree(one, other)
 
 
-def test_a_value_of_another_kind_is_described() -> None:
+def test_disagree_across_types() -> None:
     with Rows() as row:
         for (of, value), (other_of, other) in itertools.product(samples(), samples()):
             kinds = {one.kind if one.compared != AS_NUMBER else AS_NUMBER for one in (of, other_of)}
@@ -142,7 +142,7 @@ def test_a_value_of_another_kind_is_described() -> None:
                     agree(value, other)
 
 
-def test_the_plain_form_has_a_type_that_is_compared_as_it_is() -> None:
+def test_plain_form() -> None:
     with Rows() as row:
         for of, value in samples():
             with row(repr(value)):
@@ -151,7 +151,7 @@ def test_the_plain_form_has_a_type_that_is_compared_as_it_is() -> None:
                 assert of.normal is not None or same(plain(value), value)
 
 
-def test_values_are_shown_and_described_in_a_line() -> None:
+def test_values_are_shown_in_one_line() -> None:
     with Rows() as row:
         for of, value in samples():
             with row(repr(value)):
@@ -164,14 +164,9 @@ def test_values_are_shown_and_described_in_a_line() -> None:
 @pytest.mark.parametrize(
     ("value", "text", "kind"),
     [
-        (None, "None", "None"),
-        (True, "True", "True"),
-        (12, "12", "the number 12"),
         (2**300, "a whole number of about 91 digits", "the number a whole number of about 91 digits"),
         (0.123456789, "0.123457", "the number 0.123457"),
-        (1 - 2.5j, "1-2.5j", "the number 1-2.5j"),
         (Fraction(1, 3), "1/3", "the number 1/3"),
-        ("a", "'a'", "the text 'a'"),
         (b"a", "b'a'", "1 byte"),
         (b"", "b''", "0 bytes"),
         (Decimal(1), "<Decimal>", "an object of class `Decimal`"),
@@ -183,11 +178,11 @@ def test_values_are_shown_and_described_in_a_line() -> None:
         (np.str_("a"), "'a'", "the text 'a'"),
     ],
 )
-def test_texts_of_values(value: Any, text: str, kind: str) -> None:
+def test_show_and_describe(value: Any, text: str, kind: str) -> None:
     assert (show(value), describe(value)) == (text, kind)
 
 
-def test_values_are_recorded_and_their_questions_recognised() -> None:
+def test_values_are_recorded() -> None:
     with Rows() as row:
         for of, value in samples():
             with row(repr(value)):
@@ -200,7 +195,7 @@ def test_values_are_recorded_and_their_questions_recognised() -> None:
                 assert digest("f", (value,), {}) not in {digest("f", (v,), {}) for v in others}
 
 
-def test_other_content_under_a_tag_is_refused_or_makes_a_value_of_the_type() -> None:
+def test_other_content_under_a_tag() -> None:
     with Rows() as row:
         for of in VALUE_TYPES:
             for content in JUNK if of.tag else ():
@@ -212,7 +207,7 @@ def test_other_content_under_a_tag_is_refused_or_makes_a_value_of_the_type() -> 
                     assert type(made) is of.kind
 
 
-def test_what_stands_for_another_type_arrives_as_that() -> None:
+def test_stand_in_type_arrives() -> None:
     reader = PlainData(lambda value: pytest.fail(f"{value!r} was kept"))
     assert list(STANDING_IN) == [row.kind for row in STAND_INS]
     with Rows() as row:
@@ -223,7 +218,7 @@ def test_what_stands_for_another_type_arrives_as_that() -> None:
                 assert same(reader(value), arrives)
 
 
-def test_a_subclass_of_what_stands_for_another_type_is_not_asked() -> None:
+def test_subclass_of_stand_in_type() -> None:
     reader = PlainData(lambda value: pytest.fail(f"{value!r} was kept"))
     with Rows() as row:
         for kind in (Counter, deque):
@@ -236,7 +231,7 @@ def test_a_subclass_of_what_stands_for_another_type_is_not_asked() -> None:
                 assert same(reader(made), arrives)
 
 
-def test_what_stands_for_another_type_is_recorded_as_it_was_or_not_at_all() -> None:
+def test_stand_in_type_is_recorded() -> None:
     with Rows() as row:
         for of in STAND_INS:
             value, _ = STANDING_IN[of.kind]
@@ -252,14 +247,14 @@ def test_what_stands_for_another_type_is_recorded_as_it_was_or_not_at_all() -> N
                 assert digest("f", (value,), {}) != digest("f", (STANDING_IN[of.kind][1],), {})
 
 
-def test_only_a_counter_counts_what_is_missing_as_zero() -> None:
+def test_counter_counts_missing_as_zero() -> None:
     assert [row.kind for row in STAND_INS if row.counts] == [Counter]
     agree({"a": 1}, Counter(a=1, b=0))
     with pytest.raises(Disagreement):
         agree({"a": 1}, {"a": 1, "b": 0})
 
 
-def test_the_row_of_a_subclass_is_that_of_its_base() -> None:
+def test_row_of_subclass() -> None:
     class Mine(float):
         pass
 

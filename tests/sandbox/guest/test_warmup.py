@@ -1,6 +1,7 @@
-"""The fork server runs the code path of a box before any box exists; no box may see that it did."""
+"""What is imported before student code comes, and the code path of a box that the fork server runs: no box sees it."""
 
 import builtins
+import gc
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ import pytest
 
 from viva.sandbox.guest.loading import sources
 from viva.sandbox.guest.process import warmup
+from viva.sandbox.guest.process.preload import import_all, to_import
 
 
 def state() -> dict[str, Any]:
@@ -43,7 +45,7 @@ def _own_handlers() -> Any:
         signal.signal(number, handler)
 
 
-def test_nothing_of_a_warmup_is_left(tmp_path: Path) -> None:
+def test_warmup_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "warmup"
     warmup.warm_up(str(tmp_path / "first"))  # from here on, all late imports are done
     sources.forget_namespaces()
@@ -53,7 +55,7 @@ def test_nothing_of_a_warmup_is_left(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_a_warmup_that_fails_is_reported_and_cleaned_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_warmup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A box that cannot answer would fail every submission, so the fork server must not start."""
     sources.forget_namespaces()
     before = state()
@@ -61,3 +63,31 @@ def test_a_warmup_that_fails_is_reported_and_cleaned_up(tmp_path: Path, monkeypa
     with pytest.raises(RuntimeError, match="the rehearsal of a box failed"):
         warmup.warm_up(str(tmp_path / "warmup"))
     assert state() == before and not list(tmp_path.iterdir())
+
+
+def test_preload_of_optional_module() -> None:
+    names = to_import(["json?", "viva_has_no_such_module?", "viva_has_no_such_room.either?"])
+    assert names[-1] == "json"
+
+
+def test_preload_of_missing_module() -> None:
+    assert to_import(["viva_has_no_such_module"])[-1] == "viva_has_no_such_module"
+
+
+def test_preload_of_torch() -> None:
+    parts = ["torch.nn", "torch.optim", "torch.utils.data"]
+    assert to_import(["torch"])[-3:] == to_import(["torch?"])[-3:] == parts
+
+
+def test_preload_without_unused_modules() -> None:
+    assert not [name for name in to_import(["torch?", "-torch"]) if "torch" in name]
+    assert "json.tool?" not in to_import(["json.tool?", "-json.tool"])
+
+
+def test_import_of_optional_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "xml.sax", raising=False)
+    import_all(["json.no_such_part?", "xml.sax?"])
+    assert "xml.sax" in sys.modules
+    with pytest.raises(ModuleNotFoundError):
+        import_all(["json.no_such_part"])
+    assert gc.isenabled()

@@ -72,7 +72,7 @@ print(json.dumps({
 """
 
 
-def test_t1_is_the_best_tier_that_a_container_offers() -> None:
+def test_container_offers_t1() -> None:
     found = json.loads(contained(sys.executable, "-c", DETECT))
     assert found["pid"] == 1 and found["filter"] == 2
     assert found["capabilities"] == 0xA80425FB, "what Docker leaves root by default"
@@ -82,24 +82,24 @@ def test_t1_is_the_best_tier_that_a_container_offers() -> None:
     assert ("Landlock" in found["sentences"]["T1"]) == ("Landlock" in here.sentence), "a container lets it through"
 
 
-def test_every_promise_of_t1_holds_in_a_container() -> None:
+def test_promises_in_container() -> None:
     other_hosts = HERE / "test_other_hosts.py"
     arguments = [str(HERE), f"--ignore={other_hosts}", "-m", "not nightly and not training"]
     assert passed_in_container(arguments, VIVA_TEST_TIER="T1") >= 300
 
 
-def test_without_landlock_t1_says_so_and_is_offered() -> None:
+def test_t1_without_landlock() -> None:
     """As on a kernel before 5.13, or one that was booted without it: the container's filter answers ENOSYS."""
     found = json.loads(contained(sys.executable, "-c", DETECT, landlock=False))
     assert found["tiers"] == {"T3": False, "T2": False, "T1": True, "T0": True}
     assert "Landlock" in found["sentences"]["T1"]
 
 
-def test_what_t1_promises_without_landlock_holds_in_a_container() -> None:
+def test_promises_in_container_without_landlock() -> None:
     assert passed_in_container([str(HERE / "conformance")], landlock=False, VIVA_TEST_TIER="T1") >= 160
 
 
-def test_an_accepted_submission_gets_full_marks_in_a_container() -> None:
+def test_full_marks_in_container() -> None:
     script = '"$0" grade -o /tmp/results.json "$1" >&2 && cat /tmp/results.json'
     viva = str(Path(sys.prefix, "bin", "viva"))
     result = json.loads(contained("/bin/sh", "-c", script, viva, ACCEPTED, VIVA_SECRET=PLAIN_SECRET))
@@ -110,14 +110,14 @@ def test_an_accepted_submission_gets_full_marks_in_a_container() -> None:
 
 
 @pytest.mark.parametrize("landlock", [True, False], ids=["with Landlock", "without"])
-def test_hostile_programs_gain_nothing_in_a_container(landlock: bool) -> None:
+def test_hostile_programs_in_container(landlock: bool) -> None:
     """Without Landlock one of them reaches an abstract socket (docs/sandbox.md): that of the canary."""
     hostile = HERE.parents[1] / "hostile"
     chosen = "T1" if landlock else "T1 and not local_sockets"
     assert passed_in_container([str(hostile), "-k", chosen], landlock=landlock, timeout_s=900.0) >= 130
 
 
-def test_a_container_is_gone_when_its_time_is_up() -> None:
+def test_container_ends_in_time() -> None:
     """Otherwise what hangs in one test would disturb the next."""
     mark = f"987{os.getpid()}"
     with pytest.raises(subprocess.TimeoutExpired):

@@ -21,7 +21,6 @@ from viva.sandbox.host.box import Box
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import lock_file
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 LIMITS = Limits(memory_mib=900)
 STEPS = ["CUDA starts", "a product is the CPU's", "sums are repeatable", "memory is limited"]
@@ -57,13 +56,13 @@ def gpus(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> G
     monkeypatch.setenv("PATH", machine.install_smi())
     monkeypatch.setattr(gpu_lease, "_FOLDER", tmp_path)
     monkeypatch.setattr(secrets, "randbits", lambda bits: LEFT)
-    return find_gpus({}, machine.dev, machine.driver)
+    return machine.gpus()
 
 
 @pytest.fixture(scope="module")
 def shared(machine: Machine, stand_in: StandIn) -> Iterator[GpuBoxes]:
     """One fork server that has imported torch, because that takes seconds."""
-    gpus = find_gpus({}, machine.dev, machine.driver)
+    gpus = machine.gpus()
     made = GpuBoxes.start(offered()[0], LIMITS, gpus, preload=["torch"], cores=(), python=str(stand_in.python))
     yield made
     made.close()
@@ -76,7 +75,7 @@ def boxes(shared: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> GpuBoxes:
     return GpuBoxes(shared._fork_server, LIMITS, gpus)
 
 
-def test_a_sound_gpu_passes_every_step(boxes: GpuBoxes, gpus: Gpus) -> None:
+def test_sound_gpu_passes(boxes: GpuBoxes, gpus: Gpus) -> None:
     results = boxes.check(gpus.devices[0])
     assert [(one.step.name, one.problem, one.tried) for one in results] == [(n, "", True) for n in (*STEPS, LAST)]
 
@@ -95,7 +94,7 @@ def test_a_sound_gpu_passes_every_step(boxes: GpuBoxes, gpus: Gpus) -> None:
         ("leaks", LAST, "a sandbox can read what the one before it left in the memory of the GPU"),
     ],
 )
-def test_a_fault_is_found_and_said_with_what_to_do(
+def test_gpu_fault_with_advice(
     boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn, fault: str, step: str, problem: str
 ) -> None:
     stand_in.fail(fault)
@@ -107,13 +106,13 @@ def test_a_fault_is_found_and_said_with_what_to_do(
     assert re.fullmatch(problem, failed[0].problem), failed[0].problem
 
 
-def test_no_box_gets_a_gpu_that_fails(boxes: GpuBoxes, stand_in: StandIn) -> None:
+def test_failing_gpu_serves_no_box(boxes: GpuBoxes, stand_in: StandIn) -> None:
     stand_in.fail("wrong")
     with pytest.raises(BoxUnavailable, match=r"NVIDIA L4 \(0000:01:00.0\) failed its check: a product of two matrices"):
         boxes.take(0, lambda _: None)
 
 
-def test_the_other_gpu_takes_the_place_of_one_that_fails(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
+def test_other_gpu_replaces_failing_one(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
     stand_in.fail("no start")
     boxes.check(gpus.devices[0])
     stand_in.fail("")
@@ -122,7 +121,7 @@ def test_the_other_gpu_takes_the_place_of_one_that_fails(boxes: GpuBoxes, gpus: 
     assert boxes._last == gpus.devices[1] and use().name == "NVIDIA L4"
 
 
-def test_a_gpu_is_checked_once_and_again_when_it_is_doubted(boxes: GpuBoxes, stand_in: StandIn) -> None:
+def test_gpu_is_checked_again_when_doubted(boxes: GpuBoxes, stand_in: StandIn) -> None:
     for _ in range(2):
         box, _use = boxes.take(0, lambda _: None)
         box.close()
@@ -134,9 +133,7 @@ def test_a_gpu_is_checked_once_and_again_when_it_is_doubted(boxes: GpuBoxes, sta
         boxes.check_last()
 
 
-def test_a_gpu_that_cannot_be_checked_after_a_lost_point_is_doubted(
-    boxes: GpuBoxes, gpus: Gpus, machine: Machine
-) -> None:
+def test_gpu_that_cannot_be_checked_again(boxes: GpuBoxes, gpus: Gpus, machine: Machine) -> None:
     """The memory of the box that has ended is not free: the program may not be at fault."""
     box, _ = boxes.take(0, lambda _: None)
     box.close()
@@ -151,9 +148,7 @@ def test_a_gpu_that_cannot_be_checked_after_a_lost_point_is_doubted(
     boxes.check_last()
 
 
-def test_a_check_that_could_not_be_made_is_made_the_next_time(
-    boxes: GpuBoxes, gpus: Gpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_impossible_check_is_made_later(boxes: GpuBoxes, gpus: Gpus, monkeypatch: pytest.MonkeyPatch) -> None:
     one = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, devices=gpus.devices[:1]))
 
     def spawn(*_: object, **__: object) -> Box:
@@ -167,7 +162,7 @@ def test_a_check_that_could_not_be_made_is_made_the_next_time(
     box.close()
 
 
-def test_gpus_that_were_checked_before_are_not_checked(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
+def test_checked_gpus_are_not_checked(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
     stand_in.fail("wrong")
     known = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True))
     box, _ = known.take(0, lambda _: None)
@@ -186,9 +181,7 @@ def variable():
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
-def test_torch_is_deterministic_in_each_test_unless_one_asks_not_to_be(
-    boxes: GpuBoxes, gpus: Gpus, deterministic: bool
-) -> None:
+def test_torch_is_deterministic_by_default(boxes: GpuBoxes, gpus: Gpus, deterministic: bool) -> None:
     box, _ = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True)).take(
         0, lambda _: None, deterministic=deterministic
     )
@@ -203,9 +196,7 @@ def test_torch_is_deterministic_in_each_test_unless_one_asks_not_to_be(
         assert box.ask("call", timeout_s=60, **again)["ok"] == wanted
 
 
-def test_libraries_that_are_imported_beforehand_do_not_start_cuda(
-    boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn
-) -> None:
+def test_preloaded_libraries_do_not_start_cuda(boxes: GpuBoxes, gpus: Gpus, stand_in: StandIn) -> None:
     """They ask whether there is a GPU; torch answers without CUDA where this variable says so, and boxes lack it."""
     box, _ = GpuBoxes(boxes._fork_server, LIMITS, replace(gpus, checked=True)).take(0, lambda _: None)
     with box:

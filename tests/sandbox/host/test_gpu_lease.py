@@ -19,7 +19,6 @@ from viva.model.gpu import NONE_HERE, Gpu, Gpus
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 BUS, OTHER = "0000:01:00.0", "0000:02:00.0"
 
@@ -38,7 +37,7 @@ def machine(open_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def gpu(machine: Machine) -> Gpu:
-    return find_gpus({}, machine.dev, machine.driver).devices[0]
+    return machine.gpus().devices[0]
 
 
 def test_one_holder_at_a_time(gpu: Gpu) -> None:
@@ -63,8 +62,8 @@ def test_whoever_waits_is_told_and_gets_it_next(gpu: Gpu) -> None:
     second.give_back()
 
 
-def test_any_gpu_that_is_free_will_do(machine: Machine) -> None:
-    gpus = find_gpus({}, machine.dev, machine.driver).devices
+def test_any_free_gpu(machine: Machine) -> None:
+    gpus = machine.gpus().devices
     one, two = GpuLease.take(gpus), GpuLease.take(gpus)
     assert (one.gpu.bus, two.gpu.bus) == (BUS, OTHER)
     one.give_back()
@@ -82,7 +81,7 @@ HOLD = """
 """
 
 
-def test_the_lock_dies_with_its_holder_and_what_it_left_is_waited_for(machine: Machine, gpu: Gpu) -> None:
+def test_lock_dies_with_its_holder(machine: Machine, gpu: Gpu) -> None:
     command = [sys.executable, "-c", textwrap.dedent(HOLD), str(gpu_lease._FOLDER), BUS]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
@@ -100,7 +99,7 @@ def test_the_lock_dies_with_its_holder_and_what_it_left_is_waited_for(machine: M
     assert lock_file(gpu).read_bytes() == b""
 
 
-def test_memory_that_is_not_free_again_keeps_the_next_box_away(machine: Machine, gpu: Gpu) -> None:
+def test_lease_waits_for_free_memory(machine: Machine, gpu: Gpu) -> None:
     lease = GpuLease.take([gpu])
     machine.use(BUS, "900")
     lease.give_back(settle_s=0.1)
@@ -110,14 +109,14 @@ def test_memory_that_is_not_free_again_keeps_the_next_box_away(machine: Machine,
     GpuLease.take([gpu], settle_s=0.1).give_back()
 
 
-def test_memory_of_others_that_was_there_before_is_no_hindrance(machine: Machine, gpu: Gpu) -> None:
+def test_lease_ignores_memory_of_others(machine: Machine, gpu: Gpu) -> None:
     """A desktop that draws with the GPU: more or less of it from run to run."""
     for used in ("700", "1500", "300"):
         machine.use(BUS, used)
         GpuLease.take([gpu], settle_s=0.1).give_back(settle_s=0.1)
 
 
-def test_the_most_memory_in_use_is_remembered(machine: Machine, gpu: Gpu) -> None:
+def test_peak_memory_is_remembered(machine: Machine, gpu: Gpu) -> None:
     lease = GpuLease.take([gpu])
     machine.use(BUS, "2052")
     deadline = time.monotonic() + 20
@@ -130,9 +129,7 @@ def test_the_most_memory_in_use_is_remembered(machine: Machine, gpu: Gpu) -> Non
     )  # fmt: skip
 
 
-def test_without_nvidia_smi_there_is_a_lock_and_nothing_is_said_of_memory(
-    gpu: Gpu, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lease_without_nvidia_smi(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     lease = GpuLease.take([gpu])
     with pytest.raises(GpuUnavailable):
@@ -145,13 +142,13 @@ def test_without_nvidia_smi_there_is_a_lock_and_nothing_is_said_of_memory(
     "content",
     [b"\xff\xfe", b"{}", b"[]", b'{"baseline_mib": "much"}', b"null", b"[" * 5000, b'{"baseline_mib": 1e999}'],
 )
-def test_a_file_that_says_nothing_is_as_good_as_empty(gpu: Gpu, content: bytes) -> None:
+def test_meaningless_lease_file(gpu: Gpu, content: bytes) -> None:
     lock_file(gpu).write_bytes(content)
     GpuLease.take([gpu]).give_back()
     assert lock_file(gpu).read_bytes() == b""
 
 
-def test_a_link_in_the_locks_place_is_not_followed(gpu: Gpu, tmp_path: Path) -> None:
+def test_lock_link_is_not_followed(gpu: Gpu, tmp_path: Path) -> None:
     lock_file(gpu).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(GpuUnavailable, match="in use") as raised:
         GpuLease.take([gpu])
@@ -163,7 +160,7 @@ def test_a_link_in_the_locks_place_is_not_followed(gpu: Gpu, tmp_path: Path) -> 
     assert "is not a regular file" in raised.value.reason
 
 
-def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:
+def test_every_user_may_lock(gpu: Gpu) -> None:
     before = os.umask(0o077)
     try:
         GpuLease.take([gpu]).give_back()
@@ -172,7 +169,7 @@ def test_every_user_may_hold_the_lock(gpu: Gpu) -> None:
     assert lock_file(gpu).stat().st_mode & 0o777 == 0o666
 
 
-def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: Gpu) -> None:
+def test_box_holds_gpu_to_its_end(machine: Machine, gpu: Gpu) -> None:
     boxes = GpuBoxes.start(
         max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
     )
@@ -191,7 +188,7 @@ def test_a_box_holds_its_gpu_until_nothing_of_it_is_left(machine: Machine, gpu: 
         boxes.close()
 
 
-def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu) -> None:
+def test_failed_box_returns_gpu(machine: Machine, gpu: Gpu) -> None:
     boxes = GpuBoxes.start(
         max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
     )
@@ -201,7 +198,7 @@ def test_a_box_that_cannot_be_made_gives_the_gpu_back(machine: Machine, gpu: Gpu
     GpuLease.take([gpu], patience_s=0.1).give_back()
 
 
-def test_a_gpu_that_falls_off_the_bus_is_given_back_and_not_found_again(machine: Machine, gpu: Gpu) -> None:
+def test_gpu_that_falls_off_the_bus(machine: Machine, gpu: Gpu) -> None:
     """Its memory is unknown from then on, which holds up no one; the other GPU stays."""
     lease = GpuLease.take([gpu])
     machine.remove(BUS)
@@ -210,11 +207,11 @@ def test_a_gpu_that_falls_off_the_bus_is_given_back_and_not_found_again(machine:
     again = GpuLease.take([gpu], patience_s=0.1)
     assert again.use.peak_mib is None
     again.give_back()
-    assert [one.bus for one in find_gpus({}, machine.dev, machine.driver).devices] == [OTHER]
+    assert [one.bus for one in machine.gpus().devices] == [OTHER]
 
 
-def test_the_last_gpu_that_dies_leaves_none(machine: Machine) -> None:
+def test_last_gpu_dies(machine: Machine) -> None:
     for bus in (BUS, OTHER):
         machine.remove(bus)
-    gpus = find_gpus({}, machine.dev, machine.driver)
+    gpus = machine.gpus()
     assert gpus.devices == () and gpus.reason_unavailable(0) == NONE_HERE

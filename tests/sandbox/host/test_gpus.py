@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.gpu_machines import FAILED, RTX_3090, TESLA_K80, VERSIONS, Machine
 from viva.model.gpu import LEFT_OUT, NONE_HERE, Gpu, Gpus
-from viva.sandbox.host.gpu.gpus import find_gpus, parse_information, parse_query, parse_version, used_mib
+from viva.sandbox.host.gpu.gpus import parse_information, parse_query, parse_version, used_mib
 
 L4 = "00000000:31:00.0, GPU-a6d5342f-d3d5-a14a-24d0-e92cad8530e8, 23034, 4, 550.90.07, NVIDIA L4\n"
 
@@ -19,12 +19,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def found(machine: Machine, **environ: str) -> Gpus:
-    return find_gpus(environ, machine.dev, machine.driver)
-
-
 @pytest.mark.parametrize(("text", "version"), VERSIONS.items())
-def test_the_version_of_the_driver_is_read(text: str, version: str) -> None:
+def test_driver_version(text: str, version: str) -> None:
     assert parse_version(text) == version
 
 
@@ -32,7 +28,7 @@ def test_the_version_of_the_driver_is_read(text: str, version: str) -> None:
     ("text", "model", "bus"),
     [(RTX_3090, "NVIDIA GeForce RTX 3090", "0000:01:00.0"), (TESLA_K80, "Tesla K80", "0000:00:04.0")],
 )
-def test_what_the_driver_says_of_a_gpu_is_read(text: str, model: str, bus: str) -> None:
+def test_driver_report(text: str, model: str, bus: str) -> None:
     said = parse_information(text)
     assert (said["Model"], said["Bus Location"], said["Device Minor"]) == (model, bus, "0")
     assert said["GPU UUID"].startswith("GPU-")
@@ -61,11 +57,11 @@ def test_what_nvidia_smi_says_is_read(text: str, expected: list[tuple[object, ..
     assert [(r.bus, r.memory_mib, r.used_mib, r.driver, r.name) for r in parse_query(text)] == expected
 
 
-def test_device_files_are_matched_by_the_place_on_the_bus(machine: Machine) -> None:
+def test_device_files_match_bus(machine: Machine) -> None:
     """The driver numbers them in the order in which it met them, nvidia-smi along the bus."""
     for bus, minor, memory in (("0000:48:00.0", 0, "100"), ("0000:07:00.0", 2, "300"), ("0000:0b:00.0", 3, "400")):
         machine.add(bus, minor, f"NVIDIA {memory}", memory)
-    gpus = found(machine).devices
+    gpus = machine.gpus().devices
     assert [(g.bus, g.device, g.memory_mib, g.name) for g in gpus] == [
         ("0000:07:00.0", str(machine.dev / "nvidia2"), 300, "NVIDIA 300"),
         ("0000:0b:00.0", str(machine.dev / "nvidia3"), 400, "NVIDIA 400"),
@@ -75,45 +71,43 @@ def test_device_files_are_matched_by_the_place_on_the_bus(machine: Machine) -> N
     assert gpus[0].driver == "550.90.07" and gpus[0].uuid.startswith("GPU-00000002")
 
 
-def test_without_nvidia_smi_the_memory_is_not_known(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_memory_without_nvidia_smi(machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     machine.add("0000:01:00.0", 0)
     monkeypatch.setenv("PATH", str(tmp_path))
-    (gpu,) = found(machine).devices
+    (gpu,) = machine.gpus().devices
     assert (gpu.name, gpu.driver, gpu.memory_mib) == ("NVIDIA L4", "384.81", None)
     assert used_mib(gpu) is None
     machine.install_smi(status=9)
     monkeypatch.setenv("PATH", f"{machine.programs}:/usr/bin:/bin")
-    assert found(machine).devices[0].memory_mib is None and used_mib(gpu) is None
+    assert machine.gpus().devices[0].memory_mib is None and used_mib(gpu) is None
 
 
 def test_memory_in_use_is_read_anew(machine: Machine) -> None:
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1, used="77")
-    first, second = found(machine).devices
+    first, second = machine.gpus().devices
     assert (used_mib(first), used_mib(second)) == (4, 77)
     machine.use("0000:01:00.0", "512")
     assert used_mib(first) == 512
 
 
-def test_a_machine_without_device_files_has_no_gpu(machine: Machine) -> None:
-    assert found(machine) == Gpus((), NONE_HERE)
+def test_machine_without_device_files(machine: Machine) -> None:
+    assert machine.gpus() == Gpus((), NONE_HERE)
     machine.add("0000:01:00.0", 0)
     (machine.dev / "nvidia0").unlink()
-    assert found(machine) == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus((), NONE_HERE)
     (machine.dev / "nvidiactl").unlink()
-    assert found(machine) == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus((), NONE_HERE)
 
 
-def test_a_gpu_that_was_never_started_has_no_uuid(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unstarted_gpu_has_no_uuid(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.add("0000:01:00.0", 0)
     information = machine.driver / "gpus/0000:01:00.0/information"
     unknown = "GPU-????????-????-????-????-????????????"
     information.write_text(information.read_text("utf-8").replace("GPU-00000000-1111-2222-3333-444444444444", unknown))
-    assert found(machine).devices[0].uuid == "GPU-00000000-1111-2222-3333-444444444444"
+    assert machine.gpus().devices[0].uuid == "GPU-00000000-1111-2222-3333-444444444444"
     monkeypatch.setenv("PATH", "/nowhere")
-    assert found(machine).devices[0].uuid == ""
+    assert machine.gpus().devices[0].uuid == ""
 
 
 @pytest.mark.parametrize(
@@ -133,7 +127,7 @@ def test_a_gpu_that_was_never_started_has_no_uuid(machine: Machine, monkeypatch:
 def test_gpus_of_others_are_left_alone(machine: Machine, wish: str, minors: str) -> None:
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1)
-    devices = [gpu.device[-1] for gpu in found(machine, CUDA_VISIBLE_DEVICES=wish).devices]
+    devices = [gpu.device[-1] for gpu in machine.gpus(CUDA_VISIBLE_DEVICES=wish).devices]
     assert "".join(devices) == minors
 
 
@@ -141,7 +135,7 @@ def gpu(name: str, memory_mib: int | None) -> Gpu:
     return Gpu("0000:01:00.0", "", name, "550", memory_mib, "/dev/nvidia0", ())
 
 
-def test_what_is_lacking_is_said_in_a_sentence() -> None:
+def test_lacking_parts_are_said() -> None:
     small, large, unknown = gpu("NVIDIA T4", 15360), gpu("NVIDIA L4", 23034), gpu("NVIDIA GB10", None)
     assert Gpus().reason_unavailable(0) == LEFT_OUT
     assert Gpus((), NONE_HERE).reason_unavailable(9) == NONE_HERE

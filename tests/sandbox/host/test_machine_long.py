@@ -45,7 +45,7 @@ def files(names: str) -> list[str]:
     return [str(PROMISES / f"test_{name}.py") for name in names.split()]
 
 
-EVERYTHING = "escapes bombs endings lifecycle environment neighbours resources places"
+EVERYTHING = "escapes bombs endings lifecycle environment neighbours resources"
 USING_TOO_MUCH = "bombs resources"
 REACHING_OUT = "escapes environment neighbours"
 NOT_PROMISED = "the result says under `missing` that this is not prevented"
@@ -121,7 +121,7 @@ def look(machine: Machine, kind: str) -> dict[str, list[object]]:
     [{"kernel.unprivileged_userns_clone": "0"}, {"user.max_user_namespaces": "0"}],
     ids=lambda settings: next(iter(settings)),
 )
-def test_without_user_namespaces_an_ordinary_user_is_told_what_to_allow(switched_off: dict[str, str]) -> None:
+def test_without_user_namespaces(switched_off: dict[str, str]) -> None:
     found = look(Machine(sysctls=switched_off), "unprivileged")
     assert [tier for tier in ("T3", "T2", "T1", "T0") if found[tier][0]] == ["T0"]
     assert "user namespace" in str(found["T2"][1]) and next(iter(switched_off)) in str(found["T2"][2])
@@ -142,14 +142,14 @@ def test_root_needs_no_user_namespaces() -> None:
         ("v2", "unprivileged", False),
     ],
 )
-def test_a_box_gets_a_cgroup_where_one_can_be_made(cgroups: str, kind: str, has_cgroup: bool) -> None:
+def test_box_gets_cgroup(cgroups: str, kind: str, has_cgroup: bool) -> None:
     _, missing, got = look(Machine(cgroups=cgroups), kind)["box"]
     assert got is has_cgroup
     assert ("memory of all processes" in str(missing)) is not has_cgroup
 
 
 @pytest.mark.parametrize("kind", ["root", "container"])
-def test_a_box_without_landlock_says_so(kind: str) -> None:
+def test_box_without_landlock(kind: str) -> None:
     found = look(Machine(kernel_arguments=WITHOUT_LANDLOCK), kind)
     layers, missing, _ = found["box"]
     assert isinstance(layers, dict) and layers["landlock"] == "missing"

@@ -11,12 +11,11 @@ from tests.sandbox.host.conftest import SMALL, offered
 from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
 from viva.model import Tier
-from viva.model.gpu import Gpus
 from viva.model.plain import gpus_from_plain, gpus_to_plain
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu import gpus as finding
 from viva.sandbox.host.gpu.gpu_lease import lock_file
-from viva.sandbox.host.gpu.gpus import find_gpus, used_mib
+from viva.sandbox.host.gpu.gpus import used_mib
 from viva.sandbox.host.gpu.mig import parse_list, parse_report
 
 BUS, OTHER = "0000:01:00.0", "0000:02:00.0"
@@ -39,11 +38,7 @@ def machine(open_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     return made
 
 
-def found(machine: Machine, **environ: str) -> Gpus:
-    return find_gpus(environ, machine.dev, machine.driver)
-
-
-def test_the_list_of_slices_is_read() -> None:
+def test_list_of_slices() -> None:
     gpu = "GPU-5c89852c-d268-c3f3-1b07-005d5ae1dc3f"
     slices = parse_list(LISTED)
     assert {key: (one.profile, one.uuid) for key, one in slices.items()} == {
@@ -53,12 +48,12 @@ def test_the_list_of_slices_is_read() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no XML", "<nvidia_smi_log/>", "<nvidia_smi_log><gpu/></nvidia_smi_log>"])
-def test_a_report_without_slices_is_empty(text: str) -> None:
+def test_report_without_slices(text: str) -> None:
     assert parse_report(text) == {}
 
 
-def test_each_slice_is_a_gpu_with_its_own_files_and_memory(machine: Machine) -> None:
-    first, second, whole = found(machine).devices
+def test_slice_has_own_files_and_memory(machine: Machine) -> None:
+    first, second, whole = machine.gpus().devices
     assert (first.slice, second.slice, whole.slice) == ("1/0", "9/0", "")
     assert first.name == "NVIDIA A100-SXM4-40GB MIG 1g.10gb" and first.memory_mib == 9856
     assert first.uuid.startswith("MIG-0000001e") and second.uuid.startswith("MIG-00000066")
@@ -68,7 +63,7 @@ def test_each_slice_is_a_gpu_with_its_own_files_and_memory(machine: Machine) -> 
     machine.use(BUS, "500", number=1)
     assert (used_mib(first), used_mib(second), used_mib(whole)) == (12, 500, 4)
     assert len({lock_file(gpu) for gpu in (first, second, whole)}) == 3
-    assert gpus_from_plain(gpus_to_plain(found(machine))) == found(machine)
+    assert gpus_from_plain(gpus_to_plain(machine.gpus())) == machine.gpus()
 
 
 @pytest.mark.parametrize(
@@ -83,14 +78,14 @@ def test_each_slice_is_a_gpu_with_its_own_files_and_memory(machine: Machine) -> 
     ],
 )
 def test_cuda_visible_devices_names_slices(machine: Machine, wish: str, slices: list[str]) -> None:
-    assert [gpu.slice for gpu in found(machine, CUDA_VISIBLE_DEVICES=wish).devices] == slices
+    assert [gpu.slice for gpu in machine.gpus(CUDA_VISIBLE_DEVICES=wish).devices] == slices
 
 
-def test_in_a_container_the_device_files_are_found_by_the_list_of_all(machine: Machine) -> None:
+def test_device_files_in_a_container(machine: Machine) -> None:
     """The container's runtime covers /proc/driver/nvidia, so that it has no capabilities."""
-    expected = [gpu.capabilities for gpu in found(machine).devices]
+    expected = [gpu.capabilities for gpu in machine.gpus().devices]
     shutil.rmtree(machine.driver / "capabilities")
-    assert [gpu.slice for gpu in found(machine).devices] == [""]
+    assert [gpu.slice for gpu in machine.gpus().devices] == [""]
     listed = machine.driver.parent / "nvidia-caps" / "mig-minors"
     listed.parent.mkdir()
     lines = (
@@ -101,14 +96,14 @@ def test_in_a_container_the_device_files_are_found_by_the_list_of_all(machine: M
         "gpu0/gi9/ci0/access 103",
     )
     listed.write_text("\n".join(lines) + "\n", "utf-8")
-    assert [gpu.capabilities for gpu in found(machine).devices] == expected and len(expected[0]) == 2
+    assert [gpu.capabilities for gpu in machine.gpus().devices] == expected and len(expected[0]) == 2
 
 
-def test_a_divided_gpu_without_a_usable_slice_is_refused_by_name(machine: Machine) -> None:
+def test_divided_gpu_without_slice(machine: Machine) -> None:
     (machine.dev / "nvidia-caps" / "nvidia-cap31").unlink()
     (machine.dev / "nvidia-caps" / "nvidia-cap102").unlink()
     (machine.dev / "nvidia1").unlink()
-    gpus = found(machine)
+    gpus = machine.gpus()
     assert gpus.devices == ()
     assert gpus.reason_unavailable(0) == (
         "Not graded yet: this test needs a GPU, and NVIDIA A100-SXM4-40GB (0000:01:00.0) is in MIG mode and has no "
@@ -120,9 +115,9 @@ def test_other_makers_are_refused_by_name(open_path: Path, monkeypatch: pytest.M
     machine = Machine(open_path / "machine")
     (machine.dev / "kfd").touch()
     amd = "this machine has an AMD GPU (/dev/kfd), which viva does not support"
-    assert found(machine).reason_unavailable(0) == f"Not graded yet: this test needs a GPU, and {amd}."
+    assert machine.gpus().reason_unavailable(0) == f"Not graded yet: this test needs a GPU, and {amd}."
     machine.add(BUS, 0)
-    assert len(found(machine).devices) == 1 and found(machine).refused == (amd,)
+    assert len(machine.gpus().devices) == 1 and machine.gpus().refused == (amd,)
     (machine.dev / "kfd").unlink()
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
@@ -139,8 +134,8 @@ def variable(name):
 
 
 @pytest.mark.parametrize("tier", [tier for tier in offered() if tier > Tier.T0], ids=str)
-def test_a_box_sees_the_files_of_its_slice_alone(machine: Machine, tier: Tier) -> None:
-    first, second, _ = found(machine).devices
+def test_box_sees_own_slice_only(machine: Machine, tier: Tier) -> None:
+    first, second, _ = machine.gpus().devices
     files = dict.fromkeys((*first.files, *second.files))
     with ForkServer.start(tier, preload=[], devices=[*files]) as server, server.spawn(SMALL, gpu=second) as box:
         program = Program(box, tier)

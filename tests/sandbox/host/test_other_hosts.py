@@ -1,6 +1,6 @@
 """The same promises on hosts that a root shell is not: an ordinary user's (T2) and a container's (T1).
 
-The tests of conformance/ are run again there, in a subprocess, by other_hosts.py.
+The tests of conformance/ and those of kernels are run again there, in a subprocess, by other_hosts.py.
 """
 
 import os
@@ -13,11 +13,14 @@ import pytest
 HERE = Path(__file__).parent
 PROMISES = HERE / "conformance"
 ESCAPES = [PROMISES / f"test_{name}.py" for name in ("escapes", "bombs", "environment", "neighbours")]
+KERNELS = HERE.parent / "notebooks" / "test_kernels.py"
 HOSTS = [
     # kind, tier, what is run there, how many tests must pass at least: fewer would mean that they were not put to it
     ("unprivileged", "T2", [PROMISES], 160),
     ("container", "T1", [PROMISES], 160),
     ("masked", "T2", ESCAPES, 70),
+    ("unprivileged", "T2", [KERNELS], 14),
+    ("container", "T1", [KERNELS], 14),
 ]
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another host")
@@ -39,7 +42,9 @@ def run_as(kind: str, *command: str, **environment: str) -> str:
 
 @needs_root
 @pytest.mark.nightly
-@pytest.mark.parametrize(("kind", "tier", "paths", "least"), HOSTS, ids=[host[0] for host in HOSTS])
+@pytest.mark.parametrize(
+    ("kind", "tier", "paths", "least"), HOSTS, ids=[f"{host[0]}-{host[2][0].stem}" for host in HOSTS]
+)
 def test_every_promise_holds_there_too(kind: str, tier: str, paths: list[Path], least: int) -> None:
     printed = run_as(kind, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, paths), VIVA_TEST_TIER=tier)
     passed = int(printed.rsplit(" passed", 1)[0].split()[-1])

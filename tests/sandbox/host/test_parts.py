@@ -36,20 +36,20 @@ def tree(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_view_follows_links_and_repeats_them(tree: Path) -> None:
+def test_view_follows_links(tree: Path) -> None:
     view = View([str(tree / "chain" / "b")])
     assert view.shown == [str(tree / "real" / "b")]
     assert view.own_links() == {str(tree / "chain"): str(tree / "link" / "b" / ".."), str(tree / "link"): "real"}
 
 
-def test_a_view_shows_nothing_twice(tree: Path) -> None:
+def test_view_shows_nothing_twice(tree: Path) -> None:
     view = View([str(tree / "real"), str(tree / "real" / "b" / "c"), str(tree / "link" / "a")])
     assert view.shown == [str(tree / "real")]
     assert view.covers(str(tree / "real" / "b" / "c")) and not view.covers(str(tree))
 
 
 @pytest.mark.parametrize("name", ["loop", "absent", "real/a/below-a-file"])
-def test_a_view_of_nothing_is_an_error(tree: Path, name: str) -> None:
+def test_view_of_nothing(tree: Path, name: str) -> None:
     with pytest.raises(FileNotFoundError, match=name):
         View([str(tree / name)])
 
@@ -83,7 +83,7 @@ def test_trees_are_removed_however_deep_and_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "setresuid") or os.geteuid() != 0, reason="only root becomes another user")
-def test_all_processes_of_a_user_end_even_if_they_kill_the_one_that_ends_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sweep_user(monkeypatch: pytest.MonkeyPatch) -> None:
     become, (reader, writer) = os.setresuid, os.pipe2(os.O_NONBLOCK)
     os.write(writer, b"the first one dies")
 
@@ -105,9 +105,7 @@ def test_all_processes_of_a_user_end_even_if_they_kill_the_one_that_ends_them(mo
 
 
 @pytest.mark.skipif(os.name != "posix", reason="files have no owners")
-def test_belongings_are_removed_from_a_shared_folder_whatever_others_have_put_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_remove_belongings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "left" / "below").mkdir(parents=True)
     (tmp_path / "left" / "below" / "file").write_text("left")
     (tmp_path / "alone").write_text("left")
@@ -143,7 +141,7 @@ def test_endings_have_words(report: bytes, out_of_memory: bool, words: str) -> N
 @pytest.mark.parametrize(
     "message", [None, [], {}, {"tier": "T3"}, {"tier": 1, "layers": [], "probes": {}, "missing": []}]
 )
-def test_a_hello_of_another_form_is_refused(message: object) -> None:
+def test_odd_hello_is_refused(message: object) -> None:
     with pytest.raises(ProtocolViolation, match="not a hello"):
         ReadyMessage.from_wire(message)
 
@@ -189,7 +187,7 @@ print(*[each.uid for each in held])
     assert len(theirs) == 50 and taken.isdisjoint(theirs)
 
 
-def test_a_tier_report_pairs_what_is_missing_with_advice() -> None:
+def test_tier_report_has_advice() -> None:
     layers = {"Linux": "ok: 6.1", "root": "failed: running as user 1000, not as root"}
     report = TierReport.from_trial(Tier.T3, layers, cgroup=False)
     assert not report.available and "not as root" in report.sentence
@@ -209,8 +207,18 @@ class FakeHierarchy:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, own: Path) -> None:
         mkdir, rmdir = os.mkdir, os.rmdir
-        monkeypatch.setattr(os, "mkdir", lambda path: (mkdir(path), self.fill(Path(path))))
-        monkeypatch.setattr(os, "rmdir", lambda path: ([file.unlink() for file in Path(path).iterdir()], rmdir(path)))
+
+        def make_and_fill(path: str) -> None:
+            mkdir(path)
+            self.fill(Path(path))
+
+        def empty_and_remove(path: str) -> None:
+            for file in Path(path).iterdir():
+                file.unlink()
+            rmdir(path)
+
+        monkeypatch.setattr(os, "mkdir", make_and_fill)
+        monkeypatch.setattr(os, "rmdir", empty_and_remove)
         hierarchies = [type("Hierarchy", (), {"controllers": frozenset(), "folder": str(own)})()]
         monkeypatch.setattr("viva.sandbox.host.limits.cgroups._hierarchies", lambda: hierarchies)
 
@@ -219,9 +227,7 @@ class FakeHierarchy:
             (folder / name).write_text("")
 
 
-def test_version_2_limits_are_written_where_the_kernel_reads_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cgroup_v2_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = tmp_path / "user.slice"
     own.mkdir()
     fake = FakeHierarchy(monkeypatch, own)
@@ -253,7 +259,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path) -> None:
+def test_abandoned_folders_are_removed(temporary: Path) -> None:
     names = ["viva-examiner-1-abandoned", "viva-examiner-1-claimed", "viva-examiner-1-young", "not-ours"]
     for name in names:
         (temporary / name / "work").mkdir(parents=True)
@@ -268,7 +274,7 @@ def test_abandoned_folders_are_removed_and_claimed_ones_are_not(temporary: Path)
 
 
 @pytest.mark.parametrize("name", ["viva-results", "viva-2026-homework", "viva-examiner-notes", "viva-examiner-7"])
-def test_a_folder_of_somebody_else_stays_whatever_it_is_called(temporary: Path, name: str) -> None:
+def test_folder_of_others_stays(temporary: Path, name: str) -> None:
     """Every folder in /tmp that was called viva-something and older than a minute went away, with what was in it."""
     (temporary / name).mkdir()
     (temporary / name / "results.json").write_text("{}")
@@ -277,7 +283,7 @@ def test_a_folder_of_somebody_else_stays_whatever_it_is_called(temporary: Path, 
     assert (temporary / name / "results.json").is_file()
 
 
-def test_an_abandoned_link_is_not_followed(temporary: Path) -> None:
+def test_abandoned_link_is_not_followed(temporary: Path) -> None:
     (temporary / "elsewhere" / "kept").mkdir(parents=True)
     (temporary / "viva-examiner-1-link").symlink_to(temporary / "elsewhere")
     os.utime(temporary / "viva-examiner-1-link", (1, 1), follow_symlinks=False)

@@ -47,7 +47,7 @@ def called(name: bytes) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_name_of_a_process_hides_nothing(name: bytes) -> None:
+def test_process_name_hides_nothing(name: bytes) -> None:
     with called(b"honest") as honest, called(name) as pid:
         assert processes.clock_of(lambda: pid, time.monotonic).reading().computed_s >= COMPUTED_S / 2
         assert processes.held_bytes([pid]) > processes.held_bytes([honest]) / 2
@@ -56,7 +56,7 @@ def test_the_name_of_a_process_hides_nothing(name: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ["a\rb", "a\x0bb", "a\x85b", "\udcff", "a (deleted)\x0c1 2 3 4 5 6"])
-def test_the_name_of_a_mapped_file_hides_nothing(name: str) -> None:
+def test_mapped_file_name_hides_nothing(name: str) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype, size = ctypes.c_void_p, 1 << 20
     before = file_use.open_files([os.getpid()], None, ()).memory_bytes

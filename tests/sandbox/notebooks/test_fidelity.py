@@ -173,21 +173,21 @@ def compare(name: str, stock: Outputs, ours: Outputs) -> None:
         pytest.fail(f"the stock kernel shows {str(expected)[:2000]}\nand ours {str(shown)[:2000]}")
 
 
-def test_a_cell_shows_what_it_shows_in_a_stock_kernel(whole: dict[str, tuple[Outputs, Outputs]]) -> None:
+def test_cell_as_in_stock_kernel(whole: dict[str, tuple[Outputs, Outputs]]) -> None:
     with Rows() as row:
         for name in CELLS:
             with row(name):
                 compare(name, *whole[name])
 
 
-def test_so_does_a_cell_that_is_run_without_ipython(ordinary: dict[str, tuple[Outputs, Outputs]]) -> None:
+def test_cell_without_ipython(ordinary: dict[str, tuple[Outputs, Outputs]]) -> None:
     with Rows() as row:
         for name in ORDINARY:
             with row(name):
                 compare(name, *ordinary[name])
 
 
-def test_a_kernel_in_the_box_is_a_stock_kernel(by_kernel: dict[str, tuple[Outputs, Outputs]]) -> None:
+def test_kernel_in_box_is_stock(by_kernel: dict[str, tuple[Outputs, Outputs]]) -> None:
     with Rows() as row:
         for name in CELLS:
             with row(name):
@@ -196,5 +196,5 @@ def test_a_kernel_in_the_box_is_a_stock_kernel(by_kernel: dict[str, tuple[Output
                     pytest.fail(f"the stock kernel shows {str(stock)[:2000]}\nand ours {str(ours)[:2000]}")
 
 
-def test_the_lists_name_cells_that_there_are() -> None:
+def test_listed_cells_exist() -> None:
     assert set(ALLOWED) | set(BY_CHANCE) <= set(CELLS) and len(CELLS) >= 60 and len(ORDINARY) >= 60

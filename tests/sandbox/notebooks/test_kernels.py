@@ -50,26 +50,19 @@ def box(fork_server: ForkServer) -> Iterator[Box]:
 def request(sources: Sequence[str], path: str = "n.ipynb", kernel: str = "python", **fields: Any) -> dict[str, Any]:
     cells = [{"number": n, "source": textwrap.dedent(source).strip("\n")} for n, source in enumerate(sources, 1)]
     limits = {"timeout_s": 60.0, "cell_s": 20.0, "whole_s": 40.0, **fields}
-    return {
-        "op": "load_by_kernel",
-        "path": path,
-        "kernel": kernel,
-        "mode": "run",
-        "forbid": [],
-        "cells": cells,
-        **limits,
-    }
+    how = {"op": "load_by_kernel", "mode": "run", "forbid": []}
+    return {**how, "path": path, "kernel": kernel, "cells": cells, **limits}
 
 
 def run(box: Box, *sources: str, **fields: Any) -> Cells:
-    reply = box.ask(**request(sources, **fields))
+    reply: Any = box.ask(**request(sources, **fields))
     assert "ok" in reply, reply
     cells: Cells = reply["ok"]["cells"]
     return cells
 
 
 def call(box: Box, name: str, *args: Any, keep: bool = False) -> Any:
-    reply = box.ask("call", timeout_s=10, space="student", name=name, args=list(args), kwargs={}, keep=keep)
+    reply: Any = box.ask("call", timeout_s=10, space="student", name=name, args=list(args), kwargs={}, keep=keep)
     return reply.get("ok", reply)
 
 
@@ -85,11 +78,11 @@ def test_cells_run_and_their_objects_are_reached(box: Box) -> None:
     kept = call(box, "f", 2, keep=True)
     assert box.ask("attribute", timeout_s=5, ref=kept.id, name="shape") == {"ok": (2,)}
     assert box.ask("names", timeout_s=5) == {"ok": ["f", "x"]}
-    full = box.ask("call", timeout_s=5, space="student", name="f", args=[0], kwargs={}, full=True)
+    full: Any = box.ask("call", timeout_s=5, space="student", name="f", args=[0], kwargs={}, full=True)
     assert full["ok"]["printed"] == "f\n"
 
 
-def test_it_is_a_kernel_with_comm_messages_as_widgets_need_them(box: Box) -> None:
+def test_comm_messages_of_widgets(box: Box) -> None:
     cells = run(
         box,
         """
@@ -114,7 +107,7 @@ def test_it_is_a_kernel_with_comm_messages_as_widgets_need_them(box: Box) -> Non
     assert '"transport": "ipc"' in texts(cells[2])[0]
 
 
-def test_errors_have_the_students_lines_and_cost_only_their_cell(box: Box) -> None:
+def test_error_costs_its_cell(box: Box) -> None:
     cells = run(box, "def g():\n    return 1 / 0", "g()", "import no_such\ndef later():\n    return 5", "f(:", "%nope")
     assert [cell["status"] for cell in cells] == ["ok", "raised", "raised", "raised", "raised"]
     assert cells[1]["raised"]["type"] == "ZeroDivisionError"
@@ -124,26 +117,13 @@ def test_errors_have_the_students_lines_and_cost_only_their_cell(box: Box) -> No
     assert call(box, "later") == 5
 
 
-def test_await_display_ids_and_figures(box: Box) -> None:
-    cells = run(
-        box,
-        "import asyncio\ntask = asyncio.ensure_future(asyncio.sleep(0, 'slept'))",
-        "await task",
-        "h = display('first', display_id=True)",
-        "h.update('second')",
-        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);",
-    )
-    assert texts(cells[1]) == ["'slept'"] and texts(cells[2]) == ["'second'"]
-    assert cells[4]["outputs"][0]["data"]["image/png"].startswith("iVBOR")
-
-
 def test_two_notebooks_are_two_programs(box: Box) -> None:
     run(box, "x = 1\ndef f():\n    return x", path="a.ipynb")
     cells = run(box, "x = 2\ndef g():\n    return x", "'f' in globals()", path="b.ipynb")
     assert (call(box, "f"), call(box, "g")) == (1, 2) and texts(cells[1]) == ["False"]
 
 
-def test_a_cell_that_hangs_is_interrupted_and_costs_only_itself(box: Box) -> None:
+def test_hanging_cell_is_interrupted(box: Box) -> None:
     cells = run(
         box,
         "while True: pass",
@@ -159,19 +139,19 @@ def test_a_cell_that_hangs_is_interrupted_and_costs_only_itself(box: Box) -> Non
     assert call(box, "x.__add__", 1) == 2
 
 
-def test_the_limit_of_the_notebook_skips_the_rest(box: Box) -> None:
+def test_notebook_limit_skips_rest(box: Box) -> None:
     cells = run(box, "import time\ntime.sleep(60)", "x = 1", whole_s=1.0)
     assert [cell["status"] for cell in cells] == ["timeout", "skipped"]
 
 
-def test_a_cell_that_will_not_be_interrupted_ends_with_the_box(box: Box) -> None:
+def test_deaf_cell_ends_with_box(box: Box) -> None:
     stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"
     with pytest.raises(BoxTimeout):
         box.ask(**request([stubborn], cell_s=0.5, timeout_s=4.0))
 
 
 @pytest.mark.parametrize("end", ["import os\nos._exit(3)", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"])
-def test_a_kernel_that_dies_ends_the_box(box: Box, end: str) -> None:
+def test_dead_kernel_ends_box(box: Box, end: str) -> None:
     with pytest.raises(BoxDied):
         box.ask(**request([end]))
 
@@ -181,12 +161,7 @@ def test_exit_ends_its_cell(box: Box) -> None:
     assert cells[2]["status"] == "ok" and texts(cells[2]) == ["1"]
 
 
-def test_memory_is_limited_as_ever(box: Box) -> None:
-    [cell] = run(box, "import numpy as np\nx = np.ones(2 << 30, dtype='u1')")
-    assert cell["status"] == "raised" and cell["raised"]["limit"] == "memory"
-
-
-def test_the_client_may_be_killed_and_nothing_is_forged(box: Box) -> None:
+def test_killed_client_forges_nothing(box: Box) -> None:
     killing = """
         import os, signal
         # In T0 a box sees every process of the machine: only our own children are meant.
@@ -194,7 +169,7 @@ def test_the_client_may_be_killed_and_nothing_is_forged(box: Box) -> None:
             for pid in file.read().split():
                 os.kill(int(pid), signal.SIGKILL)
     """
-    reply = box.ask(**request([killing, "x = 1"]))
+    reply: Any = box.ask(**request([killing, "x = 1"]))
     assert "ok" not in reply and "process that speaks to the kernel has ended" in reply["raised"]["message"]
 
 
@@ -265,7 +240,7 @@ def shouting(tmp_path_factory: pytest.TempPathFactory) -> str:
     return python
 
 
-def test_a_kernel_of_another_language_puts_out_its_cells(shouting: str) -> None:
+def test_kernel_of_other_language(shouting: str) -> None:
     with (
         ForkServer.start(best_tier(), preload=["numpy", *CLIENT], python=shouting) as fork_server,
         fork_server.spawn(Limits()) as box,
@@ -275,8 +250,3 @@ def test_a_kernel_of_another_language_puts_out_its_cells(shouting: str) -> None:
         assert texts(cells[0]) == ["HELLO", "5"] and texts(cells[3]) == ["AGAIN", "5"]
         assert cells[1]["raised"]["type"] == "Unheard" and cells[1]["raised"]["message"] == "say it louder"
         assert box.ask("names", timeout_s=5) == {"ok": []}
-
-
-def test_a_kernel_that_is_not_installed_is_named(box: Box) -> None:
-    reply = box.ask(**request(["1"], kernel="no_such_kernel"))
-    assert "no_such_kernel" in reply["raised"]["message"]

@@ -26,8 +26,12 @@ def bomb():
 """
 
 
-def test_a_fork_bomb_is_stopped(program: Program, limits: Limits) -> None:
+def test_fork_bomb(program: Program, limits: Limits) -> None:
     program.load(FORK_BOMB)
+    assert_bounded(program, limits)
+
+
+def assert_bounded(program: Program, limits: Limits) -> None:
     how, what = program.attempt("bomb")
     if program.tier > Tier.T0 and program.box.ready_message.layers["processes"] != "watched":
         assert how == "value" and what <= limits.processes
@@ -52,15 +56,11 @@ def test_threads_count_as_processes(program: Program, limits: Limits) -> None:
             return started
         """
     )
-    how, what = program.attempt("bomb")
-    if program.tier > Tier.T0 and program.box.ready_message.layers["processes"] != "watched":
-        assert how == "value" and what <= limits.processes
-    else:  # the watchdog may come before the last fork fails, where a cgroup makes it fail
-        assert (how == "value" and what <= limits.processes) or what == "too many processes"
+    assert_bounded(program, limits)
 
 
 @pytest.mark.parametrize("how", ["bytearray(2 << 30)", "[bytearray(16 << 20) for _ in range(128)]"])
-def test_a_memory_bomb_is_stopped(program: Program, how: str) -> None:
+def test_memory_bomb(program: Program, how: str) -> None:
     program.load(f"def bomb(): return len({how})")
     with pytest.raises((Raised, BoxDied), match=r"MemoryError|memory limit"):
         program.call("bomb", timeout_s=30)
@@ -83,7 +83,7 @@ def test_shared_memory_counts(program: Program, limits: Limits) -> None:
         program.call("bomb", 2 * limits.memory_mib, timeout_s=30)
 
 
-def test_many_processes_each_below_the_limit_count_together(program: Program, limits: Limits) -> None:
+def test_memory_of_processes_counts_together(program: Program, limits: Limits) -> None:
     """The aggregate: a cgroup ends one of them at least, the watchdog ends the box; the sum never stands."""
     program.load(
         """
@@ -105,7 +105,7 @@ def test_many_processes_each_below_the_limit_count_together(program: Program, li
     assert program.box.peak_memory_mib < 4 * limits.memory_mib
 
 
-def test_memory_that_children_share_with_their_parent_counts_once(program: Program, limits: Limits) -> None:
+def test_memory_shared_with_children_counts_once(program: Program, limits: Limits) -> None:
     """Data loaders fork: four workers next to a large data set are honest work."""
     program.load(
         """
@@ -156,22 +156,8 @@ def test_many_files_are_stopped(program: Program, limits: Limits) -> None:
             program.call("fill", count, kib, timeout_s=30)
 
 
-def test_too_many_empty_files_are_stopped(program: Program) -> None:
-    program.load(
-        """
-        import time
-        def fill():
-            for index in range(10_000):
-                open(f"part-{index}", "wb").close()
-            time.sleep(5)
-        """
-    )
-    with pytest.raises((Raised, BoxDied), match=r"No space left|too many files"):
-        program.call("fill", timeout_s=30)
-
-
 @pytest.mark.parametrize("place", [".", "/dev/shm", "/tmp"])
-def test_a_deep_tree_of_folders_is_removed(program: Program, place: str) -> None:
+def test_deep_folders_are_removed(program: Program, place: str) -> None:
     if program.tier is Tier.T0 and place != ".":
         pytest.skip("T0 does not tidy up what is not the box's own")
     program.load(
@@ -193,26 +179,21 @@ def test_a_deep_tree_of_folders_is_removed(program: Program, place: str) -> None
     assert program.call("dig", 2000) == 2000
 
 
-def test_a_flood_of_output_ends_the_box(program: Program) -> None:
+def test_output_flood_ends_box(program: Program) -> None:
     program.load("import os\ndef flood():\n    while True: os.write(1, b'x' * 65536)")
     with pytest.raises(BoxDied, match="too much output"):
         program.call("flood", timeout_s=30)
 
 
-def test_output_is_kept_up_to_the_limit_and_never_blocks(program: Program, limits: Limits) -> None:
+def test_output_is_kept_up_to_limit(program: Program, limits: Limits) -> None:
     program.load("import os\ndef speak(n):\n    for _ in range(n): os.write(2, b'y' * 1024)\n    return n")
     assert program.call("speak", 4 * limits.output_kib) == 4 * limits.output_kib
     assert program.box.printed() == b"y" * (limits.output_kib * 1024)
 
 
-def test_processor_time_is_limited_even_for_what_ignores_the_clock(fork_server: ForkServer) -> None:
+def test_processor_time_is_limited(fork_server: ForkServer) -> None:
     with fork_server.spawn(Limits(submission_s=0.6)) as box:
         program = Program(box, fork_server.tier)
         program.load("def burn():\n    while True: pass")
         with pytest.raises(BoxDied, match="processor time limit"):
             program.call("burn", timeout_s=20)
-
-
-def test_recursion_is_the_students_own_error(program: Program) -> None:
-    program.load("def dive(): return dive()")
-    assert "RecursionError" in program.refuses("dive")

@@ -132,7 +132,7 @@ def test_new_and_unreviewed_calls_do_not_exist(program: Program) -> None:
 
 @from_tier(Tier.T1)
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the x32 ABI exists on x86-64 only")
-def test_the_other_abi_is_killed(program: Program) -> None:
+def test_other_abi_is_killed(program: Program) -> None:
     program.load(PROGRAM)
     with pytest.raises(BoxDied, match="SIGSYS"):
         program.call("system_call", 0x40000000 | 39)

@@ -3,12 +3,10 @@
 The device files lead to the null device: what the isolation layers allow is tested, not a driver.
 """
 
-import dataclasses
 import errno
 import resource
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,11 +15,8 @@ from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
 from viva.model import Tier
 from viva.model.gpu import Gpu
-from viva.sandbox.guest.lockdown import clean_environment, landlock, rlimits
-from viva.sandbox.guest.process import student_process
-from viva.sandbox.guest.process.box_plan import BoxPlan
+from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.fork_server import ForkServer
-from viva.sandbox.host.gpu.gpus import find_gpus
 
 LOOK = """
 import fcntl, os, resource, stat, threading
@@ -72,7 +67,7 @@ def gpus(open_path: Path) -> tuple[Gpu, ...]:
     machine = Machine(open_path)
     machine.add("0000:01:00.0", 0)
     machine.add("0000:02:00.0", 1)
-    return find_gpus({}, machine.dev, machine.driver).devices
+    return machine.gpus().devices
 
 
 def started(tier: Tier, gpus: tuple[Gpu, ...] = ()) -> ForkServer:
@@ -124,7 +119,7 @@ def test_cuda_is_told_which_gpu_to_use(program: Program, gpus: tuple[Gpu, ...]) 
 
 
 @pytest.mark.parametrize("tier", [tier for tier in offered() if tier > Tier.T0], ids=str)
-def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> None:
+def test_box_without_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> None:
     usual = ["fd", "full", "null", "random", "shm", "stderr", "stdin", "stdout", "urandom", "zero"]
     with started(tier) as fork_server, fork_server.spawn(SMALL) as box:
         plain = Program(box, tier)
@@ -138,48 +133,3 @@ def test_a_box_without_a_gpu_sees_none(tier: Tier, gpus: tuple[Gpu, ...]) -> Non
     with started(tier, gpus) as fork_server, fork_server.spawn(SMALL, gpu=gpus[0]) as box:
         # Its filter is shorter: CUDA makes files in memory.
         assert {**box.ready_message.layers, "seccomp": ""} == layers and not box.ready_message.open_probes
-
-
-def plan(tier: str, **policy: Any) -> BoxPlan:
-    return BoxPlan(
-        tier, {**dataclasses.asdict(SMALL), "seed": 1, **policy}, 60001, "/box-engine", "/box", "/tmp", ["/usr"], [],
-        {}, {}, landlock_abi=7,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("tier", ["T1", "T2", "T3"])
-def test_only_a_wish_for_a_gpu_changes_the_plan(tier: str) -> None:
-    """Without one, limits, rules and environment are those of before; with one, exactly these differ."""
-    without, given = plan(tier), plan(tier, gpu={"devices": ["/dev/nvidiactl", "/dev/nvidia3"], "visible": "GPU-3"})
-    assert without.devices == [] and given.devices == ["/dev/nvidiactl", "/dev/nvidia3"]
-    limits, more = (dict(rlimits.limits_for(p.policy, 5, 7)) for p in (without, given))
-    assert limits["RLIMIT_AS"] > 0 and limits["RLIMIT_MEMLOCK"] == 8 << 20
-    assert limits == {**more, "RLIMIT_AS": limits["RLIMIT_AS"]} and "RLIMIT_AS" not in more
-    (rules, optional), (gpu_rules, gpu_optional) = student_process._rules(without), student_process._rules(given)
-    assert gpu_rules == [*rules, ("/dev/nvidiactl", landlock.GPU), ("/dev/nvidia3", landlock.GPU)]
-    assert gpu_optional[: len(optional)] == optional
-    assert [path for path, rights in gpu_optional[len(optional) :] if rights & landlock.WRITE_FILE] == [
-        "/proc/self/task"
-    ]
-    assert not any("nvidia" in path or path == "/proc/self/task" for path, _ in [*rules, *optional])
-    assert clean_environment.for_gpu("GPU-3")["CUDA_VISIBLE_DEVICES"] == "GPU-3"
-    assert "CUDA_VISIBLE_DEVICES" not in clean_environment.variables("/box", "/tmp") | clean_environment.for_gpu("")
-
-
-def test_without_a_gpu_nothing_new_is_said_to_the_fork_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither what it is started with nor what a box is asked for names a GPU."""
-    from viva.sandbox.host import fork_server_connection
-
-    said: list[dict[str, Any]] = []
-    send = fork_server_connection.control.send
-
-    def remember(channel: Any, message: dict[str, Any], descriptors: Any = ()) -> None:
-        said.append(message)
-        send(channel, message, descriptors)
-
-    monkeypatch.setattr(fork_server_connection.control, "send", remember)
-    with started(offered()[0]) as fork_server, fork_server.spawn(SMALL, seed=3):
-        pass
-    settings, request = said
-    assert "devices" not in settings
-    assert request["policy"] == {**dataclasses.asdict(SMALL), "seed": 3}

@@ -1,15 +1,15 @@
-"""The fork server and the pool: starting, refusing to start, dying, and leaving nothing behind."""
+"""The fork server and the pool: starting, refusing to start, where its interpreter may lie, leaving nothing behind."""
 
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import textwrap
-import time
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,13 @@ import numpy
 import pytest
 
 from tests.support.boxed_program import Program, from_tier
+from tests.support.wait_until import wait_until
 from viva.model import Limits, Tier
 from viva.model.errors import BoxDied, BoxUnavailable
-from viva.sandbox.guest.lockdown import landlock
+from viva.sandbox.guest.lockdown import landlock, root_directory
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.host.limits import processes
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def own_fork_server(fork_server: ForkServer) -> ForkServer:
     return ForkServer.start(fork_server.tier, preload=["numpy"])
 
 
-def test_boxes_end_when_the_fork_server_is_killed(own_fork_server: ForkServer, limits: Limits) -> None:
+def test_boxes_end_with_killed_fork_server(own_fork_server: ForkServer, limits: Limits) -> None:
     with own_fork_server:
         box = own_fork_server.spawn(limits)
         program = Program(box, own_fork_server.tier)
@@ -45,7 +47,7 @@ def test_boxes_end_when_the_fork_server_is_killed(own_fork_server: ForkServer, l
             own_fork_server.spawn(limits)
 
 
-def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_fork_server: ForkServer, limits: Limits) -> None:
+def test_closed_fork_server_ends_boxes(own_fork_server: ForkServer, limits: Limits) -> None:
     box = own_fork_server.spawn(limits)
     own_fork_server.close()
     with pytest.raises(BoxDied):
@@ -54,7 +56,7 @@ def test_closing_the_fork_server_ends_boxes_that_were_forgotten(own_fork_server:
     assert not own_fork_server.alive
 
 
-def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tmp_path: Path) -> None:
+def test_nothing_outlives_killed_examiner(fork_server: ForkServer, tmp_path: Path) -> None:
     """SIGKILL leaves it no time to tidy up: the lifeline closes and the supervisor cleans up."""
     script = tmp_path / "examiner.py"
     script.write_text(
@@ -76,14 +78,33 @@ def test_nothing_outlives_an_examiner_that_is_killed(fork_server: ForkServer, tm
     with subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE) as examiner:
         assert examiner.stdout is not None
         assert examiner.stdout.readline() == b"ready\n"
-        mine = _descendants_by_engine(examiner.pid)
+        mine = processes.family(examiner.pid)[1:]
         assert len(mine) >= 6  # the supervisor, the fork server, two boxes with two processes each
         examiner.kill()
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and _living(mine):
-        time.sleep(0.05)
-    assert _living(mine) == []
-    assert [name for name in _folders() if name.startswith(f"viva-examiner-{examiner.pid}-")] == []
+    wait_until(lambda: not living(mine))
+    assert [name for name in folders_of_viva() if name.startswith(f"viva-examiner-{examiner.pid}-")] == []
+
+
+def living(pids: list[int]) -> list[int]:
+    """Those that run, and are not zombies."""
+    return [pid for pid in pids if processes.tasks([pid]) and "Z" not in state_of(pid)]
+
+
+def state_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "gone"
+
+
+def folders_of_viva() -> list[str]:
+    """Names of what viva has lying about on this host; others may come and go meanwhile."""
+    names = []
+    for place in ("/dev/shm", tempfile.gettempdir()):
+        names += next(os.walk(place), ("", [], []))[1]
+    for _, folders, _ in os.walk("/sys/fs/cgroup"):
+        names += folders
+    return [name for name in names if name.startswith("viva-")]
 
 
 def test_descriptors_do_not_pile_up(fork_server: ForkServer, limits: Limits) -> None:
@@ -101,14 +122,13 @@ def test_descriptors_do_not_pile_up(fork_server: ForkServer, limits: Limits) -> 
     assert count() == before
 
 
-def test_a_module_that_does_not_exist_is_named(fork_server: ForkServer) -> None:
-    with pytest.raises(BoxUnavailable, match="no_such_module"):
-        ForkServer.start(fork_server.tier, preload=["no_such_module"])
-
-
-def test_an_interpreter_that_does_not_exist_is_named(fork_server: ForkServer) -> None:
-    with pytest.raises(BoxUnavailable, match="/no/such/python"):
-        ForkServer.start(fork_server.tier, preload=[], python="/no/such/python")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"preload": ["no_such_module"]}, "no_such_module"), ({"python": "/no/such/python"}, "/no/such/python")],
+)
+def test_what_does_not_exist_is_named(fork_server: ForkServer, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BoxUnavailable, match=words):
+        ForkServer.start(fork_server.tier, **{"preload": [], **options})
 
 
 @pytest.fixture(scope="session")
@@ -123,16 +143,14 @@ def other_python() -> Iterator[Path]:
     (packages / "threaded_library.py").write_text(
         "import threading, time\nthreading.Thread(target=time.sleep, args=(3600,), daemon=True).start()\n"
     )
-    places = {str(Path(library.__file__).parents[1]) for library in (numpy, msgpack)}
+    places = {str(Path(str(library.__file__)).parents[1]) for library in (numpy, msgpack)}
     (packages / "numpy_and_msgpack.pth").write_text("\n".join(sorted(places)) + "\n")
     open_to_all(folder)
     yield folder / "bin" / "python"
     shutil.rmtree(folder)
 
 
-def test_a_library_with_threads_gets_fresh_interpreters(
-    fork_server: ForkServer, limits: Limits, other_python: Path
-) -> None:
+def test_library_with_threads_is_not_forked(fork_server: ForkServer, limits: Limits, other_python: Path) -> None:
     """It cannot be forked warm: the thread would not come along. Found out by counting, not by a list of names."""
     preload = ["numpy", "threaded_library"]
     with ForkServer.start(fork_server.tier, preload=preload, python=str(other_python)) as own, own.spawn(limits) as box:
@@ -158,7 +176,7 @@ def open_to_all(path: Path) -> None:
             each.chmod(each.stat().st_mode | 0o055 if each.is_dir() else each.stat().st_mode | 0o044)
 
 
-def test_readable_folders_can_be_read_and_not_written(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
+def test_readable_folders_are_read_only(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     corpus = open_path / "corpus"
     corpus.mkdir()
     (corpus / "text").write_text("hello")
@@ -172,9 +190,7 @@ def test_readable_folders_can_be_read_and_not_written(fork_server: ForkServer, l
 
 
 @from_tier(Tier.T1)
-def test_hidden_folders_stay_hidden_inside_readable_ones(
-    fork_server: ForkServer, limits: Limits, open_path: Path
-) -> None:
+def test_hidden_folder_in_readable_one(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     course = open_path / "course"
     (course / "graders").mkdir(parents=True)
     (course / "data").mkdir()
@@ -195,13 +211,11 @@ def test_hidden_folders_stay_hidden_inside_readable_ones(
 
 def ready_in(pool: Pool, count: int) -> list[Any]:
     """The boxes that wait in a pool, once there are so many."""
-    deadline = time.monotonic() + 30
-    while len(pool._ready) < count and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: len(pool._ready) >= count)
     return list(pool._ready)
 
 
-def test_a_pool_keeps_boxes_ready_with_data_in_them(fork_server: ForkServer, limits: Limits) -> None:
+def test_pool_boxes_hold_data(fork_server: ForkServer, limits: Limits) -> None:
     with Pool(fork_server, limits, ready=2, data=[("data/words.txt", b"mot"), ("a.bin", b"\0")]) as pool:
         waiting = ready_in(pool, 2)
         with pool.take() as box, pool.take() as second:
@@ -213,7 +227,7 @@ def test_a_pool_keeps_boxes_ready_with_data_in_them(fork_server: ForkServer, lim
                 assert program.call("read", "a.bin") == b"\0"
 
 
-def test_a_pool_passes_dead_boxes_over(fork_server: ForkServer, limits: Limits) -> None:
+def test_pool_skips_dead_boxes(fork_server: ForkServer, limits: Limits) -> None:
     with Pool(fork_server, limits, ready=1) as pool:
         (waiting,) = ready_in(pool, 1)
         waiting.kill()
@@ -221,43 +235,70 @@ def test_a_pool_passes_dead_boxes_over(fork_server: ForkServer, limits: Limits) 
             assert box is not waiting and box.alive
 
 
-def test_a_pool_without_a_fork_server_says_so(own_fork_server: ForkServer, limits: Limits) -> None:
+def test_pool_without_fork_server(own_fork_server: ForkServer, limits: Limits) -> None:
     own_fork_server.close()
     with Pool(own_fork_server, limits, ready=1) as pool, pytest.raises(BoxUnavailable, match="closed"):
         pool.take()
 
 
-def test_pools_of_different_limits_share_a_fork_server(fork_server: ForkServer, limits: Limits) -> None:
+def test_pools_share_fork_server(fork_server: ForkServer, limits: Limits) -> None:
     with Pool(fork_server, limits, ready=1) as small, Pool(fork_server, Limits(), ready=1) as large:
         for pool in (small, large, small, large):
             with pool.take() as box:
                 assert box.alive
 
 
-def _descendants_by_engine(examiner: int) -> list[int]:
-    from viva.sandbox.host.limits import processes
-
-    return processes.family(examiner)[1:]
+LATE = "import sys\ndef late():\n    import encodings.idna, json, sqlite3\n    return sys.prefix"
 
 
-def _living(pids: list[int]) -> list[int]:
-    from viva.sandbox.host.limits import processes
+@pytest.fixture
+def environment() -> Callable[[Path], Path]:
+    """Makes a virtual environment in a folder; its interpreter finds our libraries through a .pth file."""
 
-    return [pid for pid in pids if processes.tasks([pid]) and "Z" not in _state(pid)]
+    def make(folder: Path) -> Path:
+        venv.create(folder, symlinks=True)
+        packages = next((folder / "lib").glob("python*/site-packages"))
+        ours = [path for path in sys.path if path.endswith("-packages")] or [sysconfig.get_path("purelib")]
+        (packages / "ours.pth").write_text("\n".join(ours) + "\n")
+        return folder / "bin" / "python"
+
+    return make
 
 
-def _state(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "gone"
+def test_interpreter_below_closed_home(
+    fork_server: ForkServer, limits: Limits, tmp_path: Path, environment: Callable[[Path], Path]
+) -> None:
+    """It starts in any box. But a user of the box who may not enter the home misses whatever is imported later."""
+    home = tmp_path / "home"
+    python = environment(home / "environment")
+    home.chmod(0o700)
+    if fork_server.tier is Tier.T1:
+        with pytest.raises(BoxUnavailable, match=r"/.* cannot be read by the user of the box"):
+            ForkServer.start(Tier.T1, preload=[], python=str(python))
+        return
+    with ForkServer.start(fork_server.tier, preload=[], python=str(python)) as own, own.spawn(limits) as box:
+        program = Program(box, own.tier)
+        program.load(LATE)
+        assert program.call("late") == str(home / "environment")
 
 
-def _folders() -> list[str]:
-    """Names of what viva has lying about on this host; others may come and go meanwhile."""
-    found = []
-    for place in ("/dev/shm", tempfile.gettempdir()):
-        found += next(os.walk(place), ("", [], []))[1]
-    for _, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += folders
-    return [name for name in found if name.startswith("viva-")]
+def test_environment_in_temporary_folder(
+    fork_server: ForkServer, limits: Limits, open_path: Path, environment: Callable[[Path], Path]
+) -> None:
+    """Each box has a /tmp of its own, which would hide it."""
+    python = environment(open_path / "environment")
+    with ForkServer.start(fork_server.tier, preload=["numpy"], python=str(python)) as own, own.spawn(limits) as box:
+        program = Program(box, own.tier)
+        program.load(LATE + "\ndef listed():\n    import os\n    return os.listdir(os.path.dirname(sys.prefix))")
+        assert program.call("late") == str(open_path / "environment")
+        if fork_server.tier >= Tier.T2:
+            assert program.call("listed") == ["environment"]
+
+
+@from_tier(Tier.T2)
+def test_paths_of_own_folders_are_refused(fork_server: ForkServer) -> None:
+    """A mount point of the box that covered it would make it vanish silently."""
+    with pytest.raises(BoxUnavailable, match=r"/proc/\d+ must be visible in the box, but /proc is the box's own; move"):
+        ForkServer.start(fork_server.tier, preload=[], readable=[Path("/proc/self")])
+    for place in (root_directory.WORK, root_directory.ENGINE):
+        assert not Path(place).exists(), "a name that no host uses"

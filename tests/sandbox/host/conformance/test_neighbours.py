@@ -115,7 +115,7 @@ def pids_of(program: Program, inner: int) -> list[int]:
 
 
 @from_tier(Tier.T1)
-def test_memory_and_environment_of_another_box_cannot_be_read(victim: Program, attacker: Program) -> None:
+def test_neighbour_memory_is_unreadable(victim: Program, attacker: Program) -> None:
     inner, address, _, _ = victim.call("live")
     for pid in pids_of(victim, inner):
         if pid == inner and attacker.tier >= Tier.T2:
@@ -167,7 +167,7 @@ def test_no_box_keeps_others_from_being_made(fork_server: ForkServer, limits: Li
 
 
 @from_tier(Tier.T1)
-def test_shared_memory_of_another_box_is_not_even_listed(victim: Program, attacker: Program) -> None:
+def test_neighbour_shared_memory_is_unlisted(victim: Program, attacker: Program) -> None:
     victim.call("live")
     if attacker.tier >= Tier.T2:
         assert attacker.call("names") == []
@@ -185,7 +185,7 @@ def test_sockets_of_another_box_cannot_be_reached(victim: Program, attacker: Pro
 
 
 @from_tier(Tier.T1)
-def test_processes_of_another_box_cannot_be_signalled(victim: Program, attacker: Program) -> None:
+def test_neighbour_cannot_be_signalled(victim: Program, attacker: Program) -> None:
     inner, _, _, _ = victim.call("live")
     hit = attacker.call("strike", [*pids_of(victim, inner), *range(1, 400)])
     assert attacker.tier >= Tier.T2 or hit == []
@@ -193,7 +193,7 @@ def test_processes_of_another_box_cannot_be_signalled(victim: Program, attacker:
 
 
 @from_tier(Tier.T1)
-def test_no_box_can_take_the_users_of_all_others(fork_server: ForkServer, limits: Limits) -> None:
+def test_no_box_takes_all_users(fork_server: ForkServer, limits: Limits) -> None:
     """They were once reserved by abstract sockets, under names that a box in the same network namespace could take."""
     source = """
     import os, socket, time
@@ -225,7 +225,7 @@ def test_no_box_can_take_the_users_of_all_others(fork_server: ForkServer, limits
 
 
 @from_tier(Tier.T1)
-def test_no_two_boxes_run_as_the_same_user(fork_server: ForkServer, limits: Limits) -> None:
+def test_boxes_have_different_users(fork_server: ForkServer, limits: Limits) -> None:
     """In T2 all are called alike: there each is the only one in a user namespace."""
     with fork_server.spawn(limits) as first, fork_server.spawn(limits) as second:
         programs = [Program(box, fork_server.tier) for box in (first, second)]

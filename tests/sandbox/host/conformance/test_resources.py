@@ -67,7 +67,7 @@ def snapshot(disks: Path) -> dict[str, set[str]]:
     return {"mounts": mounts, "cgroups": cgroups, "folders": {folder for folder in folders if folder[-1].isdigit()}}
 
 
-def test_nothing_of_a_box_is_left_on_the_host(
+def test_nothing_is_left_on_host(
     fork_server: ForkServer, limits: Limits, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Not even while it lives does it show a mount; afterwards no cgroup, folder, process or queue is left."""
@@ -89,7 +89,7 @@ def test_nothing_of_a_box_is_left_on_the_host(
     assert not any(Path(folder).exists() for folder in cgroups)
 
 
-def test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works(program: Program, limits: Limits) -> None:
+def test_box_out_of_memory_leaves_nothing(program: Program, limits: Limits) -> None:
     program.load(
         """
         import mmap, os, time
@@ -110,7 +110,7 @@ def test_a_box_that_ran_out_of_memory_leaves_no_cgroup_and_the_next_one_works(pr
     assert not any(Path(folder).exists() for folder in cgroups)
 
 
-def test_the_peak_of_memory_is_told(program: Program, limits: Limits) -> None:
+def test_memory_peak_is_told(program: Program, limits: Limits) -> None:
     program.load("import os\ndef hold(mib): return len(bytearray(os.urandom(1 << 20)) * mib)")
     program.call("hold", limits.memory_mib // 2)
     if program.box.resources.cgroup:
@@ -125,14 +125,14 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(("answer", "what"), ANSWERS, ids=[what for _, what in ANSWERS])
-def test_an_answer_that_is_too_large_says_so_and_the_box_goes_on(program: Program, answer: str, what: str) -> None:
+def test_too_large_answer(program: Program, answer: str, what: str) -> None:
     program.load(f"import numpy\ndef answer(): return {answer}\ndef small(): return 1")
     how, said = program.attempt("answer")
     assert how == "raised" and "too large" in said
     assert program.call("small") == 1
 
 
-def test_what_lies_deeper_than_forty_levels_stays_in_the_box(program: Program) -> None:
+def test_deep_answer_stays_in_box(program: Program) -> None:
     program.load(
         """
         def nest(levels):

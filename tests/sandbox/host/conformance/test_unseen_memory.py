@@ -51,12 +51,6 @@ def test_what_sockets_hold_counts_as_memory(program: Program, limits: Limits) ->
     assert (how, what) == ("died", "memory limit") or what < limits.memory_mib << 20
 
 
-@from_tier(Tier.T1)
-def test_no_file_can_be_made_in_memory_alone(program: Program) -> None:
-    program.load("import os\ndef make(): return os.memfd_create('x')")
-    assert "Function not implemented" in program.refuses("make")
-
-
 UNNAMED = """
 import mmap, os, time
 held = []
@@ -78,7 +72,7 @@ def fill(place, count, mib, how):
 @from_tier(Tier.T1)
 @pytest.mark.parametrize("place", [".", "/tmp", "/dev/shm"])
 @pytest.mark.parametrize("how", ["open", "mapped"])
-def test_files_without_a_name_count(program: Program, limits: Limits, place: str, how: str) -> None:
+def test_nameless_files_count(program: Program, limits: Limits, place: str, how: str) -> None:
     """Each is below the limit of one file; python's mmap keeps a descriptor, so `mapped` holds both."""
     program.load(UNNAMED)
     with pytest.raises((Raised, BoxDied), match=r"No space left|Permission denied|disk limit|memory limit"):
