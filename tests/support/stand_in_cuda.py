@@ -6,7 +6,6 @@ import venv
 from pathlib import Path
 from typing import Final
 
-
 LEFT: Final = 4_081_516_234
 """What the earlier box leaves in the memory of a card that leaks."""
 _TORCH: Final = '''\
