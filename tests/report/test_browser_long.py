@@ -1,7 +1,5 @@
 """The pages in a real browser: nothing of a student's runs, nothing is fetched, everybody can read and reach it."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 from tests.report.test_similarity import PROGRAM, program
 from tests.support.hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, notebook
 from tests.support.report_class import assignment, entry, large_class, marked
+from tests.support.review_server import chromium
 from viva.model import ScoredAttempt, Status
 from viva.report.build import write_report
 from viva.report.feedback import feedback_page
@@ -24,18 +23,8 @@ SCHEMES = ["light", "dark"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start the distribution's Chromium; if it is missing, skip the tests, but fail in CI."""
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("VIVA_REQUIRED_TIERS"):
-            pytest.fail("chromium is not installed, and this machine must run the tests in a browser")
-        pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")

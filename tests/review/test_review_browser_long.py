@@ -92,7 +92,7 @@ def finish(page: Any) -> None:
     page.wait_for_url(lambda now: now != before)
 
 
-def test_a_whole_class_is_marked_by_keyboard(browser: Any, url: str, tmp_path: Path) -> None:
+def test_class_graded_by_keyboard(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 60)
     question = rubric().question(QUESTION)
     assert question is not None
@@ -134,7 +134,7 @@ def test_a_whole_class_is_marked_by_keyboard(browser: Any, url: str, tmp_path: P
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_two_markers_share_a_class(browser: Any, url: str, tmp_path: Path, database: str, request: Any) -> None:
+def test_two_markers(browser: Any, url: str, tmp_path: Path, database: str, request: Any) -> None:
     """Each with a server of her own on the same records; no one waits, nothing is marked twice, nothing is lost."""
     place = url if database == "sqlite" else request.getfixturevalue("postgres_url")
     kept(place, 24)
@@ -171,7 +171,7 @@ def test_two_markers_share_a_class(browser: Any, url: str, tmp_path: Path, datab
     assert set(marked.values()) == {1}
 
 
-def test_who_was_slower_is_told_and_chooses(browser: Any, url: str, tmp_path: Path) -> None:
+def test_conflict(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     (tmp_path / "b").mkdir()
     with (
@@ -195,9 +195,7 @@ def test_who_was_slower_is_told_and_chooses(browser: Any, url: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("reloaded", [False, True], ids=["the page stays", "the page is loaded again"])
-def test_a_restart_in_the_middle_of_a_sentence_loses_nothing(
-    browser: Any, url: str, tmp_path: Path, reloaded: bool
-) -> None:
+def test_restart_while_typing(browser: Any, url: str, tmp_path: Path, reloaded: bool) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(1)}")
@@ -222,7 +220,7 @@ def test_a_restart_in_the_middle_of_a_sentence_loses_nothing(
     assert len(row.items) == 1
 
 
-def test_enter_while_the_server_is_away_is_kept_and_goes_on(browser: Any, url: str, tmp_path: Path) -> None:
+def test_enter_without_server(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(1)}")
@@ -234,7 +232,7 @@ def test_enter_while_the_server_is_away_is_kept_and_goes_on(browser: Any, url: s
     assert latest(url)[hash_of(1)].judgement.done
 
 
-def test_similar_answers_get_one_decision_and_it_can_be_taken_back(browser: Any, url: str, tmp_path: Path) -> None:
+def test_group_and_undo(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 40)
     alike = [number for number in range(40) if number % 5 == 3 and number % 10 != 9]
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -260,7 +258,7 @@ def test_similar_answers_get_one_decision_and_it_can_be_taken_back(browser: Any,
         assert not [row for row in latest(url).values() if row.judgement.done]
 
 
-def test_a_second_marker_is_blind_and_agreement_is_told(browser: Any, url: str, tmp_path: Path) -> None:
+def test_second_round_and_agreement(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 6)
     (tmp_path / "b").mkdir()
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -301,7 +299,7 @@ def test_a_second_marker_is_blind_and_agreement_is_told(browser: Any, url: str, 
     assert len(latest(url, SECOND)) == 6
 
 
-def test_a_request_is_noted_and_decided(browser: Any, url: str, tmp_path: Path) -> None:
+def test_regrade_request(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 4)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(2)}")
@@ -335,7 +333,7 @@ def test_a_request_is_noted_and_decided(browser: Any, url: str, tmp_path: Path) 
     assert standing.judgement.earned == earned(rubric().question(QUESTION), [_first_item()])  # type: ignore[arg-type]
 
 
-def test_marking_works_without_scripts(browser: Any, url: str, tmp_path: Path) -> None:
+def test_without_scripts(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}", java_script_enabled=False)
@@ -347,7 +345,7 @@ def test_marking_works_without_scripts(browser: Any, url: str, tmp_path: Path) -
     assert latest(url)[hash_of(0)].judgement.done
 
 
-def test_nothing_chosen_is_asked_about(browser: Any, url: str, tmp_path: Path) -> None:
+def test_zero_points_need_a_second_enter(browser: Any, url: str, tmp_path: Path) -> None:
     """Enter by mistake gives no one nothing; who wrote nothing is not asked about."""
     kept(url, 10)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -363,7 +361,7 @@ def test_nothing_chosen_is_asked_about(browser: Any, url: str, tmp_path: Path) -
         page.wait_for_url(lambda now: hash_of(9) not in now)
 
 
-def test_keys_can_be_switched_off(browser: Any, url: str, tmp_path: Path) -> None:
+def test_keys_off(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 2)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}")

@@ -44,7 +44,7 @@ def masks(rng: np.random.Generator, batch: int, tokens: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("batch", "tokens"), [(1, 1), (1, 5), (3, 4), (4, 12)])
-def test_hidden_states_and_pooled(
+def test_encoder_equals_hugging_face(
     bert: "transformers.BertModel", weights: dict[str, np.ndarray], rng: np.random.Generator, batch: int, tokens: int
 ) -> None:
     ids, mask = rng.integers(V, size=(batch, tokens)), masks(rng, batch, tokens)

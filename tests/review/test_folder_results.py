@@ -1,4 +1,4 @@
-"""Folders of results that are not as `viva grade -o` left them: a sentence, an exit status, and no mark is lost."""
+"""Grades in the results of a folder: written, taken back, and kept in the records if a result cannot be written."""
 
 import csv
 import io
@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_of
+from tests.support.review_queues import refreshed_log, wait_for_writer
 from viva.cli.main import run
 from viva.cli.review import queue_for
 from viva.formats.results_json import load_results, to_json
-from viva.model.hand_grading import Judgement
+from viva.model.hand_grading import FIRST, Judgement
 from viva.pipeline.open_records import folder_records
+from viva.records.store import Reason
+from viva.review.decision_log import place_of
 from viva.review.leases import Marker
 from viva.review.queue import ReviewQueue
 
@@ -85,9 +88,7 @@ def kept(folder: Path, number: int) -> Judgement | None:
         return queue.decisions.standing((hash_of(number), QUESTION)).judgement
 
 
-def test_a_link_is_not_written_through_and_its_mark_is_kept(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_link_is_not_followed(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     elsewhere = tmp_path / "elsewhere.json"
     file_of(0).rename(elsewhere)
     file_of(0).symlink_to(elsewhere)
@@ -102,7 +103,7 @@ def test_a_link_is_not_written_through_and_its_mark_is_kept(
     assert stands(0) == "1", "the next run has written it"
 
 
-def test_what_was_taken_back_while_it_could_not_be_written_is_taken_out_later(folder: Path, tmp_path: Path) -> None:
+def test_undo_of_a_result_not_writable(folder: Path, tmp_path: Path) -> None:
     marked(folder, 0)
     elsewhere = tmp_path / "elsewhere.json"
     file_of(0).rename(elsewhere)
@@ -115,9 +116,39 @@ def test_what_was_taken_back_while_it_could_not_be_written_is_taken_out_later(fo
     assert file_of(0).read_bytes() == graded(0)
 
 
-def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_named(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_result_writable_again(folder: Path) -> None:
+    with queue_for(course(), folder, None, NAME) as queue:
+        queue.wait()
+        aside = file_of(1).rename(file_of(1).with_name("aside"))
+        mark(queue, 1)
+        answer = queue.answer((hash_of(1), QUESTION))
+        assert answer is not None
+        wait_for_writer(queue)
+        assert "cannot be read: No such file" in queue.writer.failures[attempt_of(1).name]
+        aside.rename(file_of(1))
+        judgement = queue.judge(answer, [], Fraction(2), "", done=True)
+        queue.mark(ADA, [(answer, judgement)], action="again", seen={})
+    assert queue.writer.failures == {} and stands(1) == "2"
+
+
+def test_killed_before_results_were_written(folder: Path) -> None:
+    """One grade was stored and another one taken back when the process ended; the next one writes both."""
+    marked(folder, 0)
+    with queue_for(course(), folder, None, NAME) as queue:
+        queue.wait()
+        answer = queue.answer((hash_of(1), QUESTION))
+        assert answer is not None
+        judgement = queue.judge(answer, [], Fraction(1), "", done=True)
+    with folder_records(folder) as records:
+        decisions = refreshed_log(records, NAME)
+        decisions.undo("Ada", FIRST)
+        decisions.append([(place_of(answer.key, FIRST), judgement)], Reason("Ada"))
+    assert [stands(number) for number in range(SIZE)] == ["1", "open", "open"]
+    assert kept(folder, 1) is not None
+    assert [stands(number) for number in range(SIZE)] == ["open", "1", "open"]
+
+
+def test_equal_submissions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("a_first", "z_last"):
         (folder / name).mkdir()
         (folder / name / "results.json").write_bytes(graded(0))
@@ -131,7 +162,7 @@ def test_equal_bytes_under_two_names_are_marked_in_both_and_one_that_fails_is_na
     assert said.count("\n") == 1 and "a_first" in said
 
 
-def test_a_result_of_other_bytes_is_not_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_result_of_another_submission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The folder was graded again while someone marked."""
     with queue_for(course(), folder, None, NAME) as queue:
         queue.wait()
@@ -143,7 +174,7 @@ def test_a_result_of_other_bytes_is_not_marked(folder: Path, capsys: pytest.Capt
     assert kept(folder, 0) is not None and stands(0) == "1"
 
 
-def test_a_disk_that_is_full_costs_no_mark(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_full_disk(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Results are larger than what may still be written, and the marks are not."""
     large = to_json(score_of(0, rubric(), lambda number, question: "Because. " * 9000))
     file_of(0).write_bytes(large)
@@ -161,7 +192,7 @@ def test_a_disk_that_is_full_costs_no_mark(folder: Path, capsys: pytest.CaptureF
     assert kept(folder, 0) is not None and stands(0) == "1"
 
 
-def test_of_many_that_cannot_be_written_ten_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_failures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     copies = [folder / f"copy{number}" / "results.json" for number in range(12)]
     for copy in copies:
         copy.parent.mkdir()
@@ -176,14 +207,14 @@ def test_of_many_that_cannot_be_written_ten_are_named(folder: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "\0" * 100, "nothing"])
-def test_what_is_no_result_is_one_sentence(folder: Path, review: Review, text: str) -> None:
+def test_unreadable_result(folder: Path, review: Review, text: str) -> None:
     file_of(1).write_text(text)
     status, said = review("--export", "marks.csv")
     assert status == 1 and said.count("\n") == 1 and "is not a results.json of viva" in said
     assert not Path("marks.csv").exists()
 
 
-def test_what_is_larger_than_any_result_is_one_sentence(folder: Path, review: Review) -> None:
+def test_huge_result(folder: Path, review: Review) -> None:
     os.truncate(file_of(1), 65 << 20)
     assert review("--export", "marks.csv") == (
         1,
@@ -191,7 +222,7 @@ def test_what_is_larger_than_any_result_is_one_sentence(folder: Path, review: Re
     )
 
 
-def test_a_pipe_is_no_result_and_nobody_waits_for_it(folder: Path, review: Review) -> None:
+def test_pipe_is_skipped(folder: Path, review: Review) -> None:
     file_of(1).unlink()
     os.mkfifo(file_of(1))
     assert review("--export", "marks.csv") == (0, "")
@@ -225,16 +256,14 @@ def a_link(place: Path) -> None:
         (os.mkfifo, "cannot be opened"),
     ],
 )  # fmt: skip
-def test_marks_that_cannot_be_read_are_one_sentence(
-    folder: Path, review: Review, make: Callable[[Path], None], sentence: str
-) -> None:
+def test_unreadable_records(folder: Path, review: Review, make: Callable[[Path], None], sentence: str) -> None:
     make(folder / "review.db")
     status, said = review("--export", "marks.csv")
     assert status == 1 and said.count("\n") == 1 and sentence in said
     assert file_of(0).read_bytes() == graded(0)
 
 
-def test_a_folder_without_results_stays_as_it_was(
+def test_folder_without_results(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -244,7 +273,7 @@ def test_a_folder_without_results_stays_as_it_was(
     assert not list((tmp_path / "other").iterdir())
 
 
-def test_two_queues_on_one_folder_agree(folder: Path) -> None:
+def test_two_queues(folder: Path) -> None:
     """What one says the other knows, and the results hold all of it."""
     with queue_for(course(), folder, None, NAME) as one, queue_for(course(), folder, None, NAME) as two:
         mark(one, 0)

@@ -1,16 +1,45 @@
-"""reference/attention/relative_bias.py against concatenation in torch; its counts against enumeration."""
+"""Positions in attention: dot products term by term, and relative biases against concatenation and enumeration."""
 
 import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
 
+from reference.attention.position_terms import cross_terms, dot_add, dot_concat
 from reference.attention.relative_bias import (
     attention_with_bias,
     position_bias,
     relative_bias_params,
     unnormalised_attention_with_bias,
 )
+
+
+def test_dot_products_term_by_term() -> None:
+    rng = np.random.default_rng(1)
+    for d in (1, 4, 9):
+        vectors = rng.standard_normal((4, d))
+        x1, p1, x2, p2 = ([float(entry) for entry in vector] for vector in vectors)
+        words = sum(a * b for a, b in zip(x1, x2, strict=True))
+        positions = sum(a * b for a, b in zip(p1, p2, strict=True))
+        crossed = sum(a * b for a, b in zip(x1 + p1, p2 + x2, strict=True))
+        np.testing.assert_allclose(dot_concat(x1, p1, x2, p2), words + positions)
+        np.testing.assert_allclose(cross_terms(x1, p1, x2, p2), crossed)
+        np.testing.assert_allclose(dot_add(x1, p1, x2, p2), words + positions + crossed)
+
+
+def test_concatenated_positions_of_another_size() -> None:
+    assert dot_concat([1, 2], [3], [4, 5], [6]) == 1 * 4 + 2 * 5 + 3 * 6
+
+
+def test_moments_of_cross_terms() -> None:
+    """For independent entries of variance 1: mean 0 and variance 2d, next to x1·x1 of about d."""
+    rng = np.random.default_rng(2)
+    for d in (8, 128):
+        draws = rng.standard_normal((4, 20_000, d))
+        terms = np.array([cross_terms(*vectors) for vectors in draws.transpose(1, 0, 2)])
+        assert abs(terms.mean()) < 5 * np.sqrt(2 * d / len(terms))
+        np.testing.assert_allclose(terms.var(), 2 * d, rtol=0.06)
+
 
 Array = NDArray[np.float64]
 
@@ -26,7 +55,7 @@ def torch_attention(Q: Array, K: Array, V: Array, mask: Array | None = None, sca
     return result
 
 
-def test_equals_torch_with_a_float_mask() -> None:
+def test_bias_equals_torch_float_mask() -> None:
     """torch adds a float mask to the scaled scores, which is what a bias is."""
     rng = np.random.default_rng(1)
     for _ in range(20):
@@ -38,7 +67,7 @@ def test_equals_torch_with_a_float_mask() -> None:
             np.testing.assert_allclose(attention_with_bias(Q, K, V, Pi, scale), expected, atol=1e-12)
 
 
-def test_a_bias_does_what_concatenated_positions_do() -> None:
+def test_bias_equals_concatenated_positions() -> None:
     """004-c(i): Π = Q_pos K_posᵀ, for any dimension of the position embeddings."""
     rng = np.random.default_rng(2)
     for d_pos in (1, 3, 8):
@@ -49,24 +78,9 @@ def test_a_bias_does_what_concatenated_positions_do() -> None:
         np.testing.assert_allclose(biased, concatenated, atol=1e-12)
 
 
-def test_gradients_of_bias_and_concatenation_agree() -> None:
-    """What Q, K and V learn is the same as well: autograd through both forms."""
-    rng = np.random.default_rng(3)
-    arrays = [*matrices(rng, 4, 4, 3, 2), rng.standard_normal((4, 2)), rng.standard_normal((4, 2))]
-    gradients = []
-    for concatenates in (True, False):
-        Q, K, V, Q_pos, K_pos = leaves = [torch.from_numpy(array.copy()).requires_grad_() for array in arrays]
-        queries, keys = (torch.cat([Q, Q_pos], 1), torch.cat([K, K_pos], 1)) if concatenates else (Q, K)
-        scores = queries @ keys.T + (0 if concatenates else Q_pos @ K_pos.T)
-        (scores.softmax(1) @ V).square().sum().backward()
-        gradients.append([leaf.grad for leaf in leaves])
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other)
-
-
 @pytest.mark.parametrize("T", range(1, 9))
 @pytest.mark.parametrize("m", [1, 3])
-def test_counts_equal_the_number_of_distinct_differences(T: int, m: int) -> None:
+def test_relative_bias_params(T: int, m: int) -> None:
     pairs = [(i, j) for i in range(T) for j in range(T)]
     assert relative_bias_params(T, m) == m * len({i - j for i, j in pairs}) == (2 * T - 1) * m
     assert relative_bias_params(T, m, causal=True) == m * len({i - j for i, j in pairs if j <= i}) == T * m
@@ -79,20 +93,10 @@ def test_counts_equal_the_number_of_distinct_differences(T: int, m: int) -> None
             assert relative_bias_params(T, m, clip=clip) == (2 * clip + 1) * m
 
 
-def test_a_published_model_learns_one_number_for_each_distance_and_head() -> None:
-    """T5, whose biases are the source's; Shaw et al. learn vectors. T5 puts far distances into common buckets."""
-    from transformers import T5Config
-    from transformers.models.t5.modeling_t5 import T5Attention
-
-    config = T5Config(d_model=8, d_kv=4, num_heads=2, relative_attention_num_buckets=32)
-    table = T5Attention(config, has_relative_attention_bias=True).relative_attention_bias.weight
-    assert table.shape == (32, 2)
-
-
 class TestErrata:
     """What the source prints for (c)."""
 
-    def test_the_printed_sum_is_not_normalised(self) -> None:
+    def test_printed_sum_is_not_normalised(self) -> None:
         """Each row of a_ij = Σ_j e^{π_ij} e^{q_i k_j} v_j lacks the denominator of softmax."""
         rng = np.random.default_rng(4)
         Q, K, V = matrices(rng, 4, 5, 3, 2)
@@ -103,17 +107,7 @@ class TestErrata:
         np.testing.assert_allclose(attention_with_bias(Q, K, np.ones((5, 1)), Pi), 1)
         assert (denominator > 1.5).all()
 
-    def test_the_bias_is_a_factor_of_the_weight_before_normalising(self) -> None:
-        """That e^π scales each weight is right: the weights are those without bias times e^π, normalised."""
-        rng = np.random.default_rng(5)
-        Q, K, _ = matrices(rng, 3, 4, 2, 1)
-        Pi = rng.standard_normal((3, 4))
-        plain = attention_with_bias(Q, K, np.eye(4), np.zeros((3, 4)))
-        scaled = plain * np.exp(Pi)
-        biased = attention_with_bias(Q, K, np.eye(4), Pi)
-        np.testing.assert_allclose(biased, scaled / scaled.sum(axis=1, keepdims=True), atol=1e-12)
-
-    def test_concatenating_changes_the_usual_scale(self) -> None:
+    def test_concatenating_changes_the_scale(self) -> None:
         """The width grows from d to d + d_pos, so 1/√d must be kept by hand for the identity to hold."""
         rng = np.random.default_rng(6)
         Q, K, V = matrices(rng, 4, 4, 3, 2)

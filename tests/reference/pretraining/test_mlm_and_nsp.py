@@ -1,4 +1,4 @@
-"""reference/pretraining/mlm.py against the paper's shares, chi-square, and Hugging Face's data collator."""
+"""Masked tokens and pairs of sentences, against the papers' shares, chi-square and Hugging Face's collator."""
 
 import math
 from collections import Counter
@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from reference.pretraining.mlm import IGNORED, corruption_shares, mlm_corrupt
+from reference.pretraining.nsp import make_nsp_pairs
 
 Ids = NDArray[np.int64]
 
@@ -23,7 +24,7 @@ def corrupted() -> tuple[Ids, Ids]:
     return mlm_corrupt(IDS, SPECIAL, MASK, V, 0.15, np.random.default_rng(31))
 
 
-def theirs() -> tuple[Ids, Ids]:
+def hugging_face() -> tuple[Ids, Ids]:
     """Hugging Face's DataCollatorForLanguageModeling, without a tokenizer."""
     from transformers import DataCollatorForLanguageModeling
 
@@ -48,7 +49,7 @@ def fates(inputs: Ids, labels: Ids) -> dict[str, float]:
     return {fate: count / (~SPECIAL).sum() for fate, count in counts.items()}
 
 
-def test_labels_hold_the_original_where_selected_and_inputs_change_nowhere_else(corrupted: tuple[Ids, Ids]) -> None:
+def test_mlm_labels(corrupted: tuple[Ids, Ids]) -> None:
     inputs, labels = corrupted
     selected = labels != IGNORED
     np.testing.assert_array_equal(labels[selected], IDS[selected])
@@ -56,11 +57,11 @@ def test_labels_hold_the_original_where_selected_and_inputs_change_nowhere_else(
     assert not (selected & SPECIAL).any()
 
 
-def test_shares_are_those_of_the_paper_and_of_hugging_face(corrupted: tuple[Ids, Ids]) -> None:
+def test_mlm_shares(corrupted: tuple[Ids, Ids]) -> None:
     """12 % [MASK], 1.5 % random, 1.5 % kept, within four standard errors; a random token is the original once in V."""
     mask, random, kept = corruption_shares()
     assert (mask, random, kept) == pytest.approx((0.12, 0.015, 0.015)) and mask + random + kept == pytest.approx(0.15)
-    for inputs, labels in (corrupted, theirs()):
+    for inputs, labels in (corrupted, hugging_face()):
         shares = fates(inputs, labels)
         for fate, expected in [
             ("mask", mask + random / V),
@@ -71,14 +72,14 @@ def test_shares_are_those_of_the_paper_and_of_hugging_face(corrupted: tuple[Ids,
             assert abs(shares[fate] - expected) < 4 * error, (fate, shares[fate])
 
 
-def test_positions_are_selected_one_by_one(corrupted: tuple[Ids, Ids]) -> None:
+def test_mlm_positions_are_independent(corrupted: tuple[Ids, Ids]) -> None:
     """Neighbours are selected together with probability p², as independent choices are."""
     selected = corrupted[1] != IGNORED
     both = (selected[1:] & selected[:-1] & ~SPECIAL[1:] & ~SPECIAL[:-1]).sum() / (~SPECIAL[1:] & ~SPECIAL[:-1]).sum()
     assert abs(both - 0.15**2) < 5 * math.sqrt(0.0225 / N)
 
 
-def test_random_tokens_are_uniform_over_the_vocabulary() -> None:
+def test_mlm_random_tokens_are_uniform() -> None:
     """A vocabulary of 20; 19 degrees of freedom, critical value 43.8 at 0.1 %."""
     ids = np.full(N, 7)
     inputs, labels = mlm_corrupt(ids, np.zeros(N, dtype=bool), 19, 20, 0.5, np.random.default_rng(33))
@@ -88,7 +89,7 @@ def test_random_tokens_are_uniform_over_the_vocabulary() -> None:
     assert ((others - expected) ** 2 / expected).sum() < 43.8
 
 
-def test_ids_stay_and_the_next_epoch_differs() -> None:
+def test_mlm_epochs_differ() -> None:
     ids, rng = IDS[:400].copy(), np.random.default_rng(34)
     first, second = (mlm_corrupt(ids, SPECIAL[:400], MASK, V, 0.15, rng) for _ in range(2))
     np.testing.assert_array_equal(ids, IDS[:400])
@@ -96,6 +97,41 @@ def test_ids_stay_and_the_next_epoch_differs() -> None:
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0])
-def test_degenerate_shares(p: float) -> None:
+def test_degenerate_mlm_shares(p: float) -> None:
     _, labels = mlm_corrupt([8, 9, 10], [True, False, False], MASK, V, p, 0)
     assert labels.tolist() == ([-100] * 3 if p == 0 else [-100, 9, 10])
+
+
+DOCUMENTS = [[(home, place) for place in range(size)] for home, size in enumerate([40, 1, 300, 2, 700])]
+
+
+def test_nsp_first_sentences() -> None:
+    pairs = make_nsp_pairs(DOCUMENTS, np.random.default_rng(35))
+    assert [first for first, _, _ in pairs] == [sentence for document in DOCUMENTS for sentence in document[:-1]]
+
+
+def test_nsp_second_sentences() -> None:
+    for (home, place), (other, other_place), is_next in make_nsp_pairs(DOCUMENTS, 36):
+        if is_next:
+            assert (other, other_place) == (home, place + 1)
+        else:
+            assert other != home
+
+
+def test_nsp_half_are_positive() -> None:
+    labels = [is_next for _, _, is_next in make_nsp_pairs(DOCUMENTS, 37)]
+    assert abs(sum(labels) - len(labels) / 2) < 4 * math.sqrt(len(labels) / 4)
+
+
+def test_nsp_negatives_are_uniform() -> None:
+    """4,000 pairs of one document, negatives from the ten sentences of two others: 9 degrees of freedom."""
+    documents = [[f"a{i}" for i in range(4001)], [f"b{i}" for i in range(3)], [f"c{i}" for i in range(7)]]
+    drawn = [b for a, b, is_next in make_nsp_pairs(documents, 38) if a[0] == "a" and not is_next]
+    counts = np.array([drawn.count(sentence) for document in documents[1:] for sentence in document])
+    assert ((counts - counts.mean()) ** 2 / counts.mean()).sum() < 27.88
+
+
+@pytest.mark.parametrize("documents", [[], [["a", "b"]], [["a", "b"], []]])
+def test_nsp_of_one_document(documents: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="second document"):
+        make_nsp_pairs(documents, 0)

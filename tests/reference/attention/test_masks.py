@@ -1,10 +1,17 @@
-"""reference/attention/unilm_masks.py against the source's tables, the definition cell by cell, and torch."""
+"""Causal and UniLM masks against torch, the definition cell by cell, and the source's tables."""
 
 import numpy as np
 import pytest
 import torch
 
 from reference.attention.unilm_masks import KINDS, Kind, unilm_mask
+from reference.transformer.causal_mask import causal_mask
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 64])
+def test_causal_mask_equals_torch(size: int) -> None:
+    expected = torch.nn.Transformer.generate_square_subsequent_mask(size)
+    np.testing.assert_array_equal(causal_mask(size), expected.numpy())
 
 
 def visible(kind: Kind, query: int, key: int, n_source: int) -> bool:
@@ -17,7 +24,7 @@ def visible(kind: Kind, query: int, key: int, n_source: int) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_cell_by_cell(kind: Kind) -> None:
+def test_unilm_mask_cell_by_cell(kind: Kind) -> None:
     for n_source in range(13):
         for n_target in range(13 - n_source):
             mask = unilm_mask(kind, n_source, n_target)
@@ -26,18 +33,18 @@ def test_cell_by_cell(kind: Kind) -> None:
             assert mask.tolist() == expected
 
 
-def test_unidirectional_is_the_mask_of_torch() -> None:
-    theirs = torch.nn.Transformer.generate_square_subsequent_mask(9)
-    np.testing.assert_array_equal(unilm_mask("unidirectional", 5, 4) == 1, torch.isinf(theirs).numpy())
+def test_unidirectional_mask_equals_torch() -> None:
+    expected = torch.nn.Transformer.generate_square_subsequent_mask(9)
+    np.testing.assert_array_equal(unilm_mask("unidirectional", 5, 4) == 1, torch.isinf(expected).numpy())
 
 
-def test_the_tables_of_the_source() -> None:
+def test_unilm_tables_of_the_source() -> None:
     """36, 0 and 26 masked cells for five source and four target tokens; rows as printed."""
     assert [int(unilm_mask(kind, 5, 4).sum()) for kind in KINDS] == [36, 0, 26]
     printed = ["000001111"] * 5 + ["000000111", "000000011", "000000001", "000000000"]
     assert ["".join(map(str, row)) for row in unilm_mask("sequence_to_sequence", 5, 4)] == printed
 
 
-def test_an_unknown_kind_is_refused() -> None:
+def test_unknown_unilm_mask() -> None:
     with pytest.raises(ValueError, match="prefix"):
-        unilm_mask("prefix", 1, 1)  # type: ignore[arg-type]
+        unilm_mask("prefix", 1, 1)  # type: ignore[arg-type]  # a kind that does not exist
