@@ -43,7 +43,7 @@ def test_value_is_fetched_once(make: Callable[[Any], Any]) -> None:
 
 
 def test_object_without_plain_form() -> None:
-    connection = BoxConnection(Ref(1, "Fraction", "1/2"))
+    connection: Any = BoxConnection(Ref(1, "Fraction", "1/2"))
     for expected in (0.5, "1/2", [1], {"a": 1}, {1}, None, True):
         with pytest.raises(Disagreement, match="an object of class `Fraction`"):
             agree(Handle(connection, Ref(1, "Fraction", "1/2"), "answer"), expected)
@@ -51,7 +51,7 @@ def test_object_without_plain_form() -> None:
 
 
 def test_handle_among_items() -> None:
-    connection = BoxConnection(0.5)
+    connection: Any = BoxConnection(0.5)
     for answer in ([Handle(connection, Ref(1, "Node", ""), "x")], {"a": Handle(connection, Ref(1, "Node", ""), "x")}):
         for expected in ([0.5], {"a": 0.5}, {0.5}, 0.5, [None], [[0.5]]):
             for up_to in ((), ("order", "polarity", "sign", "spaces")):
@@ -61,8 +61,9 @@ def test_handle_among_items() -> None:
 
 
 def test_dead_sandbox() -> None:
+    connection: Any = BoxConnection(BoxDied("exit status 1"))
     with pytest.raises(BoxDied):
-        agree(Remote(BoxConnection(BoxDied("exit status 1")), "student", "answer"), 7)
+        agree(Remote(connection, "student", "answer"), 7)
 
 
 def test_control_characters_in_a_class_name() -> None:

@@ -28,7 +28,7 @@ def sequence_to_sequence(source: int, target: int) -> Mask:
     return mask
 
 
-def additive(mask: Mask, value: float) -> Mask:
+def additive(mask: Mask, value: Any) -> Mask:
     return np.where(mask == 1, value, 0.0)
 
 

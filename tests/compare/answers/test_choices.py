@@ -206,6 +206,7 @@ def test_long_choice_is_cut() -> None:
 
 
 def test_words() -> None:
+    answer: Any
     for answer in ("S2S", "s2s", " S2S. ", "Answer: S2S", ["S2S"], {"S2S"}):
         agree_choice(answer, "S2S")
     for answer in ("the first student", "The  first student.", ["The first student"]):

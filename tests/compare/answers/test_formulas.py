@@ -14,7 +14,7 @@ from viva.grading import Disagreement, agree_formula
 VARIANCE = "h * (sigma**4 + 2 * mu**2 * sigma**2)"
 RANGES = {"h": (1.0, 64.0), "mu": (-2.0, 2.0), "sigma": (0.1, 3.0)}
 
-RIGHT = [
+RIGHT: list[tuple[str, Any, list[Any]]] = [
     ("2*d + 2", ["d"], [
         "2*d+2", "2d+2", "2 d + 2", "2(d+1)", "(d+1)*2", "2·d+2", "2×d + 2", "2∗d+2",
         "d+d+2", "2D+2", "f = 2d+2", "params(d) = 2*d + 2", "2d+2 = 2(d+1)", "$2d + 2$", "2 \\cdot d + 2", "\\(2d+2\\)",
@@ -129,7 +129,7 @@ def test_lower_terms_are_for_orders() -> None:
         agree_formula("M²k + Mk²", "M**2*k", LETTERS, lower=["M*k**2"])
 
 
-WRONG = [
+WRONG: list[tuple[str, Any, list[Any]]] = [
     ("n*(n+1)/2", ["n"], ["n*((n+1)//2)", "(n+1)//2*n", "n//2*(n+1)", "n*n//2"]),
     ("sqrt(d)", ["d"], [r"\sqrt[3]{d}", "pow(0.5, d)", r"2\sqrt{d}"]),
     ("log2(n)", ["n"], ["log(2, n)", "log(n)"]),

@@ -16,7 +16,7 @@ from viva.grading import Disagreement, agree_number
 
 BLEU = (7 / 15) ** 0.25
 
-RIGHT = {
+RIGHT: dict[Any, list[Any]] = {
     1_008_100: [
         1_008_100, 1008100.0, "1008100", "1,008,100", "1 008 100", "1\u202f008\u202f100", "1\u00a0008\u00a0100",
         "1'008'100", "1’008’100", "1_008_100", "1.008.100", "1008100.00", "1,008,100.0", "1.0081e6", "1.0081E+06",
@@ -154,7 +154,7 @@ def test_tolerances() -> None:
     agree_number(104, 100, rtol=0.05)
     agree_number("0.8270", BLEU, atol=5e-4)
     agree_number(0.0015, 0.001, atol=0.0005)  # exactly on the edge
-    tolerances: list[dict[str, float]] = [{"atol": 1e-5}, {"rtol": 1e-5}, {"atol": 0, "rtol": 0}]
+    tolerances: list[dict[str, Any]] = [{"atol": 1e-5}, {"rtol": 1e-5}, {"atol": 0, "rtol": 0}]
     for tolerance in tolerances:
         with pytest.raises(Disagreement):
             agree_number("0.8266", BLEU, **tolerance)

@@ -2,7 +2,7 @@
 """Tables of 0 and 1 in every form that students submit; each cell counts."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -39,7 +39,7 @@ def markdown(mask: Array, tokens: Sequence[str] = TOKENS, corner: str = "") -> s
     return "\n".join(lines + [f"| {t} | {' | '.join(map(str, row))} |" for t, row in zip(tokens, mask, strict=True)])
 
 
-def lines(mask: Array, separator: str = " ") -> str:
+def lines(mask: Iterable[Any], separator: str = " ") -> str:
     return "\n".join(separator.join(map(str, row)) for row in mask)
 
 
@@ -109,7 +109,7 @@ OWN_MARKS = [(".", "M"), ("_", "M"), ("-", "x"), ("F", "T"), ("□", "■"), (".
 
 @pytest.mark.parametrize("mask", [CAUSAL, sequence_to_sequence()], ids=["causal", "sequence to sequence"])
 def test_marks_of_their_own(mask: Array) -> None:
-    forms = {f"{pair}": marked(mask, *pair) for pair in OWN_MARKS}
+    forms: dict[str, Any] = {f"{pair}": marked(mask, *pair) for pair in OWN_MARKS}
     forms |= {f"{pair} together": marked(mask, *pair, separator="") for pair in OWN_MARKS[:6]}
     forms |= {f"{pair} labelled": labelled(mask).replace("0", pair[0]).replace("1", pair[1]) for pair in OWN_MARKS[:6]}
     forms |= {

@@ -435,25 +435,25 @@ def suite(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.long
-def test_totals_are_those_of_the_original_runner(suite: tuple[Suite, Examined], tmp_path: Path) -> None:
+def test_totals(suite: tuple[Suite, Examined], tmp_path: Path) -> None:
     """Test by test where it has an entry, and in sum."""
     given, examined = suite
     for name, submission in given.submissions.items():
-        theirs, ours = original(tmp_path / "original", given.tests, submission), examined.score(submission)
-        earned = {e.name: e.earned for e in ours.entries}
-        if theirs.results is None:
-            assert not ours.earned, name
+        original_result, score = original(tmp_path / "original", given.tests, submission), examined.score(submission)
+        earned = {e.name: e.earned for e in score.entries}
+        if original_result.results is None:
+            assert not score.earned, name
             continue
-        for test, told in theirs.tests.items():
+        for test, original_test in original_result.tests.items():
             if test in earned:
-                assert float(earned[test]) == pytest.approx(told.get("score", 0)), (name, test)
+                assert float(earned[test]) == pytest.approx(original_test.get("score", 0)), (name, test)
             else:  # a file that cannot be imported stands for all its tests
-                assert "_FailedTest" in test and not told.get("score"), (name, test)
-        won = [e for e in ours.entries if e.test_id.rpartition("::")[2] in given.vanished and e.earned]
-        assert float(ours.earned - sum(e.earned for e in won)) == pytest.approx(theirs.score), name
+                assert "_FailedTest" in test and not original_test.get("score"), (name, test)
+        won = [e for e in score.entries if e.test_id.rpartition("::")[2] in given.vanished and e.earned]
+        assert float(score.earned - sum(e.earned for e in won)) == pytest.approx(original_result.score), name
 
 
-def test_what_the_author_wants_is_full_marks(suite: tuple[Suite, Examined]) -> None:
+def test_right_submission(suite: tuple[Suite, Examined]) -> None:
     """In four of the suites the first submission is right; the suite of decorators gives parts on purpose."""
     given, examined = suite
     name, submission = next(iter(given.submissions.items()))

@@ -66,7 +66,7 @@ def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
     runs.course.process.close()
 
 
-def test_a_copy_counts_where_the_original_is_untouched(nbgrader: Runs) -> None:
+def test_copy_of_an_untouched_notebook(nbgrader: Runs) -> None:
     untouched = (nbgrader.course.assignment.starter / FILES[0]).read_text()
     won, _ = nbgrader.graded({FILES[0]: untouched, "a-Copy1.ipynb": answers()})
     assert (won["both"], won["alone"]) == (1, 1)
@@ -110,15 +110,13 @@ WAITS_FOR_ALL: Final = (
         ),
     ],
 )
-def test_a_notebook_runs_again_only_where_it_must(
-    nbgrader: Runs, f: str, g: str, later: str, points: tuple[int, int], runs: int
-) -> None:
+def test_number_of_runs(nbgrader: Runs, f: str, g: str, later: str, points: tuple[int, int], runs: int) -> None:
     won, begun = nbgrader.graded({FILES[0]: answers(f, g, later)})
     assert (won["both"], won["alone"]) == points
     assert begun == runs
 
 
-def test_nothing_of_a_hidden_test_is_in_the_process_while_the_notebook_runs(nbgrader: Runs) -> None:
+def test_hidden_test_is_not_in_the_process(nbgrader: Runs) -> None:
     """The last cell looks at all that its process holds; it finds the visible part, and fails."""
     look = "import gc\nkinds = dict, list, tuple\n"
     look += "assert not [x for x in gc.get_objects() if type(x) in kinds and text[::-1] in repr(x)]"
@@ -131,7 +129,7 @@ def test_nothing_of_a_hidden_test_is_in_the_process_while_the_notebook_runs(nbgr
     assert notes("f(3)", "9") == ()
 
 
-def test_each_notebook_of_several_runs_once(tmp_path: Path) -> None:
+def test_several_notebooks(tmp_path: Path) -> None:
     put(tmp_path / "nbgrader_config.py", "c = get_config()\nc.CourseDirectory.course_id = 'small'\n")
     for file in FILES:
         put(tmp_path / "source" / "ps1" / file, notebook(master()))
@@ -167,7 +165,7 @@ test = {'name': 'q1', 'points': 2, 'suites': [{'cases': [
         ),
     ],
 )
-def test_a_test_of_otter_s_sees_what_it_was_asked_about(otter: Runs, cells: list[str], points: int, runs: int) -> None:
+def test_otter_snapshots(otter: Runs, cells: list[str], points: int, runs: int) -> None:
     start = "import otter\ngrader = otter.Notebook()"
     text = notebook([otter_cell(f"c{at}", source) for at, source in enumerate([start, *cells])])
     assert otter.graded({"hw.ipynb": text}) == ({"q1": points}, runs)
@@ -189,7 +187,7 @@ LATER: Final = [
 ]
 
 
-def test_a_test_may_use_what_a_hidden_region_above_it_defines(tmp_path: Path) -> None:
+def test_hidden_names_of_earlier_cells(tmp_path: Path) -> None:
     put(tmp_path / "source" / "ps1" / FILES[0], notebook(LATER))
     runs = Runs(tmp_path / "course", import_nbgrader(tmp_path / "source" / "ps1"))
     try:

@@ -46,20 +46,20 @@ SHOWN = {"output_type": "display_data", "data": {"text/plain": "0"}}
         ([STDOUT, ERROR, value("4")], 0),
     ],
 )
-def test_the_first_telling_output_decides(outputs: list[dict[str, Any]], share: Fraction) -> None:
+def test_cell_outcome(outputs: list[dict[str, Any]], share: Fraction) -> None:
     outcome = of_cell({"status": "ok", "outputs": outputs}, Fraction(4))
     earned = outcome.share if outcome.share is not None else int(outcome.status is Status.PASSED)
     assert earned == share
 
 
 @pytest.mark.parametrize("text", ["True", "'all right'", "-1", "nan", "9", "np.float64(9.0)", "array([1.])"])
-def test_a_value_that_earns_all_without_saying_so(text: str) -> None:
+def test_value_that_is_no_number(text: str) -> None:
     outcome = of_cell({"status": "ok", "outputs": [value(text)]}, Fraction(4))
     assert outcome.status is Status.PASSED and f"The cell's value {text} is not a number" in outcome.staff_message
 
 
 @pytest.mark.parametrize(("frames", "whose"), [(1, "The test needs"), (2, "Your code needs")])
-def test_a_library_that_only_the_test_imports_is_not_the_students(frames: int, whose: str) -> None:
+def test_missing_library_of_the_test(frames: int, whose: str) -> None:
     where = [["cell 3", 1, "", "import nose"]] * frames
     raised = {"type": "ModuleNotFoundError", "message": "No module named 'nose'", "missing_module": "nose"}
     outcome = of_cell({"status": "error", "outputs": [ERROR], "raised": {**raised, "frames": where}}, Fraction(4))
@@ -84,13 +84,13 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING)
-def test_whatever_a_box_claims_is_an_outcome(claim: Any) -> None:
+def test_any_claim(claim: Any) -> None:
     for outcome in (of_cell(claim, Fraction(3)), of_case(claim, success="", failure="")):
         assert outcome.share is None or 0 <= outcome.share <= 1
         assert isinstance(outcome.message, str)
 
 
 @pytest.mark.parametrize("claim", [None, 1, "passed", [], {"passed": 1}, {"passed": "True"}, {"status": "raised"}])
-def test_nothing_but_a_plain_pass_is_a_pass(claim: Any) -> None:
+def test_odd_claims_do_not_pass(claim: Any) -> None:
     assert of_case(claim, success="", failure="").status is not Status.PASSED
     assert of_cell(claim, Fraction(1)).status is not Status.PASSED

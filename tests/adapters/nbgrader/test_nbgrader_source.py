@@ -23,7 +23,7 @@ def read(folder: Path, cells: list[dict[str, Any]]) -> SourceNotebook:
     return read_source(folder)[0]
 
 
-def test_kinds_and_points_of_cells(tmp_path: Path) -> None:
+def test_cells(tmp_path: Path) -> None:
     cells = read(tmp_path, source()).cells
     assert [c.grade_id for c in cells.values() if c.is_test] == [
         "test_total",
@@ -65,22 +65,20 @@ def essay(grade_id: str, points: float = 2) -> dict[str, Any]:
         ([essay("1/a"), essay("1 a")], "differs from another one in signs only"),
     ],
 )
-def test_what_cannot_be_taken_over_is_refused_in_a_sentence(
-    tmp_path: Path, cells: list[dict[str, Any]], words: str
-) -> None:
+def test_invalid_cells(tmp_path: Path, cells: list[dict[str, Any]], words: str) -> None:
     with pytest.raises(CourseError) as raised:
         read(tmp_path, cells)
     assert words in str(raised.value) and str(raised.value).startswith(str(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[", '{"cells": 3}', '{"cells": [{"metadata": {"nbgrader": []}}]}'])
-def test_no_notebook_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+def test_invalid_notebook(tmp_path: Path, text: str) -> None:
     (tmp_path / "a.ipynb").write_text(text)
     with pytest.raises(CourseError):
         read_source(tmp_path)
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text(notebook(source()))
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "a.ipynb").symlink_to(tmp_path / "elsewhere")
@@ -88,7 +86,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
         read_source(tmp_path / "source")
 
 
-def test_regions_are_replaced_with_their_indentation() -> None:
+def test_replace_regions() -> None:
     text = "def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n# behind"
     assert replace_regions(text, "SOLUTION", "a\nb") == "def f():\n    a\n    b\n# behind"
     assert replace_regions(text, "SOLUTION") == "def f():\n# behind"
@@ -98,9 +96,9 @@ def test_regions_are_replaced_with_their_indentation() -> None:
         replace_regions("BEGIN SOLUTION", "SOLUTION")
 
 
-def test_altered_cells_are_put_back_at_their_places(tmp_path: Path) -> None:
+def test_compose(tmp_path: Path) -> None:
     author = read(tmp_path, source())
-    theirs = read_notebook(
+    submitted = read_notebook(
         notebook(
             [
                 cell("code", "first = 1"),
@@ -112,38 +110,34 @@ def test_altered_cells_are_put_back_at_their_places(tmp_path: Path) -> None:
             ]
         ).encode()
     )
-    steps = compose(theirs, author, hidden=True)
+    steps = compose(submitted, author, hidden=True)
     assert [step.key for step in steps] == ["", "test_total", "test_halves", "", "test_quiet", ""]
     assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
     assert "BEGIN HIDDEN TESTS" in steps[1].source and steps[5].source == "mine"
-    assert "HIDDEN" not in compose(theirs, author, hidden=False)[1].source
+    assert "HIDDEN" not in compose(submitted, author, hidden=False)[1].source
 
 
 @pytest.mark.parametrize("metadata", [{"nbgrader": 3}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": None}, 7, None])
-def test_metadata_of_any_form_are_an_ordinary_cell(tmp_path: Path, metadata: Any) -> None:
+def test_any_metadata(tmp_path: Path, metadata: Any) -> None:
     author = read(tmp_path, source())
-    theirs = read_notebook(notebook([{**cell("code", "1"), "metadata": metadata}]).encode())
-    assert [step.key for step in compose(theirs, author, hidden=True)] == [""]
+    submitted = read_notebook(notebook([{**cell("code", "1"), "metadata": metadata}]).encode())
+    assert [step.key for step in compose(submitted, author, hidden=True)] == [""]
 
 
-def test_points_are_what_is_written(tmp_path: Path) -> None:
-    assert read(tmp_path, [graded_cell(points=0.1)]).cells["t"].points == Fraction(1, 10)
-
-
-def test_a_cell_that_nbgrader_takes_no_notice_of_needs_no_id(tmp_path: Path) -> None:
+def test_cell_without_an_id(tmp_path: Path) -> None:
     plain = {**cell("code", "1"), "metadata": {"nbgrader": {"grade": False, "solution": False, "locked": False}}}
     assert list(read(tmp_path, [plain, graded_cell()]).cells) == ["t"]
 
 
 @pytest.mark.parametrize("version", [None, 0, 1, 2])
-def test_metadata_of_an_old_nbgrader(tmp_path: Path, version: int | None) -> None:
+def test_old_metadata(tmp_path: Path, version: int | None) -> None:
     old = graded_cell(points="1.5", schema_version=version)
     if version is None:
         del old["metadata"]["nbgrader"]["schema_version"]
     assert read(tmp_path, [old]).cells["t"].points == Fraction(3, 2)
 
 
-def test_an_id_that_is_no_file_name_is_a_question_all_the_same(tmp_path: Path) -> None:
+def test_id_that_is_no_file_name(tmp_path: Path) -> None:
     put(tmp_path / "hw/a.ipynb", notebook([essay("part 1/why?"), essay("free", points=0), graded_cell()]))
     course = ImportedCourse(tmp_path / "course", import_nbgrader(tmp_path / "hw"))
     assert [question.number for question in course.assignment.rubric().questions] == ["part_1_why_", "free"]

@@ -1,5 +1,6 @@
 """AUTOTEST lines of nbgrader become the tests that the author's templates describe."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,8 @@ from viva.model.errors import UsageError
 def imported(folder: Path, tests: str, answer: str = "def f(x):\n    return x + 5") -> str:
     """The text of the test cell after the import."""
     put(folder / "source" / "ps1" / "ps1.ipynb", notebook([solution("f", answer), graded_cell(tests)]))
-    (found,) = import_nbgrader(folder)
-    import json
-
-    cells = json.loads(found.graders["source/ps1.ipynb"])["cells"]
+    (assignment,) = import_nbgrader(folder)
+    cells = json.loads(assignment.graders["source/ps1.ipynb"])["cells"]
     return str(cells[1]["source"])
 
 
@@ -38,7 +37,7 @@ def imported(folder: Path, tests: str, answer: str = "def f(x):\n    return x + 
         ),
     ],
 )
-def test_lines_become_the_tests_of_their_type(tmp_path: Path, tests: str, expected: list[str]) -> None:
+def test_autotests(tmp_path: Path, tests: str, expected: list[str]) -> None:
     put(tmp_path / "autotests.yml", TEMPLATES)
     lines = imported(tmp_path, tests).splitlines()
     assert [line for line in lines if line.startswith("assert str")] == expected
@@ -49,7 +48,7 @@ def test_lines_become_the_tests_of_their_type(tmp_path: Path, tests: str, expect
     assert "AUTOTEST" not in "".join(lines)
 
 
-def test_hashed_tests_hold_for_the_solution_and_do_not_show_it(tmp_path: Path) -> None:
+def test_hashed_autotests(tmp_path: Path) -> None:
     put(tmp_path / "source" / "ps1" / "autotests.yml", TEMPLATES)
     text = imported(tmp_path, "### HASHED AUTOTEST f(3); f(3)")
     namespace: dict[str, object] = {"f": lambda x: x + 5}
@@ -61,13 +60,13 @@ def test_hashed_tests_hold_for_the_solution_and_do_not_show_it(tmp_path: Path) -
     assert imported(tmp_path, "### HASHED AUTOTEST f(3); f(3)") == text
 
 
-def test_a_hidden_region_stays_hidden(tmp_path: Path) -> None:
+def test_hidden_autotests(tmp_path: Path) -> None:
     put(tmp_path / "autotests.yml", TEMPLATES)
     text = imported(tmp_path, "### BEGIN HIDDEN TESTS\n### AUTOTEST f(3)\n### END HIDDEN TESTS")
     assert text.index("BEGIN HIDDEN") < text.index("assert str(f(3)") < text.index("END HIDDEN")
 
 
-def test_the_solution_finds_the_files_of_its_assignment(tmp_path: Path) -> None:
+def test_autotests_with_files(tmp_path: Path) -> None:
     put(tmp_path / "autotests.yml", TEMPLATES)
     put(tmp_path / "source" / "ps1" / "data" / "n.txt", "40")
     put(tmp_path / "source" / "ps1" / "own.py", "TWO = 2")
@@ -87,9 +86,7 @@ def test_the_solution_finds_the_files_of_its_assignment(tmp_path: Path) -> None:
         (TEMPLATES, "### AUTOTEST f", "import os\nos._exit(3)", "ended its process"),
     ],
 )
-def test_what_does_not_work_is_said_in_a_sentence(
-    tmp_path: Path, templates: str | None, tests: str, answer: str, words: str
-) -> None:
+def test_invalid_autotests(tmp_path: Path, templates: str | None, tests: str, answer: str, words: str) -> None:
     if templates is not None:
         put(tmp_path / "autotests.yml", templates)
     with pytest.raises(UsageError, match=words):

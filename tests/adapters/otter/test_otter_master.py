@@ -9,7 +9,7 @@ import pytest
 
 from bench import environment
 from tests.support.imported_course import ImportedCourse, points_by_question
-from tests.support.otter_class import graded_by_otter
+from tests.support.otter_class import autograder, graded_by_otter
 from tests.support.otter_master_notebook import (
     CONFIG,
     Cell,
@@ -46,7 +46,7 @@ def read(cells: list[Cell]) -> Master:
     return read_master(master(cells), "hw.ipynb")
 
 
-def test_what_students_are_given_holds_no_solution() -> None:
+def test_student_notebook() -> None:
     given, solution = sources(read(ok_cells()).student), sources(read(ok_cells()).solution)
     assert given == [
         "import otter\ngrader = otter.Notebook()",
@@ -64,7 +64,7 @@ def test_what_students_are_given_holds_no_solution() -> None:
     assert not any("Because" in text for text in given)
 
 
-def test_the_settings_are_those_of_the_autograder() -> None:
+def test_settings() -> None:
     found = read(ok_cells())
     assert found.config == {"show_hidden": True, "points_possible": 20, "seed": 7, "seed_variable": "rng_seed"}
     assert found.files == ["words.txt"]
@@ -72,7 +72,7 @@ def test_the_settings_are_those_of_the_autograder() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_author_s_solution_earns_everything(tmp_path: Path, form: str) -> None:
+def test_solution_and_starter(tmp_path: Path, form: str) -> None:
     (tmp_path / "hw.ipynb").write_bytes(master(FORMS[form]()))
     (tmp_path / "words.txt").write_text("a b")
     course = ImportedCourse(tmp_path / "course", import_otter(tmp_path))
@@ -88,7 +88,7 @@ def test_the_author_s_solution_earns_everything(tmp_path: Path, form: str) -> No
 @pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="otter-grader is not installed in .venv/others")
 @pytest.mark.parametrize("form", FORMS)
-def test_tests_and_totals_are_those_of_otter_assign(tmp_path: Path, form: str) -> None:
+def test_equals_otter_assign(tmp_path: Path, form: str) -> None:
     """What otter makes of the notebook says the same, and grades a right and a wrong submission alike."""
     (tmp_path / "hw.ipynb").write_bytes(master(FORMS[form]()))
     (tmp_path / "words.txt").write_text("a b")
@@ -139,18 +139,13 @@ def test_tests_and_totals_are_those_of_otter_assign(tmp_path: Path, form: str) -
         ([raw("# ASSIGNMENT CONFIG\nconfig_file: more.yml")], "'more.yml', which is not next to the notebook"),
     ],
 )
-def test_what_cannot_be_taken_over_is_refused_in_a_sentence(cells: list[Cell], words: str) -> None:
+def test_invalid_master(cells: list[Cell], words: str) -> None:
     with pytest.raises(UsageError) as raised:
         read(cells)
     assert words in str(raised.value) and str(raised.value).startswith("hw.ipynb")
 
 
-def test_other_keys_of_a_test_config_mean_nothing() -> None:
-    config = '""" # BEGIN TEST CONFIG\nname: first\npoints: 2\n""" # END TEST CONFIG\n1'
-    assert b"'points': 2" in read(question("q", "", block("TESTS", code(config, "1")))).tests["q.py"]
-
-
-def test_a_notebook_by_its_path_brings_what_it_names(tmp_path: Path) -> None:
+def test_named_files(tmp_path: Path) -> None:
     settings = "# ASSIGNMENT CONFIG\nconfig_file: conf/more.yml\nfiles: [data, words.txt, 'more/*.csv', gone.txt]\n"
     cells = [raw(settings), *question("q", "", block("TESTS", code("1", "1")))]
     (tmp_path / "hw.ipynb").write_bytes(master(cells))
@@ -180,7 +175,7 @@ FIRST_FORMAT = [
 ]
 
 
-def test_a_notebook_in_otter_s_first_format(tmp_path: Path) -> None:
+def test_first_format(tmp_path: Path) -> None:
     (tmp_path / "hw.ipynb").write_bytes(master(FIRST_FORMAT))
     (tmp_path / "words.txt").write_text("a b")
     found = read(FIRST_FORMAT)
@@ -206,7 +201,7 @@ def test_a_notebook_in_otter_s_first_format(tmp_path: Path) -> None:
         assert course.score({"hw.ipynb": found.solution.decode()}).earned == 2
 
 
-def test_yaml_that_would_make_objects_is_refused() -> None:
+def test_unsafe_yaml() -> None:
     with pytest.raises(UsageError, match="not valid YAML"):
         read([raw("# BEGIN QUESTION\nname: !!python/object/apply:os.system ['true']")])
 
@@ -223,13 +218,11 @@ def test_yaml_that_would_make_objects_is_refused() -> None:
         ({"points_possible": "100"}, "expected a number of points"),
     ],
 )
-def test_settings_that_cannot_be_taken_over_are_refused(tmp_path: Path, config: dict[str, object], words: str) -> None:
-    from tests.support.otter_class import autograder
-
+def test_invalid_settings(tmp_path: Path, config: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         ImportedCourse(tmp_path / "course", import_otter(autograder(tmp_path, config=config)))
 
 
-def test_a_folder_without_either_is_refused(tmp_path: Path) -> None:
+def test_empty_folder(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds neither tests"):
         import_otter(tmp_path)

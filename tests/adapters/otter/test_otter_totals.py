@@ -35,7 +35,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedCourse]:
 
 
 @pytest.mark.parametrize("name", CLASS)
-def test_points_are_those_that_otter_gave(old: ImportedCourse, name: str) -> None:
+def test_points(old: ImportedCourse, name: str) -> None:
     won = points_by_question(old.score({FILE: submission(name)}))
     assert [won[question] for question in POINTS] == list(RECORDED[name])
 
@@ -43,14 +43,14 @@ def test_points_are_those_that_otter_gave(old: ImportedCourse, name: str) -> Non
 @pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="otter-grader is not installed in .venv/others")
 @pytest.mark.parametrize("name", CLASS)
-def test_the_record_is_what_otter_gives_today(tmp_path: Path, name: str) -> None:
+def test_recorded_points(tmp_path: Path, name: str) -> None:
     theirs = graded_by_otter(tmp_path / "one", autograder(tmp_path), submission(name))
     assert tuple(theirs[question] for question in POINTS) == RECORDED[name]
 
 
 @pytest.mark.nightly
 @pytest.mark.skipif(bool(environment.missing()), reason="otter-grader is not installed in .venv/others")
-def test_a_module_and_a_seed_variable_give_what_otter_gives(tmp_path: Path) -> None:
+def test_module_and_seed_variable(tmp_path: Path) -> None:
     tests = {
         "q": "OK_FORMAT = True\ntest = {'name': 'q', 'points': 2, 'suites': [{'cases': [{'code': '>>> seen\\n9'}]}]}"
     }
@@ -64,13 +64,13 @@ def test_a_module_and_a_seed_variable_give_what_otter_gives(tmp_path: Path) -> N
             assert points_by_question(course.score({FILE: notebook(handed_in(x=text))})) == theirs
 
 
-def test_everything_is_worth_what_it_was(old: ImportedCourse) -> None:
+def test_total_points(old: ImportedCourse) -> None:
     score = old.score({FILE: submission("right")})
     assert float(score.points) == sum(POINTS.values())
     assert (old.course.root / "graders").joinpath(old.assignment.name, "words.txt").read_text() == "a b\n"
 
 
-def test_hidden_cases_are_entries_of_their_own(old: ImportedCourse) -> None:
+def test_hidden_cases(old: ImportedCourse) -> None:
     score = old.score({FILE: submission("partly")})
     shown = {e.test_id: (str(e.status), float(e.earned), e.visibility) for e in score.entries if e.number == "q1"}
     assert shown == {
@@ -80,7 +80,7 @@ def test_hidden_cases_are_entries_of_their_own(old: ImportedCourse) -> None:
     }
 
 
-def test_all_or_nothing_is_one_entry_behind_its_cases(old: ImportedCourse) -> None:
+def test_all_or_nothing(old: ImportedCourse) -> None:
     score = old.score({FILE: submission("half_shout")})
     assert [(e.test_id, str(e.status), float(e.points)) for e in score.entries if e.number == "q3"] == [
         ("tests/q3.py::1", "passed", 0),
@@ -89,7 +89,7 @@ def test_all_or_nothing_is_one_entry_behind_its_cases(old: ImportedCourse) -> No
     ]
 
 
-def test_the_author_s_words_are_shown(old: ImportedCourse) -> None:
+def test_author_messages(old: ImportedCourse) -> None:
     right, wrong = old.score({FILE: submission("right")}), old.score({FILE: submission("missing_names")})
     assert entry(right, "tests/q1.py::1").message == "squared!"
     assert "how many words?" in entry(wrong, "tests/q2.py::1").message
@@ -97,7 +97,7 @@ def test_the_author_s_words_are_shown(old: ImportedCourse) -> None:
     assert "look at the power" in raising and "ValueError: 2" in raising
 
 
-def test_no_text_of_a_hidden_case_reaches_a_student(old: ImportedCourse) -> None:
+def test_hidden_case_does_not_leak(old: ImportedCourse) -> None:
     spy = (
         "import gc\nfound = [x for x in gc.get_objects() if type(x) is dict and 'squ' + 'are(1.5)' in str(x)[:9999]]\n"
         "def square(x):\n    raise ValueError(str(found) + str(x))"
@@ -107,14 +107,14 @@ def test_no_text_of_a_hidden_case_reaches_a_student(old: ImportedCourse) -> None
     assert not [text for text in read if "square(1.5)" in text or "ValueError: []1.5" in text]
 
 
-def test_a_token_is_never_copied(old: ImportedCourse) -> None:
+def test_token_is_never_copied(old: ImportedCourse) -> None:
     files = [p for p in old.course.root.rglob("*") if p.is_file()]
     assert not [p for p in files if b"not to be copied" in p.read_bytes()]
     config = json.loads((old.assignment.graders / "otter_config.json").read_text("utf-8"))
     assert config == {"seed": 7}
 
 
-def test_points_possible_scale_every_question(tmp_path: Path) -> None:
+def test_points_possible(tmp_path: Path) -> None:
     course = ImportedCourse(tmp_path / "course", import_otter(autograder(tmp_path, config={"points_possible": 100})))
     with course.process:
         score = course.score({FILE: submission("right")})
@@ -125,13 +125,13 @@ def test_points_possible_scale_every_question(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["import os\nos._exit(0)", "raise SystemExit", "del grader"])
-def test_a_cell_that_ends_its_process_costs_itself(old: ImportedCourse, ending: str) -> None:
+def test_cell_ends_its_process(old: ImportedCourse, ending: str) -> None:
     cells = handed_in(shout=ending)
     won = points_by_question(old.score({FILE: notebook(cells)}))
     assert (won["q1"], won["q3"], won["q4"]) == (4, 0, 3)
 
 
-def test_a_test_that_ends_its_process_costs_its_question(old: ImportedCourse) -> None:
+def test_test_ends_its_process(old: ImportedCourse) -> None:
     square = "import os\ndef square(x):\n    return os._exit(0) if x == 10 else x ** 2"
     cells = handed_in(square=square, without=("check1", "check2", "check3", "check5"))
     score = old.score({FILE: notebook(cells)})
@@ -140,7 +140,7 @@ def test_a_test_that_ends_its_process_costs_its_question(old: ImportedCourse) ->
     assert entry(score, "tests/q2.py::1").status is Status.ERROR
 
 
-def test_otter_s_own_package_is_not_needed(old: ImportedCourse) -> None:
+def test_package_is_not_needed(old: ImportedCourse) -> None:
     imports = (
         ANSWERS["start"] + "\nfrom otter import Notebook\nassert Notebook('x.ipynb', tests_dir='y').to_pdf() is None"
     )

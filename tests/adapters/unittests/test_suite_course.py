@@ -29,27 +29,27 @@ def refusal(root: Path, tests: dict[str, str], **more: str) -> str:
     return str(caught.value)
 
 
-def test_modules_are_found_as_unittest_finds_them() -> None:
+def test_modules() -> None:
     files = ["test_b.py", "test_a.py", "helper.py", "test-x.py", "testing.py"]
     files += ["p/__init__.py", "p/test_c.py", "q/test_d.py"]
     assert modules_among(files) == ["p", "p.test_c", "test_a", "test_b", "testing"]
 
 
-def test_a_suite_without_its_folder(tmp_path: Path) -> None:
+def test_no_folder(tmp_path: Path) -> None:
     assert "tests does not exist: `suite: unittest` expects" in refusal(tmp_path, {})
 
 
-def test_a_suite_without_tests(tmp_path: Path) -> None:
+def test_no_tests(tmp_path: Path) -> None:
     assert "no test was found" in refusal(tmp_path, {"test_a.py": "def test_f(): pass\n"})
 
 
-def test_a_library_that_is_not_installed(tmp_path: Path) -> None:
+def test_missing_library(tmp_path: Path) -> None:
     said = refusal(tmp_path, {"test_a.py": "import parametrised\n" + ONE})
     assert "tests/test_a.py imports `parametrised`, which is neither installed nor next to the suite." in said
     assert "(now: solution.py)" in said
 
 
-def test_a_module_that_needs_what_only_a_submission_holds(tmp_path: Path) -> None:
+def test_values_of_the_submission_at_import(tmp_path: Path) -> None:
     said = refusal(tmp_path, {"test_a.py": ONE + "\nfor name in f.NAMES: pass\n"})
     assert "tests/test_a.py line 14 " in said and "TypeError: what `NAMES`" in said
 
@@ -58,24 +58,24 @@ def test_a_module_that_needs_what_only_a_submission_holds(tmp_path: Path) -> Non
     ("decorator", "said"),
     [("@visibility('sometimes')", "visibility is 'sometimes'; allowed: visible"), ("@weight(-2)", "weight is -2")],
 )
-def test_decorators_that_say_what_cannot_be(tmp_path: Path, decorator: str, said: str) -> None:
+def test_invalid_decorators(tmp_path: Path, decorator: str, said: str) -> None:
     assert said in refusal(tmp_path, {"test_a.py": ONE.replace("@weight(2)", decorator)})
 
 
 @pytest.mark.parametrize("setting", ["forbid: [numpy]", "load: definitions", "device: cpu", "kernel: true"])
-def test_settings_that_a_suite_would_not_keep(tmp_path: Path, setting: str) -> None:
+def test_settings_without_effect(tmp_path: Path, setting: str) -> None:
     with pytest.raises(CourseError, match=f"{setting.partition(':')[0]}.* has no effect on a suite"):
         suite_course(tmp_path, {"test_a.py": ONE}, settings=setting)
 
 
-def test_another_kind_of_suite(tmp_path: Path) -> None:
+def test_unknown_suite(tmp_path: Path) -> None:
     suite_course(tmp_path, {"test_a.py": ONE})
     (tmp_path / "assignments/small/assignment.yaml").write_text("title: Small\nsuite: nose\n")
     with pytest.raises(CourseError, match="found `nose`, expected one of unittest"):
         load_course(tmp_path).assignment("small")
 
 
-def test_files_beside_the_suite(tmp_path: Path) -> None:
+def test_data_files(tmp_path: Path) -> None:
     """Listed under data:, they win over a student's file of the same name; the key cannot be listed."""
     test = ONE + "\nimport answers_of_old\nassert answers_of_old.N == 1\n"
     (tmp_path / "graders/small").mkdir(parents=True)
@@ -89,14 +89,14 @@ def test_files_beside_the_suite(tmp_path: Path) -> None:
         suite_course(tmp_path, {"test_a.py": test}, settings="data: [key.py]")
 
 
-def test_a_link_out_of_the_suite(tmp_path: Path) -> None:
+def test_link_out_of_the_suite(tmp_path: Path) -> None:
     (tmp_path / "graders/small/tests").mkdir(parents=True)
     (tmp_path / "graders/small/tests/answers.py").symlink_to(tmp_path / "graders/small/key.py")
     said = refusal(tmp_path, {"test_a.py": ONE}, beside="ANSWER = 42\n")
     assert "tests/answers.py is a link" in said and "ANSWER" not in said
 
 
-def test_modules_of_the_starter_are_the_students(tmp_path: Path) -> None:
+def test_modules_of_the_starter(tmp_path: Path) -> None:
     """Also one that is named like a module of Python's own, and one that tests derive classes from."""
     starter = tmp_path / "assignments/small/starter"
     (starter / "shapes").mkdir(parents=True)
@@ -124,7 +124,7 @@ class TestThem(unittest.TestCase):
     assert by_test(score)["test_them"] == ("passed", 1, 1), score
 
 
-def test_a_condition_at_import_is_asked_of_each_submission(tmp_path: Path) -> None:
+def test_condition_at_import(tmp_path: Path) -> None:
     """When the suite is read, what a submission may have is taken to be there, so that its points are counted."""
     test = (
         DECORATORS
@@ -146,7 +146,7 @@ class TestMore(unittest.TestCase):
     assert without.entries[0].message == "Skipped by the test itself: only with more"
 
 
-def test_what_is_read_of_each_test(tmp_path: Path) -> None:
+def test_attributes_of_tests(tmp_path: Path) -> None:
     test = (
         DECORATORS
         + """

@@ -1,4 +1,4 @@
-"""A suite's test that a busy machine may have spoiled is run once more, alone and again; as test_second_try.py says."""
+"""A suite's test that a busy machine may have disturbed is retried once, as any other test is."""
 
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -50,7 +50,7 @@ class Run:
         ([LATE] * 5, [PASSED] * 5, [PASSED] * 5),
     ],
 )
-def test_only_what_is_doubtful_is_run_again(first: list[Outcome], again: list[Outcome], found: list[Outcome]) -> None:
+def test_doubtful_outcomes_are_retried(first: list[Outcome], again: list[Outcome], found: list[Outcome]) -> None:
     others = list(again)
 
     @contextmanager
@@ -58,7 +58,7 @@ def test_only_what_is_doubtful_is_run_again(first: list[Outcome], again: list[Ou
         yield Run(others.pop(0))
 
     tries = _TwoTries(Run(*first), nullcontext, anew)
-    assert [tries.outcome(nullcontext()) for _ in first] == found  # type: ignore[arg-type]
+    assert [tries.outcome(nullcontext()) for _ in first] == found  # type: ignore[arg-type]  # a run is opened by its context alone
     assert others == []
 
 
@@ -82,7 +82,7 @@ def answer():
 
 
 @pytest.mark.parametrize("instead", ["while True: pass", "import os; os._exit(3)"])
-def test_a_test_of_a_suite_passes_at_its_second_try(tmp_path: Path, instead: str) -> None:
+def test_suite_is_retried(tmp_path: Path, instead: str) -> None:
     settings = "limits: {load_s: 5, call_s: 1, test_s: 1, submission_s: 20}\n"
     course = suite_course(tmp_path / "course", {"test_answer.py": SUITE}, settings=settings).course
     source = SPOILED.format(str(tmp_path / "calls"), instead)
@@ -92,7 +92,7 @@ def test_a_test_of_a_suite_passes_at_its_second_try(tmp_path: Path, instead: str
     assert (tmp_path / "calls").read_text("utf-8") == "xx"
 
 
-def test_a_cell_that_did_not_finish_is_run_again_before_the_tests_below_it_lose_points(tmp_path: Path) -> None:
+def test_cell_is_retried(tmp_path: Path) -> None:
     write_class(tmp_path)
     write_course(tmp_path / "course", "old", import_nbgrader(tmp_path))
     course = load_course(tmp_path / "course")

@@ -22,7 +22,7 @@ def read(folder: Path, **texts: str) -> list[list[tuple[str, bool, Fraction]]]:
     return [[(case.name, case.hidden, case.points) for case in test.cases] for test in read_tests(folder)]
 
 
-def test_names_points_and_hidden_cases(tmp_path: Path) -> None:
+def test_cases(tmp_path: Path) -> None:
     first, second, third, fourth, fifth = read(tmp_path, **TESTS)
     assert first == [("q1 - 1", False, 1), ("q1 - 2", True, Fraction(3, 2)), ("q1 - 3", True, Fraction(3, 2))]
     assert [row[1:] for row in second] == [(False, Fraction(1, 2)), (True, Fraction(5, 4)), (False, Fraction(5, 4))]
@@ -31,7 +31,7 @@ def test_names_points_and_hidden_cases(tmp_path: Path) -> None:
     assert [name for name, *_ in fifth] == ["q5 - 1", "second time"]
 
 
-def test_what_the_box_gets_before_hidden_tests_holds_none(tmp_path: Path) -> None:
+def test_public_part(tmp_path: Path) -> None:
     read(tmp_path, **TESTS)
     first, second, *_ = read_tests(tmp_path)
     assert first.public == {"name": "q1", "doctests": [">>> square(2)\n4"]}
@@ -41,7 +41,7 @@ def test_what_the_box_gets_before_hidden_tests_holds_none(tmp_path: Path) -> Non
     assert public.count("\n") == whole.count("\n")  # lines keep their numbers
 
 
-def test_a_file_is_never_run(tmp_path: Path) -> None:
+def test_file_is_never_run(tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     text = FUNCTION.format(rest=f"open({str(mark)!r}, 'w')\n@test_case()\ndef f(x):\n    pass")
     read(tmp_path, q=text)
@@ -74,13 +74,13 @@ def test_a_file_is_never_run(tmp_path: Path) -> None:
         ("OK_FORMAT = True\ntest = " + "[" * 5000, "q.py: "),
     ],
 )
-def test_what_cannot_be_known_is_refused_in_a_sentence(tmp_path: Path, text: str, words: str) -> None:
+def test_invalid_file(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(CourseError) as raised:
         read(tmp_path, q=text)
     assert words in str(raised.value) and str(raised.value).endswith(".")
 
 
-def test_two_files_of_one_question_are_refused(tmp_path: Path) -> None:
+def test_duplicate_question(tmp_path: Path) -> None:
     text = OK.format(points=1, cases="{'code': ''}")
     with pytest.raises(CourseError, match=r"two files .* question `q`"):
         read(tmp_path, a=text, b=text)
@@ -101,7 +101,7 @@ def test_two_files_of_one_question_are_refused(tmp_path: Path) -> None:
         (0, [None], [0]),
     ],
 )
-def test_points_resolve_as_in_otter(question: object, cases: list[object], expected: list[Fraction]) -> None:
+def test_resolve(question: object, cases: list[object], expected: list[Fraction]) -> None:
     """Rows of otter's "Resolving Point Values"."""
     assert resolve(question, cases) == expected
 
@@ -110,7 +110,7 @@ NUMBERS = st.none() | st.integers(0, 100) | st.floats(0, 100, allow_nan=False).m
 
 
 @given(NUMBERS, st.lists(NUMBERS, max_size=8))
-def test_points_of_the_cases_make_the_question_s(question: float | None, cases: list[float | None]) -> None:
+def test_resolve_sums(question: float | None, cases: list[float | None]) -> None:
     try:
         points = resolve(question, cases)
     except PointsError:
