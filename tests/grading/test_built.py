@@ -39,7 +39,7 @@ MADE = {
 }
 
 
-def test_an_object_is_the_same_on_both_sides() -> None:
+def test_object_on_both_sides() -> None:
     with Rows() as row:
         for shown, strategy in MADE.items():
             with row(shown):
@@ -52,7 +52,7 @@ def test_an_object_is_the_same_on_both_sides() -> None:
                 assert (there == here) if not isinstance(here, np.ndarray) else (there.tobytes() == here.tobytes())
 
 
-def test_a_network_has_the_same_weights_on_both_sides() -> None:
+def test_network_on_both_sides() -> None:
     torch = pytest.importorskip("torch")
     layer = strategies.built(torch.nn.Linear, st.just(2), st.just(3))
     for strategy in (strategies.networks(lambda: torch.nn.Linear(2, 3)), strategies.networks(layer)):
@@ -74,7 +74,7 @@ def test_a_network_has_the_same_weights_on_both_sides() -> None:
     assert len(weights) > 10
 
 
-def test_the_order_in_which_a_class_makes_its_layers_does_not_matter() -> None:
+def test_order_of_layers() -> None:
     torch = pytest.importorskip("torch")
 
     class Net(torch.nn.Module):  # type: ignore[misc,name-defined]  # torch is not imported for the types
@@ -97,7 +97,7 @@ def test_the_order_in_which_a_class_makes_its_layers_does_not_matter() -> None:
     assert one["words.weight"][0] == [0, 0] and 0 not in one["words.weight"][1]
 
 
-def test_an_optimizer_changes_the_network_among_the_arguments_before_it() -> None:
+def test_optimizer() -> None:
     torch = pytest.importorskip("torch")
 
     def step(loss: Any, model: Any, optimizer: Any) -> Any:
@@ -116,17 +116,7 @@ def test_an_optimizer_changes_the_network_among_the_arguments_before_it() -> Non
     assert not has_plain_form(drawn[2])
 
 
-def test_tensors_keep_their_type() -> None:
-    torch = pytest.importorskip("torch")
-    for tensor in (torch.tensor([[0.1, 2.0]]), torch.tensor([1, 2]), torch.zeros(0, dtype=torch.int64),
-                   torch.ones(2, dtype=torch.float64)):  # fmt: skip
-        data = strategies.built(torch.utils.data.TensorDataset, st.just(tensor))
-        [[drawn]] = generate_arguments([data], 1)
-        [there], [here] = in_a_box(drawn).tensors, drawn.here().tensors
-        assert torch.equal(there, tensor) and torch.equal(here, tensor) and there.dtype == here.dtype == tensor.dtype
-
-
-def test_every_call_gets_a_new_object() -> None:
+def test_new_object_for_every_call() -> None:
     [[generator]] = generate_arguments([strategies.built(np.random.default_rng, st.just(7))], 1)
     [[nested]] = generate_arguments([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)
     draw = KeyFunction(lambda rng: rng.random(), "draw")
@@ -140,12 +130,12 @@ def strategies_deque() -> Any:
     return inner
 
 
-def test_what_the_maker_refuses_is_not_drawn() -> None:
+def test_refused_arguments() -> None:
     steps = strategies.built(range, st.just(0), st.just(4), st.integers(-1, 1))
     assert {repr(made) for [made] in generate_arguments([steps], 30)} == {"range(0, 4, -1)", "range(0, 4, 1)"}
 
 
-def test_what_cannot_be_made_is_refused() -> None:
+def test_object_without_code() -> None:
     class Own:
         pass
 

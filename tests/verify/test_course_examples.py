@@ -1,4 +1,4 @@
-"""What students read about the classic mistakes: every wrong fixture states a message, and nothing hidden is told."""
+"""The examples of this course: each gets what it should, wrong ones name their mistake, messages are sentences."""
 
 import re
 from pathlib import Path
@@ -30,7 +30,7 @@ def expected(assignment: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_every_example_that_is_not_right_names_its_mistake(assignment: str) -> None:
+def test_examples_name_their_mistakes(assignment: str) -> None:
     stated = expected(assignment)
     kinds = ("partial", "wrong", "error", "timeout", "hostile")
     names = [f"{kind}/{path.name}" for kind in kinds for path in (submissions(assignment) / kind).iterdir()]
@@ -38,7 +38,7 @@ def test_every_example_that_is_not_right_names_its_mistake(assignment: str) -> N
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> None:
+def test_wrong_examples_state_a_message(assignment: str) -> None:
     """`viva verify` looks for the words in what the student reads."""
     stated = expected(assignment)
     names = [f"wrong/{path.name}" for path in (submissions(assignment) / "wrong").iterdir()]
@@ -51,7 +51,7 @@ def test_every_wrong_fixture_states_what_its_student_reads(assignment: str) -> N
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_messages_are_sentences_and_hidden_ones_tell_nothing(assignment: str) -> None:
+def test_messages(assignment: str) -> None:
     hidden, visible = set(), {}
     for name, found in verified_examples(assignment).items():
         for entry in found.score.entries if name.startswith("wrong/") else ():
@@ -78,3 +78,10 @@ def _is_lost(entry: Entry) -> bool:
 def sentence_of(message: str) -> str:
     """Return the message without the lines of the student's own code, which follow an exception that it raised."""
     return message.partition(".\n  ")[0] + "." if message.startswith("Your code raised ") else message.rstrip()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_verdicts(assignment: str) -> None:
+    examples = verified_examples(assignment)
+    assert {"key", "starter"} < examples.keys() and len([name for name in examples if "/" in name]) > 20

@@ -1,7 +1,9 @@
-"""`viva verify` says where rubric.yaml and the tests do not fit each other."""
+"""`viva verify` says where the handout or rubric.yaml does not fit the tests."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,46 @@ from viva.config.rubric import Item, Question, Rubric
 from viva.model import Entry, Score, Status, Submission
 from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.rubric_checks import rubric_complaints
-from viva.verify.verdict_check import blank_answers
+from viva.verify.verdict_check import blank_answers, heading_complaints
+
+
+@dataclass
+class _Test:
+    number: str
+    points: Fraction
+
+
+@dataclass
+class _Assignment:
+    folder: Path
+
+
+def complaints(tmp_path: Path, handout: str, **points: int) -> tuple[str, ...]:
+    (tmp_path / "handout.md").write_text(handout, "utf-8")
+    tests: Any = [_Test(number.replace("_", "."), Fraction(value)) for number, value in points.items()]
+    assignment: Any = _Assignment(tmp_path)
+    return heading_complaints(assignment, tests)
+
+
+@pytest.mark.parametrize(
+    "handout",
+    ["## 1. Words (5 points)\n### 1.1 Count (3 points)\n", "**1.1** (3 points) Count.\n", "1.1 Count: 9 points\n"],
+)
+def test_right_heading_points(tmp_path: Path, handout: str) -> None:
+    assert complaints(tmp_path, handout, **{"1_1": 3, "1_10": 2}) == ()
+
+
+def test_parts_with_a_common_prefix(tmp_path: Path) -> None:
+    assert (
+        complaints(tmp_path, "### 1c.i Same (4 points)\n### 1c.ii How many? (7 points)\n", **{"1c_i": 4, "1c_ii": 7})
+        == ()
+    )
+
+
+def test_wrong_heading_points(tmp_path: Path) -> None:
+    found = complaints(tmp_path, "## 2.1 Softmax (5 points)\n## 2.2 Prose (1 point)\n", **{"2_1": 3})
+    assert found == ("the tests of 2.1 add up to 3 points, but handout.md says 5 points",)
+
 
 ONE = Question("1", "Why?", Fraction(2), (Item("all", Fraction(2), "everything"),), evidence=("test_sums", "1"))
 
@@ -53,21 +94,14 @@ WHY = entry("test_why", "1", Status.NEEDS_REVIEW, "1", 2)
         ),
     ],
 )
-def test_what_does_not_fit(questions: list[Question], entries: list[Entry], said: list[str]) -> None:
+def test_rubric_complaints(questions: list[Question], entries: list[Entry], said: list[str]) -> None:
     found = rubric_complaints(Rubric(tuple(questions)), [score(*entries)])
     assert len(found) == len(said)
     assert all(part in complaint for part, complaint in zip(said, found, strict=True))
 
 
-@pytest.mark.long
-def test_a_question_that_one_known_submission_reaches_is_asked() -> None:
-    """A key without an answer in words, and a submission that has one."""
-    unanswered = entry("test_why", "1", Status.FAILED, points=2)
-    assert rubric_complaints(Rubric((ONE,)), [score(SUMS, unanswered), score(SUMS, WHY)]) == ()
-
-
 @pytest.mark.parametrize("verdict", ["accepted", "wrong"])
-def test_a_right_submission_has_a_text_for_every_question(verdict: str) -> None:
+def test_blank_answers(verdict: str) -> None:
     example = ExampleSubmission(f"{verdict}/a", verdict, Submission("a", (), "0"))
     blank = blank_answers(example, score(entry("test_why", "1", Status.NEEDS_REVIEW, "1"), SUMS))
     found = [text for text in blank if "no text was found for 1, which a person grades" in text]
