@@ -93,6 +93,30 @@ def test_message() -> None:
                 assert str(raised.value).startswith(("Your answer ", "At ["))
 
 
+HINTS: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
+    (0.9, 0.5, {"no brevity penalty": 0.7, "counts are not clipped": lambda: 0.9}, {}, "counts are not clipped"),
+    (1.0, 0.5, {"first": 1, "second": np.float32(1), "third": 2}, {}, "first"),
+    (3, 5, {"broken": lambda: 1 / 0, "three": 3}, {}, "three"),
+    ([2, 1], [3, 1], {"two": [1, 2]}, {"up_to": "order"}, "two"),
+]
+
+
+def test_hints() -> None:
+    with Rows() as row:
+        for actual, expected, hints, options, hint in HINTS:
+            with row(hint):
+                with pytest.raises(Disagreement, match="It equals a known mistake: ") as raised:
+                    agree(actual, expected, hints=hints, **options)
+                assert raised.value.hint == hint and hint in str(raised.value)
+    with pytest.raises(Disagreement, match=r"a known mistake: is it turned round\?$"):
+        agree(1.0, 0.5, hints={"is it turned round?": 1})
+    with pytest.raises(Disagreement) as raised:
+        agree(3, 5, hints={"another form": [1, 2], "broken": lambda: 1 / 0})
+    assert raised.value.hint is None and "known" not in str(raised.value)
+    assert raised.value.__notes__ == ["the hint 'broken' raised ZeroDivisionError: division by zero"]
+    agree(1, 1, hints={"never computed": lambda: pytest.fail("computed")})
+
+
 def test_both_values_for_staff() -> None:
     with pytest.raises(Disagreement) as raised:
         agree({"a": [1, 2, "x"]}, {"a": [1, 2, "y"]})
@@ -144,48 +168,6 @@ def test_name_of_the_answer() -> None:
         assert str(raised.value).startswith(start)
     with pytest.raises(Disagreement, match=r"At \['a'\] the third mask is 1; expected 2"):
         agree({"a": 1}, {"a": 2}, name="the third mask")
-
-
-class TestHints:
-    """Known mistakes that the author names."""
-
-    def test_hint(self) -> None:
-        hints = {"no brevity penalty": 0.7, "counts are not clipped": lambda: 0.9}
-        with pytest.raises(Disagreement) as raised:
-            agree(0.9, 0.5, hints=hints)
-        assert (
-            str(raised.value) == "Your answer is 0.9; expected 0.5. It equals a known mistake: counts are not clipped."
-        )
-        assert raised.value.hint == "counts are not clipped"
-
-    def test_two_hints(self) -> None:
-        with pytest.raises(Disagreement, match=r"a known mistake: first, or second\.") as raised:
-            agree(1.0, 0.5, hints={"first": 1, "second": np.float32(1), "third": 2})
-        assert raised.value.hint == "first"
-
-    def test_hint_with_a_question_mark(self) -> None:
-        with pytest.raises(Disagreement, match=r"a known mistake: is it turned round\?$"):
-            agree(1.0, 0.5, hints={"is it turned round?": 1})
-
-    def test_hints_are_lazy(self) -> None:
-        agree(1, 1, hints={"never computed": lambda: pytest.fail("computed")})
-
-    def test_hint_that_does_not_fit(self) -> None:
-        with pytest.raises(Disagreement) as raised:
-            agree(3, 5, hints={"another form": [1, 2], "another number": 4})
-        assert raised.value.hint is None
-        assert "known" not in str(raised.value)
-
-    def test_failing_hint(self) -> None:
-        with pytest.raises(Disagreement) as raised:
-            agree(3, 5, hints={"broken": lambda: 1 / 0, "three": 3})
-        assert raised.value.hint == "three"
-        assert raised.value.__notes__ == ["the hint 'broken' raised ZeroDivisionError: division by zero"]
-
-    def test_hint_with_symmetry(self) -> None:
-        with pytest.raises(Disagreement) as raised:
-            agree([2, 1], [3, 1], hints={"two": [1, 2]}, up_to="order")
-        assert raised.value.hint == "two"
 
 
 CONTROL_CHARACTERS: list[Any] = [

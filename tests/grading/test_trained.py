@@ -43,31 +43,17 @@ def adam(model, x, y, epochs):
         optimizer.zero_grad()
         nn.functional.mse_loss(model(x), y).backward()
         optimizer.step()
-
-
-def trained_adam(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(adam, *arguments)
-
-
-def trained_train(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(train, *arguments)
-
-
-def trained_freeze(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(freeze, *arguments)
-
-
-def trained_mean_of(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(mean_of, *arguments)
 """
+
+
+TRAINED = """
+
+def trained_{0}(*arguments):
+    from viva.grading.networks import trained_of
+
+    return trained_of({0}, *arguments)
+"""
+KEY_OF_TESTS = KEY + "".join(TRAINED.format(name) for name in ("adam", "train", "freeze", "mean_of"))
 TESTS = '''
 from hypothesis.strategies import integers, sampled_from
 from torch import nn
@@ -120,7 +106,7 @@ def hooks():
 
     return len(optimizer._global_optimizer_pre_hooks)
 """
-SOLUTION = KEY.partition("def trained_adam")[0] + HOOKS
+SOLUTION = KEY + HOOKS
 BY_HAND = """
     loss_of = nn.MSELoss()
     for epoch in range(epochs):
@@ -191,7 +177,7 @@ WRONG_MEAN = [
 
 @pytest.fixture(scope="module")
 def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    found = Examined(write_course(tmp_path_factory.mktemp("trained"), tests=TESTS, key=KEY, preload="torch"))
+    found = Examined(write_course(tmp_path_factory.mktemp("trained"), tests=TESTS, key=KEY_OF_TESTS, preload="torch"))
     yield found
     found.process.close()
 

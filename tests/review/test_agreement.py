@@ -51,12 +51,6 @@ def test_known_values(rated: Pairs, weights: Weights, kappa: Fraction | None) ->
     assert cohen_kappa(rated, weights) == kappa
 
 
-def test_weights_are_the_points() -> None:
-    near = [(F(0), F(0)), (F(4), F(4)), (F(0), F(1, 2))]
-    far = [(F(0), F(0)), (F(4), F(4)), (F(0), F(4))]
-    assert (cohen_kappa(near, "linear") or 0) > (cohen_kappa(far, "linear") or 0)
-
-
 def oracle(rated: Pairs, weights: str) -> Fraction | None:
     """Every first rating next to every second one, without any table."""
     apart = APART[weights]

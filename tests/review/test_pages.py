@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.review_class import attempt_of, hash_of
 from tests.support.review_pages import DECIDE, HERE, OTHER, SIZE, mark
-from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of, hidden
+from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of
 from viva.model.hand_grading import FIRST, SECOND
 from viva.review.web import request_context
 
@@ -59,24 +59,6 @@ def test_pages_for_both_rounds(pages: Pages, round: int) -> None:
             assert page.body.count("</html>") == 1 and ("second marker" in page.body.partition("<main")[0]) is (
                 round == SECOND
             )
-
-
-def test_grading_leads_to_the_next_answer(pages: Pages, ada: Person) -> None:
-    answers = pages.queue.answers[QUESTION]
-    for place, answer in enumerate(answers):
-        led = ada.get(f"/q/{QUESTION}")
-        assert (led.status, led.headers["location"]) == (303, f"/q/{QUESTION}/{answer.content_hash}")
-        page = ada.get(led.headers["location"])
-        assert f"answer {place + 1} of {SIZE}" in page.body and f"{place} graded" in page.body
-        sent = ada.send(
-            led.headers["location"], items=ITEMS[0], finish="yes", seen="0", action=hidden(page.body, "action")
-        )
-        after = (
-            f"/q/{QUESTION}/{answers[place + 1].content_hash}" if place + 1 < SIZE else f"/q/{QUESTION}/all?done=yes"
-        )
-        assert (sent.status, sent.headers["location"]) == (303, after)
-    assert ada.get(f"/q/{QUESTION}").headers["location"] == f"/q/{QUESTION}/all?done=yes"
-    assert "10 of 10" in ada.get("/").body
 
 
 @pytest.mark.parametrize(

@@ -201,14 +201,6 @@ def test_undo(pages: Pages, ada: Person) -> None:
     assert ada.send("/undo", script=True).status == 200
 
 
-def test_undo_after_another_marker(pages: Pages, ada: Person) -> None:
-    mark(ada, HERE, "limits")
-    mark(pages.person("Alan"), HERE, "roles", seen=pages.queue.decisions.current()[0].id)
-    undone = ada.send("/undo")
-    assert undone.status == 409 and "It was not taken back" in undone.body and "by Alan" in undone.body
-    assert pages.queue.decisions.current()[0].judgement.items == ("roles",)
-
-
 def test_undo_of_a_missing_answer(file: Path) -> None:
     from viva.model.hand_grading import Judgement, Place
     from viva.records.store import Reason

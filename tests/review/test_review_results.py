@@ -78,14 +78,6 @@ def test_grades_replace_open_points() -> None:
     assert Results.model_validate_json(to_bytes(marked)) == marked
 
 
-def test_all_graded() -> None:
-    graded = result(prose(2), prose(4))
-    marked = with_decisions(graded, {"1.2": mark(0), "1.4": mark(2)})
-    assert [t.extra_data.status for t in marked.tests] == ["failed", "passed"]
-    assert (marked.score, marked.output, marked.extra_data.still_open) == (2.0, "", "0")
-    assert to_bytes(with_decisions(marked, {})) == to_bytes(graded)
-
-
 @pytest.mark.parametrize(
     "standing",
     [OPEN, CurrentDecision(None), CurrentDecision(Judgement(earned=F(1), points=F(2)))],

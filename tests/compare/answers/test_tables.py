@@ -406,13 +406,3 @@ def test_same_table_for_all_questions() -> None:
     assert raised.value.share == 0
     for other in (None, "", "0 1 1\n0 0 1\n0 0 1", "later"):
         agree_table(causal, causal, beside=[text, other])
-
-
-@given(st.text(max_size=80) | st.text("01|-,; \t\n[]xX✓einf", max_size=80))
-def test_any_text(text: str) -> None:
-    try:
-        agree_table(text, [[0, 1], [0, 0]])
-        message = ""
-    except Disagreement as error:
-        message = str(error)
-    assert message.isprintable()

@@ -1,7 +1,6 @@
 """The programs of adapting_transformers: claims of its errata, findings about reports, and its online run."""
 
 import ast
-import inspect
 import json
 import sys
 import types
@@ -194,23 +193,3 @@ def test_program_runs_in_its_own_folder(tmp_path: Path) -> None:
     folder, arguments, word = json.loads(said.read_text("utf-8"))
     assert (status, arguments, word) == (5, ["--model", "m", "--type", "full"], "yes")
     assert not Path(folder).exists() and not (tmp_path / "plot.png").exists()
-
-
-@pytest.mark.long
-def test_reference_starts() -> None:
-    assert online.run([*online.command(None, "m", []), "--help"]) == 0
-
-
-def test_arguments_of_transformers() -> None:
-    for cls, named in (
-        (transformers.AutoTokenizer, {}),
-        (transformers.AutoModelForSequenceClassification, {"num_labels": 2}),
-    ):
-        inspect.signature(cls.from_pretrained).bind("distilbert-base-uncased", **named)
-    assert transformers.AutoConfig.for_model("distilbert", num_labels=2).num_labels == 2
-
-
-def test_arguments_of_datasets() -> None:
-    datasets = pytest.importorskip("datasets", reason="not among viva's own requirements")
-    bound = inspect.signature(datasets.load_dataset).bind(online.DATA)
-    assert bound.arguments == {"path": online.DATA}
