@@ -75,7 +75,8 @@ def test_texts() -> None:
 
 
 def test_key_is_seeded() -> None:
-    state = np.random.get_state(legacy=True)[1].copy()
+    before: Any = np.random.get_state(legacy=True)
+    state = before[1].copy()
     seen = []
 
     def key(n: int) -> Any:
@@ -85,7 +86,8 @@ def test_key_is_seeded() -> None:
     for _ in range(2):
         agree_in_distribution(Student(lambda rng, n: 0), key, SIZE, rng=np.random.default_rng(1), draws=5)
     assert seen[:5] == seen[5:]
-    assert (np.random.get_state(legacy=True)[1] == state).all()
+    after: Any = np.random.get_state(legacy=True)
+    assert (after[1] == state).all()
 
 
 def test_failing_key() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -147,7 +148,7 @@ def test_audit_grid() -> None:
 
 
 def test_select_best() -> None:
-    results = [{"dev": 0.6, "test": 0.9}, {"dev": 0.7, "test": 0.1}, {"dev": "70 %", "test": 0.2}]
+    results: list[dict[str, Any]] = [{"dev": 0.6, "test": 0.9}, {"dev": 0.7, "test": 0.1}, {"dev": "70 %", "test": 0.2}]
     assert select_best(results) == [1, 2]
     assert select_best(results, "test") == [0]
     with pytest.raises(ValueError, match="no results"):

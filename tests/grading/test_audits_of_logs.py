@@ -51,7 +51,7 @@ def kinds(log: Any, **stated: Any) -> list[str]:
 )
 def test_read_log(log: Any) -> None:
     rows = read_log(log)
-    read = [(row.epoch, row.loss, row.accuracies.get("dev"), row.lr) for row in rows]
+    read: list[tuple[Any, ...]] = [(row.epoch, row.loss, row.accuracies.get("dev"), row.lr) for row in rows]
     assert read == [(e, Fraction(str(x)), Fraction(str(d)), Fraction(1, 10**4)) for e, x, d in EPOCHS]
     assert audit_log(log, reported={"dev": 0.7104}, lr=1e-4, epochs=4) == []
 

@@ -1,5 +1,7 @@
 """Objects as arguments: what crosses to the sandbox is the code that makes them, and each call gets a new one."""
 
+from viva.compare.counterexamples.examples import generate_arguments
+
 import collections
 import io
 import random
@@ -10,7 +12,6 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.compare.counterexamples.examples import generate_arguments
 from viva.compare.show import show
 from viva.grading import strategies
 from viva.grading.functions import NoCode
@@ -21,6 +22,11 @@ from viva.sandbox.guest.values.references import References
 def in_a_box(value: Any) -> Any:
     refs = References()
     return refs.arguments(refs.mention(value))
+
+
+def arguments(strategies: list[Any], count: int) -> Any:
+    """Drawn by the strategies; as Any, as they may be of any type."""
+    return generate_arguments(strategies, count)
 
 
 MADE = {
@@ -43,7 +49,7 @@ def test_object_on_both_sides() -> None:
     with Rows() as row:
         for shown, strategy in MADE.items():
             with row(shown):
-                [[drawn]] = generate_arguments([strategy], 1)
+                [[drawn]] = arguments([strategy], 1)
                 assert show(drawn).replace("_io.", "io.") == shown
                 there, here = in_a_box(drawn), drawn.here()
                 assert type(there) is type(here)
@@ -56,7 +62,7 @@ def test_network_on_both_sides() -> None:
     torch = pytest.importorskip("torch")
     layer = strategies.built(torch.nn.Linear, st.just(2), st.just(3))
     for strategy in (strategies.networks(lambda: torch.nn.Linear(2, 3)), strategies.networks(layer)):
-        [[drawn]] = generate_arguments([strategy], 1)
+        [[drawn]] = arguments([strategy], 1)
         assert show(drawn) in ("torch.nn.Linear(2, 3) after torch.manual_seed(0)",
                                "torch.nn.Linear(2, 3) with random weights (seed 0)")  # fmt: skip
         torch.manual_seed(5)
@@ -66,11 +72,11 @@ def test_network_on_both_sides() -> None:
         assert torch.equal(torch.random.get_rng_state(), before)  # what draws afterwards is not the same in each call
         assert here is not drawn.here()
     with_dropout = strategies.networks(layer, dropout=True).filter(lambda each: "Dropout" in repr(each))
-    [[drawn]] = generate_arguments([with_dropout], 1)
+    [[drawn]] = arguments([with_dropout], 1)
     there, here = in_a_box(drawn), drawn.here()
     assert show(drawn).startswith("torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(2, 3))")
     assert torch.equal(there[1].weight, here[1].weight)
-    weights = {repr(drawn.here().weight.tolist()) for [drawn] in generate_arguments([strategy], 20)}
+    weights = {repr(drawn.here().weight.tolist()) for [drawn] in arguments([strategy], 20)}
     assert len(weights) > 10
 
 
@@ -88,7 +94,7 @@ def test_order_of_layers() -> None:
 
     def weights(*names: str) -> Any:
         maker = KeyFunction(Net, "Net")
-        [[drawn]] = generate_arguments([strategies.networks(strategies.built(maker, *map(st.just, names)))], 1)
+        [[drawn]] = arguments([strategies.networks(strategies.built(maker, *map(st.just, names)))], 1)
         return {name: weight.tolist() for name, weight in drawn.here().named_parameters()}
 
     one, two = weights("a", "b", "words"), weights("words", "b", "a")
@@ -109,7 +115,7 @@ def test_optimizer() -> None:
     losses = strategies.networks(lambda: torch.nn.MSELoss())
     networks = strategies.networks(lambda: torch.nn.Linear(2, 3))
     optimizers = strategies.optimizers(torch.optim.SGD, lr=st.just(0.5))
-    [drawn] = generate_arguments([losses, networks, optimizers], 1)
+    [drawn] = arguments([losses, networks, optimizers], 1)
     assert show(drawn[2]) == "torch.optim.SGD(network.parameters(), lr=0.5)"
     here = KeyFunction(step, "step")
     assert here(*drawn) == here(*drawn) == step(*in_a_box(drawn)) != drawn[1].here().weight.tolist()
@@ -117,8 +123,8 @@ def test_optimizer() -> None:
 
 
 def test_new_object_for_every_call() -> None:
-    [[generator]] = generate_arguments([strategies.built(np.random.default_rng, st.just(7))], 1)
-    [[nested]] = generate_arguments([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)
+    [[generator]] = arguments([strategies.built(np.random.default_rng, st.just(7))], 1)
+    [[nested]] = arguments([strategies.built(collections.deque, st.just([strategies_deque()]))], 1)
     draw = KeyFunction(lambda rng: rng.random(), "draw")
     assert draw(generator) == draw(generator) == in_a_box(generator).random()
     take = KeyFunction(lambda queue: queue[0].popleft(), "take")
@@ -126,13 +132,13 @@ def test_new_object_for_every_call() -> None:
 
 
 def strategies_deque() -> Any:
-    [[inner]] = generate_arguments([strategies.built(collections.deque, st.just([5, 6]))], 1)
+    [[inner]] = arguments([strategies.built(collections.deque, st.just([5, 6]))], 1)
     return inner
 
 
 def test_refused_arguments() -> None:
     steps = strategies.built(range, st.just(0), st.just(4), st.integers(-1, 1))
-    assert {repr(made) for [made] in generate_arguments([steps], 30)} == {"range(0, 4, -1)", "range(0, 4, 1)"}
+    assert {repr(made) for [made] in arguments([steps], 30)} == {"range(0, 4, -1)", "range(0, 4, 1)"}
 
 
 def test_object_without_code() -> None:
@@ -142,4 +148,4 @@ def test_object_without_code() -> None:
     with pytest.raises(NoCode, match="Own"):
         strategies.built(Own)
     with pytest.raises(NoCode, match="of type Random cannot be written"):
-        generate_arguments([strategies.built(collections.deque, st.just([random.Random(1)]))], 1)
+        arguments([strategies.built(collections.deque, st.just([random.Random(1)]))], 1)

@@ -49,7 +49,13 @@ class Run:
     def train(self, toy: Toy, budget: float = 1e9, *, name: str = "toy", seed: int = 1, **own: Any) -> training.Epochs:
         """Train; each epoch takes ten seconds."""
         order = np.random.default_rng(seed)
-        how = {"save": toy.save, "load": toy.load, "rng": order, "seed": seed, "clock": ticking(10)} | own
+        how: dict[str, Any] = {
+            "save": toy.save,
+            "load": toy.load,
+            "rng": order,
+            "seed": seed,
+            "clock": ticking(10),
+        } | own
         with collecting(self.events):
             epochs = training.epochs(EPOCHS, budget_s=budget, name=name, **how)
             for epoch in epochs:

@@ -95,12 +95,12 @@ def test_leaderboard(function: Any) -> None:
     assert function.__leaderboard_column__ == "perplexity"
     assert function.__leaderboard_sort_order__ == "asc"
     with pytest.raises(ValueError, match="asc or desc"):
-        leaderboard("perplexity", "up")
+        leaderboard("perplexity", "up")  # type: ignore[arg-type]  # no such order
 
 
 def test_invalid_arguments() -> None:
     calls: list[Callable[[], object]] = [
-        lambda: visibility("secret"),  # type: ignore[arg-type]  # no such visibility
+        lambda: visibility("secret"),
         lambda: number(""), lambda: tags("a", " "), lambda: hide_errors(""), lambda: leaderboard(""),
     ]  # fmt: skip
     for call in calls:
@@ -108,10 +108,10 @@ def test_invalid_arguments() -> None:
             call()
 
 
-@pytest.mark.parametrize("refused", [lambda: number(3.3), lambda: tags(1), lambda: weight(1)("not a function")])
-def test_arguments_of_another_type(refused: Callable[[], object]) -> None:
+@pytest.mark.parametrize(("refused", "argument"), [(number, 3.3), (tags, 1), (weight(1), "not a function")])
+def test_arguments_of_another_type(refused: Callable[[Any], object], argument: Any) -> None:
     with pytest.raises(TypeError):
-        refused()
+        refused(argument)
 
 
 def test_review_cannot_be_swallowed() -> None:

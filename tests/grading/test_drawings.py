@@ -88,7 +88,8 @@ def test_bars() -> None:
         assert differs(lambda axes: axes.bar(NAMES, [3, 1, 3]), key)
     assert not differs(lambda axes: axes.bar(NAMES, COUNTS, width=0.3), lambda axes: axes.bar(NAMES, COUNTS))
     assert not differs(lambda axes: axes.barh(NAMES, COUNTS, height=0.3), lambda axes: axes.barh(NAMES, COUNTS))
-    heights = [float(top) for _, _, top in next(data for _, data in parts_of(figure(lambda a: a.hist([1, 1, 2]))()))]
+    bars: Any = next(data for _, data in parts_of(figure(lambda a: a.hist([1, 1, 2]))()))
+    heights = [float(top) for _, _, top in bars]
     assert sum(heights) == 3
 
 
@@ -100,7 +101,8 @@ def test_images_and_axes() -> None:
     made, (left, right) = plt.subplots(1, 2)
     left.plot(X, Y), right.imshow(image)
     assert [kind for kind, _ in parts_of((made, (left, right)))] == ["points", "image"]
-    assert [list(parts_of(value)) for value in (None, 3, [], {"a": 1})] == [[]] * 4
+    without: list[object] = [None, 3, [], {"a": 1}]
+    assert [list(parts_of(value)) for value in without] == [[]] * 4
     assert not plt.get_fignums(), "pyplot keeps every figure until it is closed"
 
 

@@ -47,7 +47,7 @@ def adding(n: int) -> Callable[[float], float]:
     return lambda x: x + n
 
 
-SENT = [
+SENT: list[tuple[Callable[..., Any], str]] = [
     (lambda x: x**2 - 2, "lambda x: x ** 2 - 2"),
     ((lambda x: x + 1, lambda x: x - 1)[1], "lambda x: x - 1"),
     (lambda x: (lambda y: y * x)(3), "lambda x: (lambda y: y * x)(3)"),

@@ -42,7 +42,7 @@ def test_invalid_observation() -> None:
     with pytest.raises(ValueError, match="printed"):
         observed(key_of(SOURCE).shout)
     with pytest.raises(ValueError, match="time"):
-        observed(key_of(SOURCE).shout, "time")  # type: ignore[arg-type]
+        observed(key_of(SOURCE).shout, "time")  # type: ignore[arg-type]  # nothing that is observed
 
 
 class Counter:

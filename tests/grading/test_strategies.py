@@ -1,5 +1,8 @@
 """Strategies draw what they promise, sizes of one name are equal, and small values come first."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, find, given, settings
@@ -22,7 +25,7 @@ def test_sizes_of_one_name(q: np.ndarray, k: np.ndarray, mask: list[bool], d: in
 
 
 def test_sizes_of_different_names() -> None:
-    drawn = _draw([strategies.arrays("n"), strategies.arrays("m")], 40)
+    drawn: Any = _draw([strategies.arrays("n"), strategies.arrays("m")], 40)
     assert len({(len(first), len(second)) for first, second in drawn}) > 10
 
 
@@ -33,7 +36,7 @@ def test_large_arrays_are_samples(image: np.ndarray) -> None:
 
 
 def test_large_arrays_differ_and_shrink() -> None:
-    drawn = _draw([strategies.arrays(150)], 20)
+    drawn: Any = _draw([strategies.arrays(150)], 20)
     assert len({array.tobytes() for (array,) in drawn}) > 15
     assert not find(strategies.arrays(150), lambda array: True).any()
 
@@ -56,19 +59,20 @@ def test_elements_and_sizes(data: st.DataObject) -> None:
 
 def test_types_of_tensors() -> None:
     torch = pytest.importorskip("torch")
-    drawn = _draw([strategies.tensors("n"), strategies.tensors("n", elements=st.integers(0, 2))], 3)
+    drawn: Any = _draw([strategies.tensors("n"), strategies.tensors("n", elements=st.integers(0, 2))], 3)
     assert {(x.dtype, y.dtype) for x, y in drawn} == {(torch.float32, torch.int64)}
 
 
 def test_invalid_strategy() -> None:
     with Rows() as row:
-        for name, make in {
+        invalid: dict[str, Callable[[], object]] = {
             "numbers": lambda: strategies.numbers(2, 1),
             "texts": lambda: strategies.texts("  "),
             "words": lambda: strategies.words(),
             "lengths": lambda: strategies.lengths(3, 2),
             "sequences": lambda: _draw([strategies.sequences(st.none(), (3, 1))], 1),
-        }.items():
+        }
+        for name, make in invalid.items():
             with row(name), pytest.raises(Exception, match=r"expected|strategies cannot be used|smaller one first"):
                 make()
 

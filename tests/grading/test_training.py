@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import pytest
 from hypothesis import example, given
@@ -132,9 +133,9 @@ def test_no_thresholds(tmp_path: Path, text: str) -> None:
 
 
 def test_judge_one_run() -> None:
-    asked: list[int] = []
-    assert training.judge(lambda seed: asked.append(seed) or 0.9, threshold()) == 0.9
-    assert len(asked) == 1
+    run = Mock(return_value=0.9)
+    assert training.judge(run, threshold()) == 0.9
+    run.assert_called_once()
 
 
 VALUES = st.lists(st.floats(allow_infinity=False), min_size=3, max_size=3)
@@ -163,13 +164,13 @@ def test_judge_by_median(values: list[float], direction: str) -> None:
 
 @given(VALUES, st.sampled_from(["at least", "at most"]))
 def test_judge_by_best(values: list[float], direction: str) -> None:
-    limit, asked = threshold(direction=direction, one_is_enough=True), list[int]()
+    limit, run = threshold(direction=direction, one_is_enough=True), Mock(side_effect=values)
     met = [limit.met_by(value) for value in values]
     try:
-        found = training.judge(lambda seed: asked.append(seed) or values[seed], limit, (0, 1, 2))
-        assert found == values[met.index(True)] and len(asked) == met.index(True) + 1
+        found = training.judge(run, limit, (0, 1, 2))
+        assert found == values[met.index(True)] and run.call_count == met.index(True) + 1
     except AssertionError:
-        assert not any(met) and asked == [0, 1, 2]
+        assert not any(met) and run.call_args_list == [call(0), call(1), call(2)]
 
 
 def test_message_of_a_miss() -> None:
@@ -287,7 +288,8 @@ def test_curve_drawn_again() -> None:
 
 
 def test_invalid_numbers() -> None:
-    for bad in (math.inf, math.nan, "text", None):
+    invalid: list[Any] = [math.inf, math.nan, "text", None]
+    for bad in invalid:
         with pytest.raises((TypeError, ValueError)):
             training.draw("gap", [bad])
     with pytest.raises(LookupError, match="recorded are: none"):

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from viva.formats.atomic_write import write_atomically
 
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import assignment, entry, large_class, marked
@@ -34,7 +36,12 @@ def handed_in(folder: Path, name: str, data: bytes, one: ScoredAttempt) -> Score
 
 
 def test_hidden_tests_do_not_leak(tmp_path: Path) -> None:
-    hidden = {"visibility": "hidden", "staff": f"expected {SECRET}", "label": SECRET, "name": f"About {SECRET}."}
+    hidden: dict[str, Any] = {
+        "visibility": "hidden",
+        "staff": f"expected {SECRET}",
+        "label": SECRET,
+        "name": f"About {SECRET}.",
+    }
     one = marked("ada", entry("1.1"), entry("1.1", Status.FAILED, message=SECRET, test=f"t::{SECRET}", **hidden))
     data = notebook(("markdown", "# 1.1"), ("code", "def f(): pass"))
     class_ = [handed_in(tmp_path, "ada.ipynb", data, one), one]
@@ -65,7 +72,7 @@ def test_duplicate_names(tmp_path: Path) -> None:
 
 def test_failing_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class_ = [marked(name, entry("1.1")) for name in ("ada", "line\nbreak", "bob", "eve")]
-    written_to = build.write_atomically
+    written_to = write_atomically
 
     def fails(path: Path, data: bytes, **options: bool) -> None:
         if path.name == "bob.html":

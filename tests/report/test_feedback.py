@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import assignment, entry, marked
+from viva.examiner.outcome import HIDDEN
 from viva.model import Attempt, Case, Entry, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
@@ -41,7 +43,7 @@ def test_hidden_tests_do_not_leak(visibility: str, status: Status) -> None:
     html = page(one, notebook(("markdown", "# 2.1"), ("code", "def f(): pass")))
     assert SECRET not in html
     assert "A hidden test" in html and (feedback_page.NOT_MARKED in html) == status.is_open
-    assert (feedback_page.HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
+    assert (HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
 
 
 def test_visible_tests() -> None:
@@ -76,7 +78,7 @@ def test_results_next_to_cells() -> None:
 
 
 def test_outputs() -> None:
-    outputs = [
+    outputs: list[Any] = [
         {"output_type": "stream", "text": ["printed ", "<b>"]},
         {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>cell of a table", "text/plain": "no"}},
         {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo=\n"}},
@@ -84,7 +86,7 @@ def test_outputs() -> None:
         {"output_type": "display_data", "data": 3},
         "no output",
     ]
-    data = notebook(("code", "print()"), outputs=outputs)  # type: ignore[arg-type]
+    data = notebook(("code", "print()"), outputs=outputs)
     handed_in, executed = page(marked("s"), data), page(marked("s"), data, executed=True)
     assert "not executed" in handed_in and "printed" not in handed_in
     assert "printed &lt;b&gt;" in executed and "<td>cell of a table</td>" in executed
@@ -93,7 +95,7 @@ def test_outputs() -> None:
 
 
 def test_outputs_not_shown() -> None:
-    outputs = [
+    outputs: list[Any] = [
         {"output_type": "display_data", "data": {"application/javascript": "owned()", "text/plain": "the-plain-form"}},
         {"output_type": "display_data", "data": {"text/plain": "(widget)"},
          "metadata": {"viva": {"left_out": ["application/vnd.jupyter.widget-view+json", 7]}}},

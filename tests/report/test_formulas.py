@@ -50,7 +50,10 @@ class Reader(HTMLParser):
     def handle_comment(self, data: str) -> None:
         raise AssertionError(data)
 
-    handle_decl = unknown_decl = handle_pi = handle_comment
+    handle_pi = unknown_decl = handle_comment
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(decl)
 
 
 def read(markup: str) -> str:

@@ -4,6 +4,7 @@ import csv
 import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from viva.report.lean_attempts import LeanAttempts, seconds_of_tests
 from viva.report.load_results import attempts_below, score_of
 
 
-def write(folder: Path, names: dict[str, ScoredAttempt], **how: bool) -> Path:
+def write(folder: Path, names: dict[str, ScoredAttempt], **how: Any) -> Path:
     for name, one in names.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "results.json").write_bytes(to_json(one.score, **how))

@@ -15,7 +15,7 @@ from tests.support.table_rows import Rows
 from viva.formats import escaping
 from viva.report.feedback import feedback_page
 from viva.report.prose import render_prose
-from viva.report.prose.delimiters import without_formulas
+from viva.report.prose.delimiters import Formula, without_formulas
 from viva.report.prose.render_prose import MOST_FORMULAS, MOST_RENDERED, rendered, written
 from viva.report.prose.sanitise import sanitised
 
@@ -27,7 +27,12 @@ OURS = ('<span class="formula" role="group" aria-label="Formula" tabindex="0">',
 def found(text: str) -> list[str]:
     """Return the formulas of a text; displayed ones begin with a line break."""
     formulas: list[str] = []
-    without_formulas(text, lambda formula: formulas.append("\n" * formula.block + formula.latex) or "")
+
+    def note(formula: Formula) -> str:
+        formulas.append("\n" * formula.block + formula.latex)
+        return ""
+
+    without_formulas(text, note)
     return formulas
 
 

@@ -2,6 +2,7 @@
 
 import base64
 import string
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,9 +22,9 @@ class Clock:
         return self.now
 
 
-def access(key: bytes = KEY, *, password: str | None = None, marker: str = "ada", **changed: object) -> Access:
-    told: dict[str, object] = {"round": 1, "port": 8123, "hosts": ("127.0.0.1:8123",), **changed}
-    return Access(key, password=password, marker=marker, **told)  # type: ignore[arg-type]
+def access(key: bytes = KEY, *, password: str | None = None, marker: str = "ada", **changed: Any) -> Access:
+    told: dict[str, Any] = {"round": 1, "port": 8123, "hosts": ("127.0.0.1:8123",), **changed}
+    return Access(key, password=password, marker=marker, **told)
 
 
 def cookies(access: Access, marker: str = "ada", round: int = 1) -> str:

@@ -43,7 +43,7 @@ def test_next_answer_until_the_end(queue: ReviewQueue) -> None:
 
 def test_opened_answer_comes_last(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(leases.time, "monotonic", lambda: now)
+    monkeypatch.setattr("viva.review.leases.time.monotonic", lambda: now)
     answers = queue.answers[QUESTION]
     queue.leases.open(GRACE, answers[0])
     queue.leases.open(ADA, answers[1])
@@ -60,7 +60,7 @@ def test_opened_answer_comes_last(queue: ReviewQueue, monkeypatch: pytest.Monkey
 
 def test_expired_lease(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(leases.time, "monotonic", lambda: now)
+    monkeypatch.setattr("viva.review.leases.time.monotonic", lambda: now)
     first, second = queue.answers[QUESTION][:2]
     queue.leases.open(GRACE, first)
     assert queue.next_for(ADA, QUESTION) is second

@@ -148,7 +148,7 @@ class Tries:
 
         cookie = f"{self.access.login_cookie}=n"
         asked = RequestHead("POST", "/login", "", {"host": "h", "cookie": cookie})
-        return asyncio.create_task(self.login(asked, receive))  # type: ignore[arg-type]
+        return asyncio.create_task(self.login(asked, receive))
 
 
 def test_wrong_passwords_wait() -> None:
@@ -157,7 +157,7 @@ def test_wrong_passwords_wait() -> None:
         started = [tries.start("wrong"), tries.start("wrong"), tries.start("wrong")]
         for number in range(3):
             over = await tries.pauses.get()
-            shown = await tries.login(RequestHead("GET", "/login", "", {}), None)  # type: ignore[arg-type]
+            shown = await tries.login(RequestHead("GET", "/login", "", {}), None)  # type: ignore[arg-type]  # not read
             assert shown.status == 200
             assert tries.pauses.empty() and sum(one.done() for one in started) == number
             over.set()

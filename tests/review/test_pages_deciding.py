@@ -1,6 +1,7 @@
 """The pages next to grading: decisions, regrade requests, and tables of grades."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_undo_of_a_decision(pages: Pages, ada: Person) -> None:
         ({"why": "x", "seen": "99"}, "changed in the meantime"),
     ],
 )
-def test_refused_decision_keeps_the_form(pages: Pages, ada: Person, fields: dict[str, str], sentence: str) -> None:
+def test_refused_decision_keeps_the_form(pages: Pages, ada: Person, fields: dict[str, Any], sentence: str) -> None:
     mark(ada, HERE, "answers")
     typed = {"items": "roles", "adjust": "-0.5", "comment": "My <comment>", "seen": "0", **fields}
     page = ada.send(DECIDE, **typed)
@@ -100,7 +101,7 @@ def test_table_download_and_upload(pages: Pages, ada: Person, grace: Person) -> 
     taken = ada.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert taken.status == 200 and "1 grade taken" in taken.body
     (row,) = [row for row in pages.queue.decisions.current() if row.place.round == FIRST]
-    assert (row.judgement.earned, row.judgement.comment, row.by) == (1, "from a table", "Ada")
+    assert (float(row.judgement.earned), row.judgement.comment, row.by) == (1, "from a table", "Ada")
     own = pages.person("Ada", SECOND).upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert own.status == 422 and "someone else has to give" in own.body
     late = grace.upload("\r\n".join([lines[0], ",".join(filled)]).encode())

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_fragment_for_scripts(ada: Person) -> None:
         ({"comment": "x" * 20_001}, "The comment has 20,001 characters"),
     ],
 )
-def test_refused_grade(pages: Pages, ada: Person, fields: dict[str, str], sentence: str) -> None:
+def test_refused_grade(pages: Pages, ada: Person, fields: dict[str, Any], sentence: str) -> None:
     fragment = ada.send(HERE, script=True, seen="0", **fields)
     assert fragment.status == 422 and fragment.body.lstrip().startswith('<div id="saved">')
     assert sentence in fragment.body and 'role="alert"' in fragment.body and hidden(fragment.body, "seen") == "0"

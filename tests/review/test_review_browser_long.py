@@ -56,7 +56,9 @@ def place_in(page: Any) -> str:
 def wanted(content_hash: str) -> list[int]:
     """Return the keys of the items that the marker of these tests chooses."""
     number = int(content_hash[:8], 16)
-    count = len(rubric().question(QUESTION).items)  # type: ignore[union-attr]
+    question = rubric().question(QUESTION)
+    assert question is not None
+    count = len(question.items)
     return [key for key in range(1, count + 1) if number >> key & 1]
 
 
@@ -329,8 +331,9 @@ def test_regrade_request(browser: Any, url: str, tmp_path: Path) -> None:
         assert "decided" in page.inner_text("ul.queue")
     with Records.open(url, Path()) as records:
         standing = hand_grading.current_decisions(hand_grading.latest_rows(records, NAME))[hash_of(2), QUESTION]
-    assert standing.judgement is not None
-    assert standing.judgement.earned == earned(rubric().question(QUESTION), [_first_item()])  # type: ignore[arg-type]
+    question = rubric().question(QUESTION)
+    assert standing.judgement is not None and question is not None
+    assert standing.judgement.earned == earned(question, [_first_item()])
 
 
 def test_without_scripts(browser: Any, url: str, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_apply(records: Records, name: str) -> None:
             ("Grace", "the rubric has changed", next(iter(rows.values())).action)
         }
         after = rows[place_of(zero.key, FIRST)].judgement
-        assert (after.earned, after.comment, after.items) == (3, "Well.", ("why",)) and "+3" in after.told
+        assert (after.earned, after.comment, after.items) == (F(3), "Well.", ("why",)) and "+3" in after.told
         assert rubric_change.find(queue, GRACE) == RubricChange(0, 1), "what lost its item waits for a person"
         assert rubric_change.apply(queue, GRACE) == 0
     assert {name for name, _ in source.stored} == {"s0", "s1"}
@@ -104,7 +104,7 @@ def test_apply_in_the_second_round(records: Records, name: str) -> None:
     with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (queue, _):
         assert rubric_change.apply(queue, BLIND) == 1 and rubric_change.find(queue, BLIND) is None
         first = queue.decisions.at(place_of(answer_of(queue, 2, "1").key, FIRST))
-        assert first is not None and (first.by, first.judgement.earned) == ("Ada", 3)
+        assert first is not None and (first.by, first.judgement.earned) == ("Ada", F(3))
         assert queue.leases.may_mark(BLIND, answer_of(queue, 2, "1"))
 
 

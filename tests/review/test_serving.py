@@ -244,8 +244,8 @@ class Connection:
     def __init__(self) -> None:
         self.loop, self.transport = Loop(), Transport()
         config = uvicorn.Config(lambda: None, log_config=None, ws="none")
-        self.protocol = Timeouts(config, ServerState(), {}, self.loop)  # type: ignore[arg-type]
-        self.protocol.connection_made(self.transport)  # type: ignore[arg-type]
+        self.protocol = Timeouts(config, ServerState(), {}, self.loop)  # type: ignore[arg-type]  # all that it uses
+        self.protocol.connection_made(self.transport)  # type: ignore[arg-type]  # all that it uses
 
     def waits(self) -> list[Timer]:
         return [timer for timer in self.loop.timers if not timer.off]

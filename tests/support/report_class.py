@@ -77,7 +77,11 @@ def _somebody(i: int, tests: int, draw: random.Random) -> ScoredAttempt:
         number = f"{1 + j // 8}.{1 + j % 8 // 2}"
         test = f"test_{j}.py::test_{j}"
         hidden = j % 5 == 4
-        kind = {"test": test, "visibility": "hidden" if hidden else "visible", "name": f"Test {j} of the class."}
+        kind: dict[str, Any] = {
+            "test": test,
+            "visibility": "hidden" if hidden else "visible",
+            "name": f"Test {j} of the class.",
+        }
         if j == tests - 1:
             entries.append(entry(number, Status.NEEDS_REVIEW, message="Not graded yet.", **kind))
         elif j == tests - 2 and i % 97 == 0:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from tests.support.review_class import NAME, assignment, course, hash_of, rubric
 from tests.support.served_app import Answer as Reply
@@ -47,11 +47,10 @@ def queue_at(file: Path) -> Iterator[ReviewQueue]:
 class MemorySource:
     """A class in memory, which remembers the grades that are written to it."""
 
-    stores_grades: ClassVar[bool] = True
-
     class_: Class
     stored: list[tuple[str, Mapping[str, CurrentDecision]]] = field(default_factory=list)
     """Names of submissions, with the grades that count."""
+    stores_grades: bool = True
 
     def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
         """Yield all of it."""

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from viva.authoring.empty_course import make_course
-from viva.authoring.solved.from_solution import Made, from_solution
+from viva.authoring.solved.from_solution import from_solution
+from viva.authoring.solved.new_files import Made
 from viva.authoring.source.source_cells import Cell
 from viva.authoring.source.starter import notebook_of, read_source
 from viva.config import load_course

@@ -1,16 +1,17 @@
 """A verification uses what programs replied in the last one: each verdict is the one that a fresh run gives."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.course_of_texts import without_times
 from tests.support.release_course import RIGHT, SECRET, write_course
 from viva.config import Course, load_course
-from viva.model import Score, Status, Tier
+from viva.model import Status, Tier
 from viva.pipeline.jobs import GradedJobs, Job
 from viva.pipeline.local_pool import LocalPool
 from viva.verify.earlier_replies import Verified
@@ -44,7 +45,7 @@ def course(original: tuple[Path, list[Finding]], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ran]:
+def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
     found: Ran = {}
     run = LocalPool.run
 
@@ -73,7 +74,7 @@ def _again(root: Path, findings: list[Finding]) -> list[Finding]:
     return _verified(load_course(root), earlier)
 
 
-def _scores(findings: list[Finding]) -> dict[str, Score]:
+def _scores(findings: list[Finding]) -> dict[str, Any]:
     return {f.what: without_times(f.score) for f in findings if f.score is not None}
 
 

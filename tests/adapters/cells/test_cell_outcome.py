@@ -60,9 +60,11 @@ def test_value_that_is_no_number(text: str) -> None:
 
 @pytest.mark.parametrize(("frames", "whose"), [(1, "The test needs"), (2, "Your code needs")])
 def test_missing_library_of_the_test(frames: int, whose: str) -> None:
-    where = [["cell 3", 1, "", "import nose"]] * frames
-    raised = {"type": "ModuleNotFoundError", "message": "No module named 'nose'", "missing_module": "nose"}
-    outcome = of_cell({"status": "error", "outputs": [ERROR], "raised": {**raised, "frames": where}}, Fraction(4))
+    raised: dict[str, object] = {
+        "type": "ModuleNotFoundError", "message": "No module named 'nose'", "missing_module": "nose",
+        "frames": [["cell 3", 1, "", "import nose"]] * frames,
+    }  # fmt: skip
+    outcome = of_cell({"status": "error", "outputs": [ERROR], "raised": raised}, Fraction(4))
     assert outcome.status is Status.ERROR and outcome.message.startswith(f"{whose} the module `nose`")
 
 

@@ -94,7 +94,7 @@ def test_workflow() -> None:
     )  # fmt: skip
     files[AUTOGRADING] = json.dumps({"tests": TESTS}).encode()
     found = list(classroom_tests(files))
-    assert [(t.name, t.command, t.expected, t.points, t.minutes) for t in found] == [
+    assert [(t.name, t.command, t.expected, float(t.points), t.minutes) for t in found] == [
         ("t", "python a.py", "25\n", 10, 2),
         ("c", "pytest", None, 0, 10),
         ("All tests", "python -m pytest", None, 7, 10),

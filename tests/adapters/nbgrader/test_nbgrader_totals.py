@@ -69,14 +69,18 @@ def test_manually_graded_cells(old: ImportedCourse) -> None:
     assert entry(starter, f"{FILE}::essay").status is Status.FAILED
     assert entry(starter, f"{FILE}::task").status is Status.NEEDS_REVIEW
     questions = old.assignment.rubric().questions
-    assert [(q.number, q.points, q.items[0].text) for q in questions][1] == ("task", 2, "One point for each axis.")
+    assert [(q.number, float(q.points), q.items[0].text) for q in questions][1] == (
+        "task",
+        2,
+        "One point for each axis.",
+    )
 
 
 def test_hidden_part_of_a_test(old: ImportedCourse) -> None:
     score = graded(old, "visible_only")
     given, whole = entry(score, f"{FILE}::test_total#given"), entry(score, f"{FILE}::test_total")
-    assert (given.status, given.points, given.visibility) == (Status.PASSED, 0, "visible")
-    assert (whole.status, whole.points, whole.visibility) == (Status.FAILED, 3, "hidden")
+    assert (given.status, float(given.points), given.visibility) == (Status.PASSED, 0, "visible")
+    assert (whole.status, float(whole.points), whole.visibility) == (Status.FAILED, 3, "hidden")
     assert [e.test_id for e in score.entries if e.number == "test_words"] == [f"{FILE}::test_words"]
 
 
@@ -89,7 +93,7 @@ def test_hidden_test_does_not_leak(old: ImportedCourse) -> None:
         "        raise ValueError(words + str(other))"
     )
     for name, source in {"words": f"{spy}\nwords = Loud()", "total": f"{spy}\nraise ValueError(words)"}.items():
-        score = old.score({FILE: notebook(handed_in(**{name: source}))})
+        score = old.score({FILE: notebook(handed_in(without=(), **{name: source}))})
         read = [*score.notes, *(f"{e.message} {c.message}" for e in score.entries for c in e.cases)]
         assert not [text for text in read if "three letters" in text]
 

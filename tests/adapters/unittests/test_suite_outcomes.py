@@ -1,6 +1,7 @@
 """Outcomes of a suite that gradescope_utils' own runner gets wrong or loses."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,7 @@ def score(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Score]:
     examined.process.close()
 
 
-OUTCOMES = {
+OUTCOMES: dict[str, tuple[str, Fraction | int]] = {
     "test_points.py::TestPoints::test_too_many": ("passed", 10),
     "test_points.py::TestPoints::test_less_than_none": ("failed", 0),
     "test_points.py::TestPoints::test_subtests_after_points": ("partial", 4),

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from viva.authoring.empty_course import make_course
-from viva.authoring.solved.from_solution import Made, from_solution
+from viva.authoring.solved.from_solution import from_solution
+from viva.authoring.solved.new_files import Made
 from viva.authoring.solved.questions import questions_of
 from viva.authoring.source.source_cells import ANSWER_HERE, Cell
 from viva.config import load_course
@@ -54,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 def test_questions(made: Made) -> None:
-    assert [(q.number, q.title, q.points, q.names) for q in made.questions] == [
+    assert [(q.number, q.title, float(q.points or 0), q.names) for q in made.questions] == [
         ("1", "", 2, ["spread"]), ("scale", "", 1, ["scale"]), ("3", "Why rarely", 4, []), ("4", "", 5, []),
         ("5", "Plot", 2, []),
     ]  # fmt: skip

@@ -1,5 +1,7 @@
 """Tests that are proposed for classes of networks."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.table_rows import Rows
@@ -292,11 +294,11 @@ def test_no_proposal(networks: Recorded) -> None:
 def test_key_of_networks() -> None:
     cells = [Cell("code", NETWORKS, 1)]
     text = key_source(cells, frozenset({"Net"}), source="a.ipynb", classes=["Net"], networks={"Net"})
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile(text, "key.py", "exec"), names)  # the key
     import torch
 
-    answer = names["outputs_Net"]([3], [torch.ones(2, 3)])  # type: ignore[operator]  # the function above
+    answer = names["outputs_Net"]([3], [torch.ones(2, 3)])
     assert answer["output"].shape == (2, 2)
     assert answer["sizes of the weights that it depends on"] == [[2], [2, 8], [8], [8, 3]]
 
@@ -322,10 +324,10 @@ def test_functions_that_build_networks(training: Recorded) -> None:
 def test_key_of_training() -> None:
     cells = [Cell("code", TRAINING, 1)]
     text = key_source(cells, frozenset({"freeze"}), source="a.ipynb", classes=[], trained=["freeze"])
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile(text, "key.py", "exec"), names)  # the key
     import torch
 
-    answer = names["trained_freeze"](torch.nn.Linear(3, 2))  # type: ignore[operator]  # the function above
+    answer = names["trained_freeze"](torch.nn.Linear(3, 2))
     assert answer["returned"] is None
     assert [each["fixed weights"] for each in answer["networks afterwards"]] == [["bias", "weight"]]

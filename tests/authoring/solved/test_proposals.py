@@ -64,7 +64,7 @@ def test_manually_graded_function(tmp_path: Path) -> None:
     assert 'needs_review(submission.code("plot_losses"), rubric="2")' in tests
     course = load_course(root)
     questions = course.assignment("plots").rubric().questions
-    assert [(question.number, question.points) for question in questions] == [("2", 3), ("3", 2)]
+    assert [(question.number, float(question.points)) for question in questions] == [("2", 3), ("3", 2)]
     assert questions[0].model.startswith("```python\ndef plot_losses(") and "SOLUTION" not in questions[0].model
     assert complaints(course, "plots") == []
 

@@ -103,7 +103,7 @@ def test_marked_solutions() -> None:
 
 def test_question_in_words() -> None:
     *_, last = questions_of(cells_of("attention"))
-    assert last.is_written and (last.number, last.points) == ("2.3", 3)
+    assert last.is_written and last.number == "2.3" and last.points == 3
     sections = questions_of([markdown("## 2 Attention (10 points)"), markdown("## 2.1 Masks (4 points)"), FUNCTION])
     assert [question.number for question in sections] == ["2.1"]
 
@@ -126,12 +126,16 @@ def test_prose_of_a_question() -> None:
 def test_nbgrader_and_otter() -> None:
     solution = code("def f(x):\n    return x", solution=True, grade=False, grade_id="sum")
     tests = code("assert f(1) == 1", grade=True, points=2, grade_id="test_sum")
-    assert [(q.number, q.points, q.functions) for q in questions_of([solution, tests, tests])] == [("sum", 4, ["f"])]
+    assert [(q.number, float(q.points or 0), q.functions) for q in questions_of([solution, tests, tests])] == [
+        ("sum", 4, ["f"])
+    ]
     generated = code("def f(x):\n    return x", solution=True, grade=True, points=2, grade_id="cell-0123456789abcdef")
-    assert [(q.number, q.points) for q in questions_of([markdown("### 1.1 Sums"), generated])] == [("1.1", 2)]
+    assert [(q.number, float(q.points or 0)) for q in questions_of([markdown("### 1.1 Sums"), generated])] == [
+        ("1.1", 2)
+    ]
     begins = Cell("raw", "# BEGIN QUESTION\nname: q1\npoints: 3", 1)
     marked = code("def f(x):\n    return x # SOLUTION")
-    assert [(q.number, q.points, q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
+    assert [(q.number, float(q.points or 0), q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
     own = [Cell("raw", "# BEGIN SOLUTION", 3), FUNCTION, Cell("raw", "# END SOLUTION", 4), code("def helper(): pass")]
     assert [(q.number, q.functions) for q in questions_of([begins, *own])] == [("q1", ["f"])]
 
@@ -146,7 +150,7 @@ def test_headings_in_otter_questions() -> None:
     )
     cells = [markdown("## Exercise 1"), begins, markdown("### 1.1 Sums"), solved, ends, markdown("### 2 (4 points)")]
     found = questions_of([*cells, code("g = 1  # SOLUTION")])
-    assert [(q.number, q.points, q.values) for q in found] == [("q1", 3, ["f"]), ("2", 4, ["g"])]
+    assert [(q.number, float(q.points or 0), q.values) for q in found] == [("q1", 3, ["f"]), ("2", 4, ["g"])]
 
 
 def test_jupytext(tmp_path: Path) -> None:
@@ -162,7 +166,7 @@ def test_jupytext(tmp_path: Path) -> None:
     assert [(cell.kind, cell.source) for cell in cells[3:]] == [
         ("raw", "# BEGIN SOLUTION"), ("code", "g = 1"), ("raw", "# END SOLUTION"),
     ]  # fmt: skip
-    assert [(q.number, q.points, q.names) for q in questions_of(cells)] == [("f", 5, ["f", "g"])]
+    assert [(q.number, float(q.points or 0), q.names) for q in questions_of(cells)] == [("f", 5, ["f", "g"])]
     assert [cell.source for cell in without_solutions(cells)][1:] == [f"{TODO}\n...", "assert f() == 1", f"{TODO}\n..."]
 
 

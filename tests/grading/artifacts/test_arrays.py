@@ -33,7 +33,7 @@ def npy(array: Any, pickle: bool = False) -> bytes:
     return file.getvalue()
 
 
-def read(data: bytes, classes: Any = 2, n: int = 5, ids: Any = None) -> list[Any]:
+def read(data: bytes, classes: Any = 2, n: int = 5, ids: Any = None) -> Any:
     return read_predictions(data, n, Classes.of(classes), ids).tolist()
 
 
@@ -156,7 +156,7 @@ def test_half_precision() -> None:
 def test_declared_shapes() -> None:
     weights = {"head.weight": np.ones((2, 3), np.float32), "head.bias": np.zeros(2, np.float32)}
     shapes = {"head.weight": (2, 3), "head.bias": [2]}
-    more = {**weights, "position_ids": np.arange(4)}
+    more: dict[str, np.ndarray] = {**weights, "position_ids": np.arange(4)}
     for data in (save(weights), npz(False, **weights), save(more), save({f"module.{k}": v for k, v in more.items()})):
         assert list(read_checkpoint(data, shapes)) == list(shapes)
     with pytest.raises(Unusable, match=r"holds 'head.weight' of shape \(3, 2\); expected \(2, 3\)"):

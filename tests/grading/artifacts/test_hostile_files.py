@@ -71,7 +71,7 @@ def object_npz() -> bytes:
 
 
 PICKLED: dict[str, Callable[[], bytes]] = {
-    **{f"protocol {p}": lambda p=p: pickle.dumps({"a": [1, 2, Trap()]}, p) for p in range(6)},  # type: ignore[misc]
+    **{f"protocol {p}": lambda p=p: pickle.dumps({"a": [1, 2, Trap()]}, p) for p in range(6)},  # type: ignore[misc]  # p is bound
     "a list, protocol 0": lambda: pickle.dumps([1, 0, 0, 1, 1], 0),
     "an array, protocol 1": lambda: pickle.dumps(RIGHT, 1),
     "objects in npy": object_npy,

@@ -19,10 +19,10 @@ from viva.grading.artifacts.unusable import Unusable
 
 NAMES = ("negative", "positive")
 RIGHT = [1, 0, 0, 1, 1]
-SCORES = [[0.25, 0.75], [2, -1], [0.5, 0.25], [-3, 4.5], [0, 1e-3]]
+SCORES: list[list[float]] = [[0.25, 0.75], [2, -1], [0.5, 0.25], [-3, 4.5], [0, 1e-3]]
 
 
-def read(text: str | bytes, classes: Any = NAMES, n: int = 5, ids: Any = None) -> list[Any]:
+def read(text: str | bytes, classes: Any = NAMES, n: int = 5, ids: Any = None) -> Any:
     data = text.encode() if isinstance(text, str) else text
     return read_predictions(data, n, Classes.of(classes), ids).tolist()
 

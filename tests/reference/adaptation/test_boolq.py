@@ -1,5 +1,7 @@
 """BoolQ's items, loss and accuracy, and the choice of the best run, against tokenizer, torch and sampling."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -14,12 +16,13 @@ VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> "transformers.PreTrainedTokenizerFast":
+def tokenizer() -> Any:
     """BERT's template over whole words."""
     inner = Tokenizer(models.WordLevel(VOCABULARY, unk_token="[UNK]"))
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     inner.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    return transformers.PreTrainedTokenizerFast(
+    fast: Any = transformers.PreTrainedTokenizerFast
+    return fast(
         tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", sep_token="[SEP]"
     )
 
@@ -35,7 +38,7 @@ def tokenizer() -> "transformers.PreTrainedTokenizerFast":
     ],
 )
 def test_boolq_item_equals_tokenizer(
-    tokenizer: "transformers.PreTrainedTokenizerFast", question: str, passage: str, max_len: int
+    tokenizer: Any, question: str, passage: str, max_len: int
 ) -> None:
     item = boolq_item(question, passage, True, VOCABULARY, max_len)
     pair = tokenizer(question, passage, max_length=max_len, padding="max_length", truncation="only_second")
@@ -66,7 +69,7 @@ def test_loss_gradient_equals_autograd() -> None:
     for rows, classes in [(1, 2), (5, 2), (3, 4)]:
         logits = torch.from_numpy(3 * rng.standard_normal((rows, classes))).requires_grad_()
         labels = rng.integers(classes, size=rows)
-        torch.nn.functional.cross_entropy(logits, torch.from_numpy(labels)).backward()
+        torch.autograd.backward(torch.nn.functional.cross_entropy(logits, torch.from_numpy(labels)))
         assert logits.grad is not None
         np.testing.assert_allclose(loss_gradient(logits.detach().numpy(), labels), logits.grad.numpy(), atol=1e-12)
 

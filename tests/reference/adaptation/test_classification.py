@@ -47,8 +47,8 @@ def weights(monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
         attention_probs_dropout_prob=0.0,
     )
 
-    def serve(*_: Any, **__: Any) -> "transformers.BertModel":
-        model = transformers.BertModel(config).double()
+    def serve(*_: Any, **__: Any) -> Any:
+        model: Any = transformers.BertModel(config).double()
         model.load_state_dict({name: torch.from_numpy(value) for name, value in drawn.items()}, strict=False)
         return model.eval()
 
@@ -130,9 +130,8 @@ def test_schedule(weights: dict[str, np.ndarray], batch: Batch, monkeypatch: pyt
     scheduler = transformers.get_scheduler("linear", optimizer, num_warmup_steps=WARM_UP, num_training_steps=60)
     for _ in range(60):
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(
-            base_classification.logits_of(other, batch, "cpu"), batch["labels"]
-        ).backward()
+        logits = base_classification.logits_of(other, batch, "cpu")
+        torch.autograd.backward(torch.nn.functional.cross_entropy(logits, batch["labels"]))
         optimizer.step()
         scheduler.step()
     for one, two in zip(model.classifier.parameters(), other.classifier.parameters(), strict=True):
@@ -146,7 +145,8 @@ def test_dataset_rows() -> None:
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]")
+    fast: Any = transformers.PreTrainedTokenizerFast
+    tokenizer = fast(tokenizer_object=made, pad_token="[PAD]")
     rows = [("is the river green", "the old river", True), ("is the river", "the green river is the old river", False)]
     questions, passages, answers = zip(*rows, strict=True)
     data = BoolQADataset(passages, questions, answers, tokenizer, 10)

@@ -1,5 +1,7 @@
 """LoRA and soft prompts against torch's autograd and peft; the registry of adapters against its definition."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -53,7 +55,7 @@ def test_lora_equals_autograd() -> None:
         x, upstream = normal(rng, n, k), normal(rng, n, d)
         W, A, B = (torch.from_numpy(m.copy()).requires_grad_() for m in (layer.W, layer.A, layer.B))
         output = torch.nn.functional.linear(torch.from_numpy(x), W + alpha / r * A @ B)
-        (output * torch.from_numpy(upstream)).sum().backward()
+        torch.autograd.backward((output * torch.from_numpy(upstream)).sum())
         np.testing.assert_allclose(layer.forward(x), output.detach().numpy(), atol=1e-12)
         assert A.grad is not None and B.grad is not None
         np.testing.assert_allclose(layer.gradients(x, upstream)[0], A.grad.numpy(), atol=1e-12)
@@ -65,12 +67,13 @@ def test_lora_equals_peft() -> None:
     rng = np.random.default_rng(2)
     for d, k, r, alpha in [(5, 7, 2, 6), (6, 4, 3, 3), (4, 4, 1, 8)]:
         W, x, upstream = normal(rng, d, k), normal(rng, 3, k), normal(rng, 3, d)
+        model: Any
         model, near_input, near_output = peft_layer(W, r, alpha)
         layer = LoRALinear(W, r, alpha, rng)
         layer.B[...] = normal(rng, r, k)
         near_output.data, near_input.data = torch.from_numpy(layer.A.copy()), torch.from_numpy(layer.B.copy())
         output = model(torch.from_numpy(x))
-        (output * torch.from_numpy(upstream)).sum().backward()
+        torch.autograd.backward((output * torch.from_numpy(upstream)).sum())
         np.testing.assert_allclose(layer.forward(x), output.detach().numpy(), atol=1e-12)
         assert near_output.grad is not None and near_input.grad is not None
         np.testing.assert_allclose(layer.gradients(x, upstream)[0], near_output.grad.numpy(), atol=1e-12)

@@ -1,5 +1,7 @@
 """Counts of weights, optimizer states and versions, against torch, transformers and peft."""
 
+from typing import Any
+
 import itertools
 
 import numpy as np
@@ -33,7 +35,7 @@ def counted(kind: str, d: int, k: int, r: int | None, gradients: bool) -> int:
     trained = factors or [W]
     effective = W + factors[0] @ factors[1] if factors else W
     optimizer = torch.optim.SGD(trained, lr=0.1, momentum=0.9) if kind == "sgd" else torch.optim.Adam(trained)
-    (effective**2).sum().backward()
+    torch.autograd.backward((effective**2).sum())
     optimizer.step()
     held = [W, *factors] + [p.grad for p in trained if gradients and p.grad is not None]
     states = [v for state in optimizer.state.values() for v in state.values() if torch.is_tensor(v) and v.dim() == 2]
@@ -83,7 +85,8 @@ def count(module: torch.nn.Module, only_trainable: bool = False) -> int:
 
 
 def roberta(d: int, C: int, layers: int = 1) -> "transformers.RobertaForSequenceClassification":
-    config = transformers.RobertaConfig(
+    made: Any = transformers.RobertaConfig
+    config = made(
         vocab_size=11, hidden_size=d, num_hidden_layers=layers, num_attention_heads=2, intermediate_size=2 * d,
         num_labels=C, max_position_embeddings=40,
     )  # fmt: skip
@@ -103,7 +106,8 @@ def test_prefix_params(l: int, d: int, C: int) -> None:  # noqa: E741
 @pytest.mark.parametrize(("d", "C"), [(4, 2), (8, 3)])
 def test_dense_head_params(d: int, C: int) -> None:
     assert count(roberta(d, C).classifier) == dense_head_params(d, C)
-    config = transformers.DistilBertConfig(vocab_size=11, dim=d, n_layers=1, n_heads=2, hidden_dim=2 * d, num_labels=C)
+    made: Any = transformers.DistilBertConfig
+    config = made(vocab_size=11, dim=d, n_layers=1, n_heads=2, hidden_dim=2 * d, num_labels=C)
     model = transformers.DistilBertForSequenceClassification(config)
     assert count(model.pre_classifier) + count(model.classifier) == dense_head_params(d, C)
 

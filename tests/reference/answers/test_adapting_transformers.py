@@ -1,5 +1,7 @@
 """The answers by hand in the key of adapting_transformers, and the claims of its errata, computed again."""
 
+from typing import Any
+
 import math
 import re
 from types import ModuleType
@@ -36,8 +38,8 @@ SWEEP = {1: (0.6217125382262997, 0.6271899088997898), 2: (0.6217125382262997, 0.
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> "transformers.BertTokenizerFast":
-    return transformers.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
+def tokenizer() -> Any:
+    return getattr(transformers, "BertTokenizerFast")(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 def printed(text: str) -> list[list[float]]:
@@ -45,7 +47,7 @@ def printed(text: str) -> list[list[float]]:
     return [[float(x.replace("−", "-")) for x in v.split(",")] for v in re.findall(r"\(([−\d, .]+,[−\d, .]+)\)", text)]
 
 
-def test_packed_pair(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_packed_pair(key: ModuleType, tokenizer: Any) -> None:
     """1.1: the option C lacks the second one."""
     packed = tokenizer("good film", "it was long")
     tokens = tokenizer.convert_ids_to_tokens(packed["input_ids"])
@@ -69,7 +71,7 @@ def test_byte_pair_encoding(key: ModuleType) -> None:
     assert key.answers["1.3"] == ["A", "C", "E"]
 
 
-def test_masked_labels(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_masked_labels(key: ModuleType, tokenizer: Any) -> None:
     """1.4: at the selected places; −100 elsewhere."""
     torch.manual_seed(0)
     ids = tokenizer("good film it was long " * 20)["input_ids"]
@@ -79,7 +81,7 @@ def test_masked_labels(key: ModuleType, tokenizer: "transformers.BertTokenizerFa
     assert torch.equal(labels[selected], torch.tensor(ids)[selected])
 
 
-def test_ids_of_another_tokenizer(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_ids_of_another_tokenizer(key: ModuleType, tokenizer: Any) -> None:
     """1.6: the same text has other ids, an id beyond the vocabulary is an error, and padding changes nothing."""
     other = Tokenizer(models.WordLevel({"hey": 0, "!": 1, "film": 2, "<unk>": 3}, unk_token="<unk>"))
     other.pre_tokenizer = pre_tokenizers.Whitespace()

@@ -116,7 +116,7 @@ def put_stubs(patch: pytest.MonkeyPatch, splits: dict[str, Split]) -> list[tuple
         requests.append(("tokenizer", *names))
         return lambda *texts: {"input_ids": " ".join(texts).split()}
 
-    patch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load_dataset))  # type: ignore[arg-type]
+    patch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load_dataset))
     patch.setattr(transformers.AutoModelForSequenceClassification, "from_pretrained", model)
     patch.setattr(transformers.AutoTokenizer, "from_pretrained", tokenizer)
     return requests
@@ -171,7 +171,7 @@ def test_other_data(splits: dict[str, Split], words: str, monkeypatch: pytest.Mo
 
 
 def test_missing_library_or_program(monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "datasets", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "datasets", None)
     assert online.main(["--online"], refuse) == 1
     assert "BERT and BoolQ could not be loaded: import of datasets" in capsys.readouterr().err
     assert online.main(["--online", "--program", str(tmp_path / "no.py")], refuse) == 1

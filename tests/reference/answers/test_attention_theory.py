@@ -5,7 +5,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-import sympy
+import sympy  # type: ignore[import-untyped]  # ships no types
 
 from reference.attention.complexity import attention_flops
 from reference.attention.receptive_field import argmax_receptive_field, receptive_field_bound, spreading_pointers

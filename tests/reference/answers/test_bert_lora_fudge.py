@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sympy
+import sympy  # type: ignore[import-untyped]  # ships no types
 import torch
 
 from reference.adaptation.adapter_registry import AdapterRegistry
@@ -178,7 +178,9 @@ def test_gibbs_sampling_keeps_the_distribution() -> None:
 
 def test_probabilities_of_two_windows() -> None:
     """The example of the errata: the sum of logits prefers the first window, softmax in each window the second."""
-    windows, start, end = [(0, 3), (2, 5)], [[0, 7, 6.5], [6, 1, 0]], [[6, 5.5, 0], [6, 0, 1]]
+    windows = [(0, 3), (2, 5)]
+    start: list[list[float]] = [[0, 7, 6.5], [6, 1, 0]]
+    end: list[list[float]] = [[6, 5.5, 0], [6, 0, 1]]
     assert merge_spans(windows, start, end) == (1, 1)
     normalised = [[log_softmax(row) for row in side] for side in (start, end)]
     assert merge_spans(windows, *normalised) == (2, 2)

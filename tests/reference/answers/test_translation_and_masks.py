@@ -73,7 +73,7 @@ def test_formulas(key: ModuleType) -> None:
 
 
 def test_tables_of_the_printed_segments(key: ModuleType) -> None:
-    source, target = re.search(r"source segment is `(.+?)`, the target segment `(.+?)`", HANDOUT).groups()  # type: ignore[union-attr]
+    [(source, target)] = re.findall(r"source segment is `(.+?)`, the target segment `(.+?)`", HANDOUT)
     segments = source.split(), target.split()
     assert tuple(map(len, segments)) == (5, 4)
     for kind, function in [

@@ -85,8 +85,9 @@ def test_group_attention() -> None:
     for n, groups in [(12, 3), (12, 1), (12, 12), (8, 2), (1, 1)]:
         Q, K, V = random_matrices(rng, n, n, 5, 3)
         mask = block_diagonal_mask(n, groups)
+        q, k, v = (torch.from_numpy(matrix)[None] for matrix in (Q, K, V))
         expected = torch.nn.functional.scaled_dot_product_attention(
-            *(torch.from_numpy(matrix)[None] for matrix in (Q, K, V)), attn_mask=torch.from_numpy(mask == 0)[None]
+            q, k, v, attn_mask=torch.from_numpy(mask == 0)[None]
         )[0]
         np.testing.assert_allclose(group_attention(Q, K, V, groups), expected.numpy(), atol=1e-12)
         np.testing.assert_allclose(

@@ -1,5 +1,7 @@
 """reference/bert/encoder.py against Hugging Face's BERT."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -21,7 +23,7 @@ def weights(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def bert(weights: dict[str, np.ndarray]) -> "transformers.BertModel":
+def bert(weights: dict[str, np.ndarray]) -> Any:
     config = transformers.BertConfig(
         vocab_size=V,
         hidden_size=D,
@@ -30,7 +32,8 @@ def bert(weights: dict[str, np.ndarray]) -> "transformers.BertModel":
         intermediate_size=D_FF,
         max_position_embeddings=POSITIONS,
     )
-    model = transformers.BertModel(config).double().eval()
+    model: Any = transformers.BertModel(config).double()
+    model.eval()
     assert {name: tuple(value.shape) for name, value in model.named_parameters()} == {
         name: value.shape for name, value in weights.items()
     }

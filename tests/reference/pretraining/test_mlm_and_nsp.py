@@ -1,5 +1,7 @@
 """Masked tokens and pairs of sentences, against the papers' shares, chi-square and Hugging Face's collator."""
 
+from typing import Any
+
 import math
 from collections import Counter
 from types import SimpleNamespace
@@ -32,7 +34,7 @@ def hugging_face() -> tuple[Ids, Ids]:
         def __len__(self) -> int:
             return V
 
-    tokenizer = Vocabulary(mask_token="[MASK]", convert_tokens_to_ids=lambda token: MASK)
+    tokenizer: Any = Vocabulary(mask_token="[MASK]", convert_tokens_to_ids=lambda token: MASK)
     collator = DataCollatorForLanguageModeling(tokenizer, seed=32)
     collator.generator = torch.Generator().manual_seed(32)
     inputs, labels = collator.torch_mask_tokens(torch.tensor(IDS), torch.tensor(SPECIAL))

@@ -1,5 +1,7 @@
 """reference/transformer/fine_tuning.py against the same steps in numpy, worked out without torch."""
 
+from typing import Any
+
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +35,7 @@ class TorchPrefixMean(nn.Module):
         super().__init__()
         self.parts = nn.ParameterList([nn.Parameter(torch.tensor(part)) for part in parameters])
 
-    def forward(self, source: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, source: Tensor, mask: Tensor) -> Any:
         embedding, weight, bias = self.parts
         weights = torch.softmax(mask.double() + torch.arange(1, len(source) + 1).double().log(), dim=-1)
         means = torch.einsum("ts,snd->tnd", weights, embedding[source])
@@ -86,7 +88,7 @@ def test_decoding_equals_numpy() -> None:
         parameters, _ = sample_model(seed, len(WORDS))
         model = TorchPrefixMean(parameters)
 
-        def scores(ids: Sequence[int], parameters: PrefixMean = parameters) -> NDArray[np.float64]:
+        def scores(ids: Sequence[int], parameters: PrefixMean = parameters) -> Any:
             return prefix_mean.logits(parameters, np.array(ids)[:, None])[-1, 0]
 
         prompt = [TOKEN2IND[word] for word in ("<sos>", "a", "<oov>", "b")]
@@ -99,7 +101,7 @@ def test_decoding_equals_numpy() -> None:
 def test_greedy_continuation() -> None:
     table = {0: 3, 3: 4, 4: 2, 1: 1}
 
-    def scores(ids: Sequence[int]) -> NDArray[np.float64]:
+    def scores(ids: Sequence[int]) -> Any:
         return np.eye(5)[table[ids[-1]]]
 
     assert greedy_continuation(scores, [0], end=2, max_len=9) == [3, 4]

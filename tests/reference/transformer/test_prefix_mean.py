@@ -37,7 +37,7 @@ def test_prefix_mean_equals_autograd(causal: bool) -> None:
     parameters, scores = in_torch(model, source, causal)
     np.testing.assert_allclose(logits(model, source, causal=causal), scores.detach().numpy(), atol=1e-12)
     upstream = np.random.default_rng(2).standard_normal((L, N, 5))
-    scores.backward(torch.from_numpy(upstream))  # type: ignore[no-untyped-call]
+    torch.autograd.backward(scores, torch.from_numpy(upstream))
     for ours, expected in zip(gradients(model, source, upstream, causal=causal), parameters, strict=True):
         assert expected.grad is not None
         np.testing.assert_allclose(ours, expected.grad.numpy(), atol=1e-12)
@@ -52,7 +52,7 @@ def test_cross_entropy_equals_torch(ignored: int | None) -> None:
     loss = torch.nn.functional.cross_entropy(
         x, torch.from_numpy(target), ignore_index=-100 if ignored is None else ignored
     )
-    loss.backward()  # type: ignore[no-untyped-call]
+    torch.autograd.backward(loss)
     assert value == pytest.approx(loss.item(), abs=1e-12)
     assert x.grad is not None
     np.testing.assert_allclose(gradient, x.grad.numpy(), atol=1e-14)
@@ -70,7 +70,7 @@ def test_training_step_equals_torch(positions: list[int] | None, max_norm: float
     loss = torch.nn.functional.cross_entropy(
         read, torch.from_numpy(target), ignore_index=-100 if ignored is None else ignored
     )
-    loss.backward()  # type: ignore[no-untyped-call]
+    torch.autograd.backward(loss)
     torch.nn.utils.clip_grad_norm_(parameters, max_norm)
     torch.optim.SGD(parameters, lr=0.7).step()
     after = training_step(
