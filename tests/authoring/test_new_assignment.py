@@ -1,11 +1,10 @@
 """`viva init`, `viva new` and `viva new-test` write files that a course can use, or nothing."""
 
-from typing import Any
-
 import ast
 import errno
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml

@@ -1,7 +1,5 @@
 """Objects as arguments: what crosses to the sandbox is the code that makes them, and each call gets a new one."""
 
-from viva.compare.counterexamples.examples import generate_arguments
-
 import collections
 import io
 import random
@@ -12,6 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
+from viva.compare.counterexamples.examples import generate_arguments
 from viva.compare.show import show
 from viva.grading import strategies
 from viva.grading.functions import NoCode

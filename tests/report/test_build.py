@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from viva.formats.atomic_write import write_atomically
 
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import assignment, entry, large_class, marked
+from viva.formats.atomic_write import write_atomically
 from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.report import build

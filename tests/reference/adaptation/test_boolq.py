@@ -22,9 +22,7 @@ def tokenizer() -> Any:
     inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     inner.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     fast: Any = transformers.PreTrainedTokenizerFast
-    return fast(
-        tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", sep_token="[SEP]"
-    )
+    return fast(tokenizer_object=inner, unk_token="[UNK]", pad_token="[PAD]", sep_token="[SEP]")
 
 
 @pytest.mark.parametrize(
@@ -37,9 +35,7 @@ def tokenizer() -> Any:
         ("a z", "d", 8),
     ],
 )
-def test_boolq_item_equals_tokenizer(
-    tokenizer: Any, question: str, passage: str, max_len: int
-) -> None:
+def test_boolq_item_equals_tokenizer(tokenizer: Any, question: str, passage: str, max_len: int) -> None:
     item = boolq_item(question, passage, True, VOCABULARY, max_len)
     pair = tokenizer(question, passage, max_length=max_len, padding="max_length", truncation="only_second")
     assert item["input_ids"] == pair["input_ids"] and item["attention_mask"] == pair["attention_mask"]

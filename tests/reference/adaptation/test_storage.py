@@ -1,8 +1,7 @@
 """Counts of weights, optimizer states and versions, against torch, transformers and peft."""
 
-from typing import Any
-
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest

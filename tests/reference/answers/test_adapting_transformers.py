@@ -1,10 +1,9 @@
 """The answers by hand in the key of adapting_transformers, and the claims of its errata, computed again."""
 
-from typing import Any
-
 import math
 import re
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +38,8 @@ SWEEP = {1: (0.6217125382262997, 0.6271899088997898), 2: (0.6217125382262997, 0.
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
-    return getattr(transformers, "BertTokenizerFast")(vocab={token: place for place, token in enumerate(VOCABULARY)})
+    library: Any = transformers
+    return library.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 def printed(text: str) -> list[list[float]]:

@@ -36,7 +36,7 @@ def test_starter(assignment: str) -> None:
         assert all(re.search(rf"`{re.escape(name)}[`:]", handout) for name in answers)
 
 
-@pytest.mark.parametrize("assignment", NAMES.keys() - {"adapting_transformers"})
+@pytest.mark.parametrize("assignment", sorted(NAMES.keys() - {"adapting_transformers"}))
 def test_notebook_of_the_starter(assignment: str) -> None:
     starter = ROOT / "assignments" / assignment / "starter"
     notebook = (starter / f"{assignment}.ipynb").read_text("utf-8")

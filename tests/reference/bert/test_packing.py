@@ -1,8 +1,7 @@
 """reference/bert: packing, label alignment, windows and spans over them, against a tokenizer and brute force."""
 
-from typing import Any
-
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +19,8 @@ VOCABULARY = [
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Any:
-    return getattr(transformers, "BertTokenizerFast")(vocab={token: place for place, token in enumerate(VOCABULARY)})
+    library: Any = transformers
+    return library.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 TEXTS = ["ada", "who sailed", "byron sails to lyon", "ada byron sailed", ""]

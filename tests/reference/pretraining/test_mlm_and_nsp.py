@@ -1,10 +1,9 @@
 """Masked tokens and pairs of sentences, against the papers' shares, chi-square and Hugging Face's collator."""
 
-from typing import Any
-
 import math
 from collections import Counter
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest

@@ -1,9 +1,8 @@
 """reference/transformer/fine_tuning.py against the same steps in numpy, worked out without torch."""
 
-from typing import Any
-
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest

@@ -1,8 +1,7 @@
 """The language model against its layers by einsum; positional encodings against the paper's formula."""
 
-from typing import Any
-
 import math
+from typing import Any
 
 import numpy as np
 import pytest
