@@ -2,10 +2,11 @@
 
 import asyncio
 import socket
-from collections.abc import Callable, Coroutine, MutableMapping
+from collections.abc import Callable, MutableMapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
@@ -192,63 +193,24 @@ class Timer:
         self.off = True
 
 
-class Task:
-    """An app that was asked and has not answered."""
-
-    def add_done_callback(self, call: object) -> None:
-        pass
-
-
-class Loop:
-    """A loop whose clock stands still."""
+class Connection:
+    """A connection to the server, without a server; its clock stands still, and no app answers."""
 
     def __init__(self) -> None:
         self.timers: list[Timer] = []
+        self.transport, loop = Mock(**{"get_extra_info.return_value": None, "is_closing.return_value": False}), Mock()
+        loop.time.return_value = 0.0
+        loop.call_later, loop.create_task = self._call_later, lambda task: task.close() or Mock()
+        config = uvicorn.Config(lambda: None, log_config=None, ws="none")
+        self.protocol = Timeouts(config, ServerState(), {}, loop)
+        self.protocol.connection_made(self.transport)
 
-    def call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
+    def _call_later(self, seconds: float, call: Callable[[], None]) -> Timer:
         self.timers.append(Timer(seconds, call))
         return self.timers[-1]
 
-    def time(self) -> float:
-        return 0.0
-
-    def create_task(self, task: Coroutine[Any, Any, None]) -> Task:
-        task.close()
-        return Task()
-
-
-class Transport:
-    """A connection that remembers whether it was closed."""
-
-    def __init__(self) -> None:
-        self.aborted = False
-
-    def abort(self) -> None:
-        self.aborted = True
-
-    def get_extra_info(self, name: str) -> None:
-        pass
-
-    def is_closing(self) -> bool:
-        return self.aborted
-
-    def pause_reading(self) -> None:
-        pass
-
-    resume_reading = close = pause_reading
-
-
-class Connection:
-    """A connection to the server, without a server."""
-
-    def __init__(self) -> None:
-        self.loop, self.transport = Loop(), Transport()
-        config = uvicorn.Config(lambda: None, log_config=None, ws="none")
-        self.protocol = Timeouts(config, ServerState(), {}, self.loop)  # type: ignore[arg-type]  # all that it uses
-        self.protocol.connection_made(self.transport)  # type: ignore[arg-type]  # all that it uses
-
     def waits(self) -> list[Timer]:
-        return [timer for timer in self.loop.timers if not timer.off]
+        return [timer for timer in self.timers if not timer.off]
 
 
 @pytest.fixture
@@ -261,9 +223,9 @@ def test_slow_head(connection: Connection) -> None:
     for byte in HEAD[:-1]:
         connection.protocol.data_received(bytes([byte]))
         assert connection.waits() == [first]
-    assert first.seconds == HEAD_S and not connection.transport.aborted
+    assert first.seconds == HEAD_S and not connection.transport.abort.called
     first.call()
-    assert connection.transport.aborted
+    connection.transport.abort.assert_called_once()
 
 
 def test_slow_body(connection: Connection) -> None:
