@@ -1,7 +1,9 @@
 """Drawings of students: what is shown is a drawing, cannot act, and does not grow without end."""
 
 import base64
+import io
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from hypothesis import example, given
@@ -27,8 +29,6 @@ def test_shapes_text_and_gradients() -> None:
 
 
 def test_matplotlib_figure() -> None:
-    import io
-
     from matplotlib.figure import Figure
 
     figure, file = Figure(), io.StringIO()
@@ -100,8 +100,6 @@ def test_no_drawing(text: str) -> None:
 @given(st.text(st.characters(codec="utf-8"), max_size=30), st.sampled_from(["id", "d", "style", "onload", "x:href"]))
 @example('"><script>', "d")
 def test_any_attribute(value: str, name: str) -> None:
-    from xml.sax.saxutils import quoteattr
-
     text = drawn(f"<g {name}={quoteattr(value)}>{value}</g>")
     if text:
         assert {e.tag.rpartition("}")[2] for e in ElementTree.fromstring(text).iter()} <= {"svg", "g"}

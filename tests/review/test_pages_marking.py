@@ -9,8 +9,9 @@ import pytest
 from tests.support.review_class import NAME, hash_of
 from tests.support.review_pages import HERE, ONE, OTHER, SIZE, mark
 from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, hidden, pages_of, queue_at, reader
-from viva.model.hand_grading import FIRST, SECOND
+from viva.model.hand_grading import FIRST, SECOND, Judgement, Place
 from viva.records import hand_grading
+from viva.records.store import Reason
 
 # --- marking
 
@@ -203,9 +204,6 @@ def test_undo(pages: Pages, ada: Person) -> None:
 
 
 def test_undo_of_a_missing_answer(file: Path) -> None:
-    from viva.model.hand_grading import Judgement, Place
-    from viva.records.store import Reason
-
     with reader(file) as records:
         hand_grading.append(records, NAME, "a", [(Place("f" * 64, QUESTION), Judgement(done=True))], Reason("Ada"))
     with queue_at(file) as queue, pages_of(queue) as running:

@@ -1,6 +1,7 @@
 """The pages of `viva review`: nothing of a student's runs, nothing is fetched elsewhere, everybody can use them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +225,6 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
 
 def _hostile_class(url: str, folder: Path) -> None:
     """Each answer a payload of its own, and one with all of them; each name as well."""
-    from dataclasses import replace
 
     def write(number: int, question: str) -> str:
         return "\n\n".join(ALL) if number == 0 else ALL[number % len(ALL)]

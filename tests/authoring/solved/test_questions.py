@@ -1,7 +1,9 @@
 """Questions of a solved notebook or module: headings, markers and metadata; what students write belongs to one."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +31,11 @@ FUNCTION = code("def f(x):\n    return x")
 
 def first(*cells: Cell) -> Question:
     return questions_of(cells)[0]
+
+
+def points_of(cells: Sequence[Cell], names: str) -> list[tuple[Any, ...]]:
+    """Number, points and the names of a kind, question by question."""
+    return [(question.number, question.points, getattr(question, names)) for question in questions_of(cells)]
 
 
 def test_headings() -> None:
@@ -126,16 +133,12 @@ def test_prose_of_a_question() -> None:
 def test_nbgrader_and_otter() -> None:
     solution = code("def f(x):\n    return x", solution=True, grade=False, grade_id="sum")
     tests = code("assert f(1) == 1", grade=True, points=2, grade_id="test_sum")
-    assert [(q.number, float(q.points or 0), q.functions) for q in questions_of([solution, tests, tests])] == [
-        ("sum", 4, ["f"])
-    ]
+    assert points_of([solution, tests, tests], "functions") == [("sum", 4, ["f"])]
     generated = code("def f(x):\n    return x", solution=True, grade=True, points=2, grade_id="cell-0123456789abcdef")
-    assert [(q.number, float(q.points or 0)) for q in questions_of([markdown("### 1.1 Sums"), generated])] == [
-        ("1.1", 2)
-    ]
+    assert points_of([markdown("### 1.1 Sums"), generated], "functions") == [("1.1", 2, ["f"])]
     begins = Cell("raw", "# BEGIN QUESTION\nname: q1\npoints: 3", 1)
     marked = code("def f(x):\n    return x # SOLUTION")
-    assert [(q.number, float(q.points or 0), q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
+    assert points_of([begins, marked], "functions") == [("q1", 3, ["f"])]
     own = [Cell("raw", "# BEGIN SOLUTION", 3), FUNCTION, Cell("raw", "# END SOLUTION", 4), code("def helper(): pass")]
     assert [(q.number, q.functions) for q in questions_of([begins, *own])] == [("q1", ["f"])]
 
@@ -149,8 +152,8 @@ def test_headings_in_otter_questions() -> None:
         "f = None\n# BEGIN SOLUTION\nf = 3\n# END SOLUTION", grade_id="c", solution=True, grade=True, points=0
     )
     cells = [markdown("## Exercise 1"), begins, markdown("### 1.1 Sums"), solved, ends, markdown("### 2 (4 points)")]
-    found = questions_of([*cells, code("g = 1  # SOLUTION")])
-    assert [(q.number, float(q.points or 0), q.values) for q in found] == [("q1", 3, ["f"]), ("2", 4, ["g"])]
+    cells.append(code("g = 1  # SOLUTION"))
+    assert points_of(cells, "values") == [("q1", 3, ["f"]), ("2", 4, ["g"])]
 
 
 def test_jupytext(tmp_path: Path) -> None:
@@ -166,7 +169,7 @@ def test_jupytext(tmp_path: Path) -> None:
     assert [(cell.kind, cell.source) for cell in cells[3:]] == [
         ("raw", "# BEGIN SOLUTION"), ("code", "g = 1"), ("raw", "# END SOLUTION"),
     ]  # fmt: skip
-    assert [(q.number, float(q.points or 0), q.names) for q in questions_of(cells)] == [("f", 5, ["f", "g"])]
+    assert points_of(cells, "names") == [("f", 5, ["f", "g"])]
     assert [cell.source for cell in without_solutions(cells)][1:] == [f"{TODO}\n...", "assert f() == 1", f"{TODO}\n..."]
 
 

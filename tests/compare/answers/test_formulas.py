@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
+from viva.compare.answers.formula_text import parse
+from viva.compare.answers.formula_tree import evaluate
 from viva.grading import Disagreement, agree_formula
 
 VARIANCE = "h * (sigma**4 + 2 * mu**2 * sigma**2)"
@@ -289,9 +291,6 @@ formulas = st.recursive(
 @given(formulas)
 def test_values_equal_python(text: str) -> None:
     """Against Python's own evaluation of the same text."""
-    from viva.compare.answers.formula_text import parse
-    from viva.compare.answers.formula_tree import evaluate
-
     values = {"a": 1.7, "b": -0.3}
     try:
         wanted = float(eval(text.replace("^", "**"), {"__builtins__": {}}, values))

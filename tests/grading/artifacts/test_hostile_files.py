@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import save
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from tests.support.table_rows import Rows
 from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
@@ -358,9 +359,6 @@ def test_any_header(header: Any, body: bytes) -> None:
 
 @given(JSON, st.binary(max_size=40))
 def test_accepted_tensors_are_valid(header: Any, body: bytes) -> None:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     data = tensors(header, body)
     try:
         ours = read_checkpoint(data)

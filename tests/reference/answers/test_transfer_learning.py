@@ -5,6 +5,7 @@ from types import ModuleType
 import pytest
 import torch
 
+from reference.transformer import parameter_counts as parts
 from reference.transformer.language_model import Model
 from reference.transformer.parameter_counts import count_parameters
 from tests.reference.answers.conftest import ROOT
@@ -50,8 +51,6 @@ def test_printed_numbers() -> None:
 
 
 def test_formulas(key: ModuleType) -> None:
-    from reference.transformer import parameter_counts as parts
-
     for V, d, d_ff in [(7, 4, 4), (100, 200, 200), (30, 6, 10)]:
         values = {
             "3.embedding": parts.embedding_parameters(V, d),
