@@ -46,12 +46,6 @@ def enter(page: Any, review: Review) -> None:
     assert page.url == f"http://127.0.0.1:{review.port}/" and '"marker":"ada"' in page.content()
 
 
-def test_printed_address_opens_pages(page: Any, review: Review) -> None:
-    enter(page, review)
-    page.reload()
-    assert '"marker":"ada"' in page.content()
-
-
 def test_browser_file_opens_pages(page: Any, review: Review, monkeypatch: pytest.MonkeyPatch) -> None:
     """A redirect would lose the session's cookie here: the file is another site."""
     seen: list[str] = []

@@ -19,6 +19,7 @@ from viva.records import Records, hand_grading
 
 pytestmark = pytest.mark.nightly
 QUESTION = "2.1"
+(ASKED,) = [question for question in rubric().questions if question.number == QUESTION]
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +57,7 @@ def place_in(page: Any) -> str:
 def wanted(content_hash: str) -> list[int]:
     """Return the keys of the items that the marker of these tests chooses."""
     number = int(content_hash[:8], 16)
-    question = rubric().question(QUESTION)
-    assert question is not None
-    count = len(question.items)
-    return [key for key in range(1, count + 1) if number >> key & 1]
+    return [key for key in range(1, len(ASKED.items) + 1) if number >> key & 1]
 
 
 def until(page: Any, condition: str) -> None:
@@ -74,10 +72,8 @@ def until(page: Any, condition: str) -> None:
 
 def _left(keys: list[int]) -> list[str]:
     """Return the items that are chosen by these keys: of exclusive ones the last."""
-    question = rubric().question(QUESTION)
-    assert question is not None
-    exclusive = {group.name for group in question.groups if group.exclusive}
-    items = [question.items[key - 1] for key in keys]
+    exclusive = {group.name for group in ASKED.groups if group.exclusive}
+    items = [ASKED.items[key - 1] for key in keys]
     return [
         i.id
         for n, i in enumerate(items)
@@ -96,8 +92,6 @@ def finish(page: Any) -> None:
 
 def test_class_graded_by_keyboard(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 60)
-    question = rubric().question(QUESTION)
-    assert question is not None
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server)
         elsewhere = []
@@ -129,7 +123,7 @@ def test_class_graded_by_keyboard(browser: Any, url: str, tmp_path: Path) -> Non
         items = _left(chosen[content_hash])
         assert row.judgement.done
         assert list(row.judgement.items) == items
-        assert row.judgement.earned == earned(question, items)
+        assert row.judgement.earned == earned(ASKED, items)
         assert row.judgement.comment == comments.get(content_hash, "")
         assert row.by == "Ada"
     assert elsewhere == []
@@ -301,41 +295,6 @@ def test_second_round_and_agreement(browser: Any, url: str, tmp_path: Path) -> N
     assert len(latest(url, SECOND)) == 6
 
 
-def test_regrade_request(browser: Any, url: str, tmp_path: Path) -> None:
-    kept(url, 4)
-    with served(tmp_path, "--records", url, "--by", "Ada") as server:
-        page = opened(browser, server, f"/q/{QUESTION}/{hash_of(2)}")
-        finish(page)  # no item: no points
-        page.goto(f"{server.origin}/students")
-        page.fill("#find", "id0002")
-        page.get_by_role("button", name="Find").click()
-        page.locator("tr", has_text=QUESTION).get_by_role("link").click()
-        page.fill("#request", "I did say that it is <b>parallel</b>.")
-        page.get_by_role("button", name="Note it").click()
-        page.wait_for_url("**note=noted**")
-        page.goto(f"{server.origin}/appeals")
-        assert "waiting" in page.inner_text("ul.queue")
-        page.keyboard.press("1")
-        page.wait_for_url("**/decide/**")
-        assert "I did say that it is <b>parallel</b>." in page.inner_text(".request")
-        page.keyboard.press("1")
-        page.get_by_role("button", name="Decide").click()  # the browser asks for the reason
-        assert "note=decided" not in page.url
-        page.fill("#why", "It is there, in the second sentence.")
-        page.get_by_role("button", name="Decide").click()
-        page.wait_for_url("**note=decided**")
-        history = page.inner_text("ol.history")
-        assert "noted a request" in history
-        assert "Reason: It is there, in the second sentence." in history
-        page.goto(f"{server.origin}/appeals")
-        assert "decided" in page.inner_text("ul.queue")
-    with Records.open(url, Path()) as records:
-        standing = hand_grading.current_decisions(hand_grading.latest_rows(records, NAME))[hash_of(2), QUESTION]
-    question = rubric().question(QUESTION)
-    assert standing.judgement is not None and question is not None
-    assert standing.judgement.earned == earned(question, [_first_item()])
-
-
 def test_without_scripts(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -374,9 +333,3 @@ def test_keys_off(browser: Any, url: str, tmp_path: Path) -> None:
         page.get_by_role("button", name="Close").click()
         page.keyboard.press("1")
         assert page.locator("input[name=items]:checked").count() == 0
-
-
-def _first_item() -> str:
-    question = rubric().question(QUESTION)
-    assert question is not None
-    return question.items[0].id
