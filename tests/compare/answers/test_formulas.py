@@ -78,8 +78,6 @@ def test_both_spellings_of_an_index() -> None:
 
 
 LETTERS = ["M", "N", "k"]
-
-
 LOWER = ["M*k**2", "M*k", "M**2"]
 LOWER_TERMS = [
     "O(M²k)", "O(M²k + Mk²)", "O(M²k) + O(Mk²)", "4Mk^2 + 2M^2k", "O(Mk(M+k))", "M^2 k + M k + M^2",
