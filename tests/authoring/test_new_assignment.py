@@ -4,6 +4,7 @@ import ast
 import errno
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -27,17 +28,17 @@ def files(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_a_course_is_named_after_its_folder(root: Path) -> None:
+def test_new_course(root: Path) -> None:
     assert load_course(root).title == "NLP: 2026"
     assert len(load_course(root).secret({})) >= 32
 
 
-def test_a_new_assignment_is_a_copy_with_its_own_name(root: Path) -> None:
+def test_new_assignment(root: Path) -> None:
     before = files(root)
     add_assignment(load_course(root), "hw_2", "Homework: 2")
     course, after = load_course(root), files(root)
     assert course.assignments == ("first_steps", "hw_2")
-    assert (course.assignment("hw_2").title, course.assignment("hw_2").points) == ("Homework: 2", 12)
+    assert course.assignment("hw_2").title == "Homework: 2" and course.assignment("hw_2").points == 12
     assert {name: data for name, data in after.items() if name in before and data != before[name]}.keys() == {
         "grader.yaml"
     }
@@ -46,12 +47,12 @@ def test_a_new_assignment_is_a_copy_with_its_own_name(root: Path) -> None:
     assert "def word_counts" in after["graders/hw_2/key.py"].decode()
 
 
-def test_a_name_that_yaml_would_read_as_a_number_has_quotes(root: Path) -> None:
+def test_name_like_a_number(root: Path) -> None:
     add_assignment(load_course(root), "2026.1")
     assert load_course(root).assignment("2026.1").title == "2026.1"
 
 
-def test_a_name_that_cannot_be_used_changes_nothing(root: Path) -> None:
+def test_invalid_name(root: Path) -> None:
     (root / "graders/taken").mkdir()
     before = files(root)
     with Rows() as row:
@@ -67,7 +68,7 @@ def test_a_name_that_cannot_be_used_changes_nothing(root: Path) -> None:
     assert files(root) == before
 
 
-def test_a_failed_write_leaves_no_folder(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files(root)
 
     def full(path: Path, data: bytes, **_more: object) -> None:
@@ -102,7 +103,7 @@ class Stack:
 """
 
 
-def test_a_class_is_asked_through_its_methods(root: Path) -> None:
+def test_test_of_a_class(root: Path) -> None:
     key = root / "graders/first_steps/key.py"
     key.write_text(key.read_text("utf-8") + CLASS, "utf-8")
     assignment = load_course(root).assignment("first_steps")
@@ -113,19 +114,19 @@ def test_a_class_is_asked_through_its_methods(root: Path) -> None:
     assert "calls = [('push', int(rng.integers(1, 10))), ('top',)]" in source
     with pytest.raises(UsageError, match="a test asks each function of the key already"):
         write_skeleton(assignment, root, "3.2", None)
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec("\n".join(key.read_text("utf-8").splitlines()[3:]), names)
-    assert names["played_Stack"]([2], [("push", 5), ("top",)]) == [None, 5]  # type: ignore[operator]
+    assert names["played_Stack"]([2], [("push", 5), ("top",)]) == [None, 5]
 
 
-def test_every_kind_of_answer_gets_its_lines(root: Path) -> None:
+def test_kinds_of_answers(root: Path) -> None:
     course = load_course(root)
     for number, kind in enumerate(KINDS):
         write_by_hand(course.assignment("first_steps"), f"2.{number}", kind)
     folder = root / "assignments/first_steps"
     starter = yaml.safe_load((folder / "starter/answers.yaml").read_text("utf-8"))
     assert starter == {"answers": dict.fromkeys(["2.0", "2.1", "2.2", "2.3"]), "written": {"1.1": None, "2.4": None}}
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec((root / "graders/first_steps/key.py").read_text("utf-8").split("word_counts as word_counts")[1], names)
     assert names["answers"] == {"2.0": {"A"}, "2.1": 0.5, "2.2": "2*d + 1", "2.3": [[1, 0], [1, 1]]}
     for number in range(len(KINDS)):
@@ -134,7 +135,7 @@ def test_every_kind_of_answer_gets_its_lines(root: Path) -> None:
     assert [question.number for question in rubric.questions] == ["1.1", "2.4"]
 
 
-def test_an_answer_that_is_there_is_not_asked_twice(root: Path) -> None:
+def test_existing_answer(root: Path) -> None:
     assignment = load_course(root).assignment("first_steps")
     write_by_hand(assignment, "2.1", "choice")
     before = files(root)
@@ -157,14 +158,14 @@ def test_an_answer_that_is_there_is_not_asked_twice(root: Path) -> None:
         ("x = 1\n", 'x = 1\n\n\nanswers = {\n    "9": 0.5,\n}\n'),
     ],
 )
-def test_an_answer_is_added_to_the_key(root: Path, before: str, after: str) -> None:
+def test_answer_in_the_key(root: Path, before: str, after: str) -> None:
     key = root / "graders/first_steps/key.py"
     key.write_text(before, "utf-8")
     write_by_hand(load_course(root).assignment("first_steps"), "9", "number")
     assert key.read_text("utf-8") == after
 
 
-def test_a_name_that_is_not_imported_yet_is_imported(root: Path) -> None:
+def test_imports_of_a_test(root: Path) -> None:
     assignment = load_course(root).assignment("first_steps")
     path = root / "graders/first_steps/test_5.py"
     with Rows() as row:
@@ -186,9 +187,7 @@ def test_a_name_that_is_not_imported_yet_is_imported(root: Path) -> None:
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_course_that_cannot_be_written_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool
-) -> None:
+def test_unwritable_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
     def fail(*_arguments: object, **_options: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 

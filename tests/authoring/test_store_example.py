@@ -25,7 +25,7 @@ def store(course: Course, name: str, source: Path, mistake: str = "M.", base: st
     return store_example(course, course.assignment("words"), name, source, base, mistake)
 
 
-def test_what_is_stored_is_laid_out_again(course: Course, tmp_path: Path) -> None:
+def test_store_and_open(course: Course, tmp_path: Path) -> None:
     edited = tmp_path / "edited"
     copy_example(course, course.assignment("words"), "accepted/plain", edited)
     code = edited / "solution.py"
@@ -37,7 +37,7 @@ def test_what_is_stored_is_laid_out_again(course: Course, tmp_path: Path) -> Non
     assert open_submission(stored.folder, "x").files == open_submission(edited, "x").files
 
 
-def test_what_is_expected_of_an_example_stays(course: Course, tmp_path: Path) -> None:
+def test_expected_verdict_stays(course: Course, tmp_path: Path) -> None:
     edited = hand_in(tmp_path / "edited", KEEPS_CASE)
     stored = store(course, "wrong/x", edited)
     described = stored.folder / "submission.yaml"
@@ -49,12 +49,12 @@ def test_what_is_expected_of_an_example_stays(course: Course, tmp_path: Path) ->
     assert open_submission(stored.folder, "x").files == open_submission(edited, "x").files
 
 
-def test_what_has_nothing_in_common_is_stored_in_full(course: Course, tmp_path: Path) -> None:
+def test_full_example(course: Course, tmp_path: Path) -> None:
     stored = store(course, "hostile/x", hand_in(tmp_path / "edited", "import os\nos._exit(0)\n"))
     assert stored.base is None and (stored.folder / "solution.py").read_text("utf-8") == "import os\nos._exit(0)\n"
 
 
-def test_a_base_never_becomes_a_copy_of_its_own_copy(course: Course, tmp_path: Path) -> None:
+def test_base_of_its_own_copy(course: Course, tmp_path: Path) -> None:
     store(course, "accepted/second", hand_in(tmp_path / "edited", ACCEPTED + "\n# edited\n"))
     stored = store(course, "accepted/plain", hand_in(tmp_path / "edited", ACCEPTED + "\n# edited again\n"))
     assert stored.base is None
@@ -63,14 +63,14 @@ def test_a_base_never_becomes_a_copy_of_its_own_copy(course: Course, tmp_path: P
         store(course, "accepted/plain", tmp_path / "edited", base="accepted/second")
 
 
-def test_files_of_a_submission_never_describe_it(course: Course, tmp_path: Path) -> None:
+def test_reserved_file(course: Course, tmp_path: Path) -> None:
     edited = hand_in(tmp_path / "edited", KEEPS_CASE)
     (edited / "submission.yaml").write_text("base: accepted/plain\n", "utf-8")
     with pytest.raises(UsageError, match="has no files of its own called"):
         store(course, "wrong/x", edited)
 
 
-def test_nothing_is_lost_where_the_source_is_the_example(course: Course) -> None:
+def test_source_is_the_example(course: Course) -> None:
     folder = course.root / "fixtures/words/submissions/accepted/plain"
     with pytest.raises(UsageError, match="is the example itself"):
         store(course, "accepted/plain", folder / "solution.py")
@@ -88,9 +88,7 @@ def test_nothing_is_lost_where_the_source_is_the_example(course: Course) -> None
         ("wrong/x", "M.", "accepted/plian", "There is no example accepted/plian; did you mean `accepted/plain`"),
     ],
 )
-def test_what_cannot_be_stored_is_one_sentence(
-    course: Course, tmp_path: Path, name: str, mistake: str, base: str | None, said: str
-) -> None:
+def test_invalid_example(course: Course, tmp_path: Path, name: str, mistake: str, base: str | None, said: str) -> None:
     edited = hand_in(tmp_path / "edited", KEEPS_CASE)
     with pytest.raises(UsageError, match=said):
         store(course, name, edited, mistake, base)

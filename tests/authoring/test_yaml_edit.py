@@ -41,21 +41,21 @@ REFUSED = {
 }
 
 
-def test_an_item_is_added_to_a_list() -> None:
+def test_with_item() -> None:
     with Rows() as row:
         for name, (before, after) in ITEMS.items():
             with row(name):
                 assert with_item(before, "assignments", "new") == after
 
 
-def test_an_entry_is_added_to_a_mapping() -> None:
+def test_with_entry() -> None:
     with Rows() as row:
         for name, (before, after) in ENTRIES.items():
             with row(name):
                 assert with_entry(before, ("a",), "9", ["'9': x"]) == after
 
 
-def test_what_cannot_be_edited_is_refused() -> None:
+def test_not_editable() -> None:
     with Rows() as row:
         for name, text in REFUSED.items():
             with row(name), pytest.raises(NotEditable):
@@ -66,7 +66,7 @@ def test_what_cannot_be_edited_is_refused() -> None:
 
 
 @given(st.text(max_size=12))
-def test_a_text_is_read_back(text: str) -> None:
+def test_scalar_round_trip(text: str) -> None:
     assert yaml.safe_load(f"a: {as_scalar(text)}") == {"a": text}
     assert with_item("a: [x]\n", "a", text).startswith("a: [x, ")
 
@@ -76,7 +76,7 @@ def test_a_text_is_read_back(text: str) -> None:
     st.booleans(),
     st.sampled_from(["y", "1e3"]),
 )
-def test_an_item_comes_last_whatever_the_list(items: list[str], flow: bool, new: str) -> None:
+def test_any_list(items: list[str], flow: bool, new: str) -> None:
     before = yaml.safe_dump(
         {"first": 1, "assignments": items, "last": {"k": ["v"]}},
         default_flow_style=None if flow else False,
@@ -86,7 +86,7 @@ def test_an_item_comes_last_whatever_the_list(items: list[str], flow: bool, new:
     assert after == {"first": 1, "assignments": [*items, new], "last": {"k": ["v"]}}
 
 
-def test_the_courses_of_this_repository_can_be_edited() -> None:
+def test_courses_of_this_repository() -> None:
     root = Path(__file__).parents[2]
     for path in (root / "grader.yaml", root / "src/viva/authoring/templates/course/grader.yaml"):
         before = path.read_text("utf-8")

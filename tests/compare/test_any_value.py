@@ -5,8 +5,10 @@ import math
 import time
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +73,7 @@ opaque = st.builds(Ref, st.integers(0, 9), st.text(max_size=5), st.text(max_size
 )
 @example(np.array([True]), np.array([1.0]), ("sign",))
 @example([Decimal("sNaN")], [0.5], ())
-def test_any_two_values_pass_or_disagree_in_one_line(actual, expected, up_to):
+def test_any_two_values(actual: Any, expected: Any, up_to: Any) -> None:
     try:
         agree(actual, expected, up_to=up_to, hints={"the other way": copy.deepcopy(actual)})
         message = ""
@@ -83,7 +85,7 @@ def test_any_two_values_pass_or_disagree_in_one_line(actual, expected, up_to):
 
 @QUIET
 @given(values)
-def test_every_value_agrees_with_its_copy(value):
+def test_copy_agrees(value: Any) -> None:
     agree(copy.deepcopy(value), value)
     agree(copy.deepcopy(value), value, up_to=("order", "spaces", "sign"))
     agree(copy.deepcopy(value), value, up_to="polarity")
@@ -91,7 +93,7 @@ def test_every_value_agrees_with_its_copy(value):
 
 @QUIET
 @given(st.lists(values, min_size=1, max_size=4), opaque, st.data())
-def test_an_object_that_stayed_in_the_box_agrees_with_nothing(items, ref, data):
+def test_remote_object_agrees_with_nothing(items: list[Any], ref: Ref, data: st.DataObject) -> None:
     """Not even where the expected value is None or empty."""
     at = data.draw(st.integers(0, len(items) - 1))
     for actual, expected in [
@@ -106,7 +108,7 @@ def test_an_object_that_stayed_in_the_box_agrees_with_nothing(items, ref, data):
 
 @QUIET
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(1e-4, 1e6), st.booleans())
-def test_a_relative_error_of_one_in_ten_thousand_always_loses(expected, factor, up):
+def test_relative_error(expected: float, factor: float, up: bool) -> None:
     wrong = expected * (1 + factor) if up else expected * (1 - factor)
     if not math.isfinite(wrong) or abs(expected) < 1e-6:
         return
@@ -118,14 +120,14 @@ def test_a_relative_error_of_one_in_ten_thousand_always_loses(expected, factor, 
 
 @QUIET
 @given(st.floats(-1e300, 1e300), st.floats(-1e-6, 1e-6))
-def test_rounding_errors_never_lose(expected, error):
+def test_rounding_error(expected: float, error: float) -> None:
     agree(expected * (1 + error), expected)
     agree(np.array([expected]) * (1 + error), np.array([expected]))
 
 
 @QUIET
 @given(st.integers(-(10**12), 10**12), st.integers(-5, 5).filter(bool))
-def test_a_whole_number_is_never_its_neighbour(expected, error):
+def test_neighboring_whole_number(expected: int, error: int) -> None:
     for wrong in (expected + error, float(expected + error), Fraction(expected + error), np.int64(expected + error)):
         with pytest.raises(Disagreement):
             agree(wrong, expected)
@@ -139,7 +141,7 @@ def test_a_whole_number_is_never_its_neighbour(expected, error):
 @given(
     hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=3, max_side=3), elements=st.floats(-9, 9)), st.data()
 )
-def test_nothing_is_ever_broadcast(expected, data):
+def test_no_broadcasting(expected: Any, data: st.DataObject) -> None:
     shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=3, max_side=3).filter(lambda s: s != expected.shape))
     try:
         answer = (
@@ -151,7 +153,7 @@ def test_nothing_is_ever_broadcast(expected, data):
         agree(answer, expected)
 
 
-def assert_cheap(question, cpu_s=5.0, memory_mib=150):
+def assert_cheap(question: Callable[[], None], cpu_s: float = 5.0, memory_mib: int = 150) -> None:
     """Asked twice: once for its processor time, once for its memory, since tracing memory takes time.
 
     What this guards against takes minutes; the bound leaves room for a machine that others use as well.
@@ -166,20 +168,20 @@ def assert_cheap(question, cpu_s=5.0, memory_mib=150):
     assert peak < memory_mib * 2**20
 
 
-def disagrees(answer, expected, **how):
+def disagrees(answer: Any, expected: Any, **how: Any) -> None:
     with pytest.raises(Disagreement) as raised:
         agree(answer, expected, **how)
     assert len(str(raised.value)) < 500
 
 
-def nested(depth):
-    value = []
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
     for _ in range(depth):
         value = [value]
     return value
 
 
-LARGE = {
+LARGE: dict[str, Callable[[], Any]] = {
     "a huge number": lambda: 10**300_000,
     "huge numbers in a list": lambda: [1 << (1 << 20)] * 50,
     "a huge fraction": lambda: Fraction(10**9_000 + 1, 10**9_000),
@@ -207,10 +209,10 @@ EXPECTED = [
 
 
 @pytest.mark.parametrize("size", LARGE)
-def test_large_values_cost_little_when_little_is_expected(size):
+def test_large_values_are_cheap(size: str) -> None:
     value = LARGE[size]()
 
-    def question():
+    def question() -> None:
         for expected in EXPECTED:
             disagrees(value, expected)
             disagrees(value, expected, up_to=("polarity", "order", "sign", "spaces"))
@@ -219,7 +221,7 @@ def test_large_values_cost_little_when_little_is_expected(size):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
-def test_large_arrays_of_the_expected_shape_are_compared_in_bounded_memory(bad):
+def test_large_arrays_in_bounded_memory(bad: float) -> None:
     expected = np.ones((1000, 1000))
     answer = np.ones((1000, 1000))
     agree(answer, expected)
@@ -228,11 +230,11 @@ def test_large_arrays_of_the_expected_shape_are_compared_in_bounded_memory(bad):
 
 
 @pytest.mark.long
-def test_many_items_in_any_order_are_paired_in_bounded_time():
+def test_many_items_in_any_order() -> None:
     pairs = [(i, f"token {i}") for i in range(190)]
     numbers = [i / 7 for i in range(8_000)]
 
-    def question():
+    def question() -> None:
         agree(pairs[::-1], pairs, up_to="order")
         disagrees([(i, 0.5) for i in range(190)], pairs, up_to="order")
         agree(numbers[::-1], numbers, up_to="order")
@@ -243,7 +245,7 @@ def test_many_items_in_any_order_are_paired_in_bounded_time():
 
 
 @pytest.mark.parametrize("answer", [[], [[0, "x"]] * 500, list(range(500))])
-def test_what_takes_too_long_is_the_authors_to_know_whatever_the_answer_is(answer):
+def test_too_expensive_for_the_author(answer: Any) -> None:
     """A grader error that only some answers cause would leave their points open."""
     expected = [[i, [i]] for i in range(500)]
     if len(answer) == 500:
@@ -252,6 +254,6 @@ def test_what_takes_too_long_is_the_authors_to_know_whatever_the_answer_is(answe
 
 
 @pytest.mark.parametrize("expected", [object(), [1, object()], {"a": lambda: 1}, Ref(1, "f", ""), nested(70)])
-def test_an_expected_value_without_plain_form_is_the_authors_mistake(expected):
+def test_expected_value_without_plain_form(expected: Any) -> None:
     with pytest.raises(GraderError, match="agree: "):
         agree(copy.copy(expected) if isinstance(expected, list | dict) else 1, expected)

@@ -41,7 +41,7 @@ def cast(values: np.ndarray, dtype: torch.dtype) -> np.ndarray:
 
 @pytest.mark.parametrize("comparison", COMPARISONS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_a_right_answer_agrees_and_one_that_is_off_does_not(comparison, dtype):
+def test_same_verdict_in_every_dtype(comparison: str, dtype: torch.dtype) -> None:
     COMPARISONS[comparison](dtype, 1.0)
     for factor in (1.007, 0.993, 1.002, 1.01, 0.99, -1.0 if comparison != "up to the sign" else 1.1):
         with pytest.raises(Disagreement):
@@ -49,7 +49,7 @@ def test_a_right_answer_agrees_and_one_that_is_off_does_not(comparison, dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16], ids=str)
-def test_one_number_is_compared_alike_in_every_dtype(dtype):
+def test_number_in_every_dtype(dtype: torch.dtype) -> None:
     def answers(value: float) -> list[object]:
         array = cast(np.array([value]), dtype)
         return [array, array[0], torch.tensor(value, dtype=dtype), [array[0]]]
@@ -62,7 +62,7 @@ def test_one_number_is_compared_alike_in_every_dtype(dtype):
                 agree(answer, [ONE] if isinstance(answer, list) else ONE)
 
 
-def test_half_precision_is_named_where_it_is_the_reason():
+def test_half_precision_is_named() -> None:
     """Many steps in half precision add up their rounding: the student should know why the digits are missing."""
     with pytest.raises(Disagreement, match="compute in float32 or float64"):
         agree((EXPECTED * 1.002).astype(np.float16), EXPECTED)
@@ -71,7 +71,7 @@ def test_half_precision_is_named_where_it_is_the_reason():
     assert "half precision" not in str(raised.value)
 
 
-def test_a_question_in_half_precision_allows_its_rounding():
+def test_expected_half_precision() -> None:
     expected = EXPECTED.astype(np.float16)
     agree((EXPECTED * 1.002).astype(np.float16), expected)
     agree(EXPECTED * 1.002, expected)
@@ -79,7 +79,7 @@ def test_a_question_in_half_precision_allows_its_rounding():
         agree(EXPECTED * 1.05, expected)
 
 
-def test_too_large_for_the_dtype_is_not_right():
+def test_overflow() -> None:
     with pytest.raises(Disagreement):
         agree(np.array([np.inf, 1.0], dtype=np.float16), [1e6, 1.0])
     with pytest.raises(Disagreement):
@@ -87,7 +87,7 @@ def test_too_large_for_the_dtype_is_not_right():
     agree(np.float16(np.inf), np.inf)
 
 
-def test_a_coarse_dtype_holds_the_nearest_whole_number():
+def test_nearest_whole_number() -> None:
     agree(np.float32(21_018_401), 21_018_401)
     agree(np.array([21_018_401, 1], dtype=np.float32), [21_018_401, 1])
     for wrong in (np.float32(21_018_404), np.float16(2050), np.float32(2.2)):
@@ -97,7 +97,7 @@ def test_a_coarse_dtype_holds_the_nearest_whole_number():
 
 
 @given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=8, max_size=20, unique=True))
-def test_bfloat16_is_rounded_as_torch_does(values):
+def test_bfloat16_equals_torch(values: list[float]) -> None:
     """Against torch, over the whole range of float32."""
     array = np.array(values, dtype=np.float64)
     arrived = cast(array, torch.bfloat16)

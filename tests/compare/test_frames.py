@@ -1,14 +1,16 @@
-"""Data frames and series: what counts as the same answer, and what a student reads about another one."""
+"""DataFrames, series and tensors: what counts as the same answer, and what a student reads about another one."""
 
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from tests.support.table_rows import Rows
 from viva.compare.agree import agree
 from viva.compare.disagreement import Disagreement
+from viva.compare.show import describe, show
 from viva.replay.key_recording.recorded_values import digest, packed, unpacked
 
 TABLE = pd.DataFrame({"name": ["ada", "bo", "cy"], "points": [3, 1, 2]})
@@ -62,7 +64,7 @@ OTHER: dict[str, tuple[Any, Any, str]] = {
 }  # fmt: skip
 
 
-def test_the_same_answer_in_another_form_agrees() -> None:
+def test_equal_frames() -> None:
     with Rows() as row:
         for name, (actual, expected) in SAME.items():
             with row(name):
@@ -70,7 +72,7 @@ def test_the_same_answer_in_another_form_agrees() -> None:
                 agree(actual, unpacked(packed(expected)))
 
 
-def test_another_answer_does_not_and_the_message_says_where() -> None:
+def test_other_frames() -> None:
     with Rows() as row:
         for name, (actual, expected, words) in OTHER.items():
             with row(name):
@@ -92,13 +94,43 @@ def test_rows_in_any_order() -> None:
             agree(other, expected, up_to="order")
 
 
-def test_an_index_that_does_not_count() -> None:
+def test_index_that_does_not_count() -> None:
     agree(BY_NAME.reset_index(drop=True), BY_NAME, up_to="index")
     agree([3.0, 1.0], TABLE["points"][:2])
     with pytest.raises(Disagreement):
         agree(BY_NAME[::-1], BY_NAME, up_to="index")
 
 
-def test_questions_about_data_frames_are_recognised() -> None:
+def test_digest_of_frames() -> None:
     assert digest("f", (TABLE,), {}) == digest("f", (TABLE.copy(),), {})
     assert digest("f", (TABLE,), {}) != digest("f", (TABLE[::-1],), {})
+
+
+TENSORS = [
+    torch.tensor([[0.5, -1.0]]),
+    torch.tensor([3, 1]),
+    torch.tensor(True),
+    torch.zeros(0, 2),
+    torch.tensor([1.5], dtype=torch.bfloat16),
+]
+
+
+def test_shown_tensor() -> None:
+    assert show(torch.tensor([[0.5, -1.0]])) == "[[0.5, -1]]" and show([torch.tensor([3])]) == "[[3]]"
+    assert describe(torch.zeros(20, 30)) == "an array of shape (20, 30)"
+
+
+def test_recorded_tensor() -> None:
+    for tensor in TENSORS:
+        agree(tensor, unpacked(packed(tensor)))
+    with pytest.raises(AssertionError):
+        agree(TENSORS[0] + 1, unpacked(packed(TENSORS[0])))
+
+
+def test_digest_of_tensors() -> None:
+    for tensor in TENSORS:
+        assert digest("f", (tensor,), {}) == digest("f", (tensor.clone(),), {})
+    questions = {digest("f", (tensor,), {}) for tensor in TENSORS}
+    assert len(questions) == len(TENSORS)
+    assert digest("f", (TENSORS[0],), {}) != digest("f", (TENSORS[0].double(),), {})
+    assert digest("f", (TENSORS[0],), {}) != digest("f", (TENSORS[0].numpy(),), {})

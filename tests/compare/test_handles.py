@@ -1,5 +1,8 @@
 """Names and handles of the student's: their value is fetched; what has no plain form agrees with nothing."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from viva.grading import Disagreement, agree
@@ -13,56 +16,57 @@ class BoxConnection:
 
     generation = 1
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = value
-        self.asked = []
+        self.requests: list[str] = []
 
-    def ask(self, op, **fields):
-        self.asked.append(op)
+    def ask(self, op: str, **fields: object) -> Any:
+        self.requests.append(op)
         if isinstance(self.value, Exception):
             raise self.value
         return self.value
 
-    def release(self, generation, ref_id):
+    def release(self, generation: int, ref_id: int) -> None:
         pass
 
 
 @pytest.mark.parametrize(
     "make", [lambda d: Remote(d, "student", "answer"), lambda d: Handle(d, Ref(1, "int", "7"), "answer")]
 )
-def test_the_value_of_a_name_or_handle_is_fetched_once(make):
+def test_value_is_fetched_once(make: Callable[[Any], Any]) -> None:
     connection = BoxConnection(7)
     agree(make(connection), 7)
-    assert connection.asked == ["get"]
+    assert connection.requests == ["get"]
     with pytest.raises(Disagreement, match=r"Your answer is 7; expected 8"):
         agree(make(connection), 8)
-    assert connection.asked == ["get", "get"]
+    assert connection.requests == ["get", "get"]
 
 
-def test_an_object_stays_an_object_and_is_asked_for_nothing_else():
-    connection = BoxConnection(Ref(1, "Fraction", "1/2"))
+def test_object_without_plain_form() -> None:
+    connection: Any = BoxConnection(Ref(1, "Fraction", "1/2"))
     for expected in (0.5, "1/2", [1], {"a": 1}, {1}, None, True):
         with pytest.raises(Disagreement, match="an object of class `Fraction`"):
             agree(Handle(connection, Ref(1, "Fraction", "1/2"), "answer"), expected)
-    assert set(connection.asked) == {"get"}
+    assert set(connection.requests) == {"get"}
 
 
-def test_a_handle_among_the_items_is_asked_for_nothing():
-    connection = BoxConnection(0.5)
+def test_handle_among_items() -> None:
+    connection: Any = BoxConnection(0.5)
     for answer in ([Handle(connection, Ref(1, "Node", ""), "x")], {"a": Handle(connection, Ref(1, "Node", ""), "x")}):
         for expected in ([0.5], {"a": 0.5}, {0.5}, 0.5, [None], [[0.5]]):
             for up_to in ((), ("order", "polarity", "sign", "spaces")):
                 with pytest.raises(Disagreement):
                     agree(answer, expected, up_to=up_to)
-    assert connection.asked == []
+    assert connection.requests == []
 
 
-def test_the_end_of_the_box_is_no_disagreement():
+def test_dead_sandbox() -> None:
+    connection: Any = BoxConnection(BoxDied("exit status 1"))
     with pytest.raises(BoxDied):
-        agree(Remote(BoxConnection(BoxDied("exit status 1")), "student", "answer"), 7)
+        agree(Remote(connection, "student", "answer"), 7)
 
 
-def test_a_class_name_cannot_carry_control_characters():
+def test_control_characters_in_a_class_name() -> None:
     with pytest.raises(Disagreement) as raised:
         agree(Ref(1, "\x1b[31mA\u202e", ""), 7)
     assert str(raised.value).isprintable()

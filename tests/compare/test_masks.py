@@ -1,32 +1,39 @@
 """Masks in every convention: one and the same mask earns full marks, another one none."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from tests.support.table_rows import Rows
 from viva.grading import Disagreement, agree
 
+Mask = NDArray[Any]
+
+
 INF = float("inf")
 
 
-def causal(n):
+def causal(n: int) -> Mask:
     return np.triu(np.ones((n, n), dtype=int), 1)
 
 
-def sequence_to_sequence(source, target):
+def sequence_to_sequence(source: int, target: int) -> Mask:
     mask = np.zeros((source + target, source + target), dtype=int)
     mask[:source, source:] = 1
     mask[source:, source:] = causal(target)
     return mask
 
 
-def additive(mask, value):
+def additive(mask: Mask, value: Any) -> Mask:
     return np.where(mask == 1, value, 0.0)
 
 
 # A mask (1 = masked) in each convention that students know.
-CONVENTIONS = {
+CONVENTIONS: dict[str, Callable[[Mask], Any]] = {
     "1 masked": lambda m: m,
     "1 visible": lambda m: 1 - m,
     "float": lambda m: m.astype(np.float32),
@@ -54,14 +61,14 @@ MASKS = {
 }
 
 
-def test_the_same_mask_agrees_in_any_convention():
+def test_same_mask() -> None:
     with Rows() as row:
-        for ours in ["1 masked", "1 visible", "True visible", "-inf"]:
-            for theirs in CONVENTIONS:
+        for expected in ["1 masked", "1 visible", "True visible", "-inf"]:
+            for answered in CONVENTIONS:
                 for kind in MASKS:
-                    with row(ours, theirs, kind):
+                    with row(expected, answered, kind):
                         mask = MASKS[kind]
-                        agree(CONVENTIONS[theirs](mask), CONVENTIONS[ours](mask), up_to=("polarity",))
+                        agree(CONVENTIONS[answered](mask), CONVENTIONS[expected](mask), up_to=("polarity",))
 
 
 OTHER_MASKS = [
@@ -79,32 +86,32 @@ OTHER_MASKS = [
 ]
 
 
-def test_another_mask_does_not_agree_in_any_convention():
+def test_other_mask() -> None:
     with Rows() as row:
         for n, (kind, wrong) in enumerate(OTHER_MASKS):
-            for ours in ["1 masked", "1 visible", "-inf"]:
-                for theirs in CONVENTIONS:
-                    with row(n, kind, ours, theirs), pytest.raises(Disagreement):
-                        agree(CONVENTIONS[theirs](wrong), CONVENTIONS[ours](MASKS[kind]), up_to=("polarity",))
+            for expected in ["1 masked", "1 visible", "-inf"]:
+                for answered in CONVENTIONS:
+                    with row(n, kind, expected, answered), pytest.raises(Disagreement):
+                        agree(CONVENTIONS[answered](wrong), CONVENTIONS[expected](MASKS[kind]), up_to=("polarity",))
 
 
-def test_the_polarity_matters_unless_declared_away():
+def test_polarity() -> None:
     with pytest.raises(Disagreement, match="opposite of the expected"):
         agree(1 - causal(4), causal(4))
     with pytest.raises(Disagreement, match=r"additive mask \(0 and -inf\)"):
         agree(additive(causal(4), -INF), causal(4))
 
 
-def test_one_convention_holds_for_the_whole_answer():
+def test_one_convention_per_answer() -> None:
     """All ones says nothing alone; next to a causal mask that means 1 = masked it hides everything."""
-    expected = {"bidirectional": np.zeros((4, 4)), "causal": causal(4)}
+    expected: dict[str, Any] = {"bidirectional": np.zeros((4, 4)), "causal": causal(4)}
     agree({"bidirectional": np.ones((4, 4)), "causal": 1 - causal(4)}, expected, up_to="polarity")
     agree([np.zeros((4, 4)), causal(4)], list(expected.values()), up_to="polarity")
     with pytest.raises(Disagreement, match=r"At \['bidirectional'\] your answer differs .* 16 of 16 positions"):
         agree({"bidirectional": np.ones((4, 4)), "causal": causal(4)}, expected, up_to="polarity")
 
 
-def test_the_message_speaks_of_visible_and_masked():
+def test_message_of_masks() -> None:
     wrong = 1 - causal(4)
     wrong[2, 0] = 0
     with pytest.raises(Disagreement) as raised:
@@ -116,14 +123,14 @@ def test_the_message_speaks_of_visible_and_masked():
 
 
 @pytest.mark.parametrize("value", [0.5, 2, -1, float("nan"), float("inf"), 1j])
-def test_what_is_no_mask_is_said_to_be_none(value):
+def test_no_mask(value: complex) -> None:
     wrong = causal(3).astype(type(value) if isinstance(value, complex) else float)
     wrong[1, 2] = value
     with pytest.raises(Disagreement, match="expected a mask of 0 and 1"):
         agree(wrong, causal(3), up_to="polarity")
 
 
-def test_known_mistakes_are_recognised_in_either_convention():
+def test_hints() -> None:
     hints = {"nothing is masked": np.zeros((5, 5)), "rows and columns are swapped": causal(5).T}
     for convention in CONVENTIONS.values():
         with pytest.raises(Disagreement) as raised:
@@ -131,7 +138,7 @@ def test_known_mistakes_are_recognised_in_either_convention():
         assert raised.value.hint == "rows and columns are swapped"
 
 
-def test_numbers_beside_masks_are_compared_as_numbers():
+def test_numbers_next_to_masks() -> None:
     expected = {"mask": causal(3), "weights": np.full((3, 3), 0.25), "n": 3}
     agree({"mask": 1 - causal(3), "weights": np.full((3, 3), 0.25), "n": 3}, expected, up_to="polarity")
     with pytest.raises(Disagreement, match=r"At \['weights'\]"):

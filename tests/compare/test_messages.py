@@ -1,8 +1,8 @@
-# ruff: noqa: E501  (the sentences stand as the student reads them, each on its line)
 """What a student reads: where, how far, which tolerance, which known mistake; one or two sentences."""
 
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,139 +15,115 @@ from viva.sandbox.guest.transport.wire import Ref
 INF = float("inf")
 NAN = float("nan")
 M = np.arange(6.0).reshape(2, 3)
+NEAR_ZERO = np.array([[0, 0, 0], [0, 0, 1e-3]])
 P = np.array([[0.5, 0.5], [0.125, 0.875]])
-RETURN = " Is a `return` missing? (Printing a value does not return it.)"
 
-MESSAGES = [
-    (None, 3, f"Your answer is None; expected the number 3.{RETURN}"),
-    (None, [1, 2], f"Your answer is None; expected [1, 2].{RETURN}"),
+MESSAGES: list[tuple[Any, Any, str]] = [
+    (None, 3, "None; expected the number 3. Is a `return` missing?"),
+    (None, [1, 2], "expected [1, 2]. Is a `return` missing?"),
     ({"next": None}, {"next": 1}, "At ['next'] your answer is None; expected the number 1."),
-    (None, "a", f"Your answer is None; expected the text 'a'.{RETURN}"),
-    ("0.5", 0.5, "Your answer is the text '0.5'; expected the number 0.5. Return the number itself, not its text."),
-    ([5], 5, "Your answer is a list of 1 item; expected the number 5."),
-    (0.25, 0.75, "Your answer is 0.25; expected 0.75. It is one minus the expected number."),
-    (0.7501, 0.75, "Your answer is 0.7501; expected 0.75 (off by 0.0001; tolerance 7.6e-06)."),
-    (5, 4, "Your answer is 5; expected 4. It is off by one."),
-    (2**70, 2**70 + 3, "Your answer is 1180591620717411303424; expected 1180591620717411303427."),
-    (10**5000, 4, "Your answer is a whole number of about 5,001 digits; expected 4."),
-    (21018402.0, 21018401, "Your answer is 21018402; expected 21018401."),
-    (82.65, 0.8265, "Your answer is 82.65; expected 0.8265. It is 100 times the expected number: is it a percentage?"),
-    (-0.5, 0.5, "Your answer is -0.5; expected 0.5. It has the opposite sign."),
-    (
-        0.693147180559945,
-        2.0,
-        "Your answer is 0.693147; expected 2. It is the natural logarithm of the expected number.",
-    ),
+    ("0.5", 0.5, "the text '0.5'; expected the number 0.5. Return the number itself"),
+    ([5], 5, "a list of 1 item; expected the number 5."),
+    (0.25, 0.75, "It is one minus the expected number."),
+    (0.7501, 0.75, "0.7501; expected 0.75 (off by 0.0001; tolerance 7.6e-06)."),
+    (5, 4, "5; expected 4. It is off by one."),
+    (2**70, 2**70 + 3, "1180591620717411303424; expected 1180591620717411303427."),
+    (10**5000, 4, "a whole number of about 5,001 digits; expected 4."),
+    (21018402.0, 21018401, "21018402; expected 21018401."),
+    (82.65, 0.8265, "100 times the expected number: is it a percentage?"),
+    (-0.5, 0.5, "opposite sign"),
+    (0.693147180559945, 2.0, "natural logarithm of the expected number"),
     (
         0.92,
         Fraction(11, 12),
-        "Your answer is 0.92; expected 11/12 (off by 0.00333333; tolerance 9.3e-06). It is the expected number rounded to 2 decimal places: return it unrounded.",
+        "expected 11/12 (off by 0.00333333; tolerance 9.3e-06). It is the expected number rounded",
     ),
-    (
-        NAN,
-        0.5,
-        "Your answer is NaN (not a number); expected 0.5: look for 0/0, the logarithm of a negative number, or inf - inf.",
-    ),
-    (0.7, True, "Your answer is 0.7; expected True."),
-    ((2, 5), None, "Your answer is (2, 5); expected None."),
-    ((5, 2), (2, 5), "Your answer is [5, 2]; expected [2, 5]. It is the expected one in reverse order."),
-    ([1, 2], [1, 2, 4], "Your answer has 2 elements: [1, 2]; expected 3: [1, 2, 4]."),
-    (["a"], ["a", "b"], "Your answer has 1 item: ['a']; expected 2: ['a', 'b']."),
-    ([], ["a"], "Your answer is empty; expected a list of 1 item."),
+    (NAN, 0.5, "NaN (not a number); expected 0.5: look for 0/0"),
+    (0.7, True, "0.7; expected True."),
+    ((2, 5), None, "(2, 5); expected None."),
+    ((5, 2), (2, 5), "[5, 2]; expected [2, 5]. It is the expected one in reverse order."),
+    ([1, 2], [1, 2, 4], "has 2 elements: [1, 2]; expected 3: [1, 2, 4]."),
+    (["a"], ["a", "b"], "has 1 item: ['a']; expected 2: ['a', 'b']."),
+    ([], ["a"], "is empty; expected a list of 1 item."),
     (["a", "x"], ["a", "b"], "At [1] your answer is 'x'; expected 'b'."),
-    ({1, 2}, [1, 2], "Your answer is a set of 2 items; expected [1, 2]. A set has no order: return a list."),
+    ({1, 2}, [1, 2], "A set has no order: return a list."),
     ([[1, 2], [3]], [[1, 2], [3, 4]], "At [1] your answer has 1 element: [3]; expected 2: [3, 4]."),
-    (M[0], M, "Your answer has shape (3,); expected (2, 3). It has 1 axis where 2 are expected."),
-    (
-        M[None],
-        M,
-        "Your answer has shape (1, 2, 3); expected (2, 3). Only axes of length 1 differ: add or remove one (`unsqueeze`, `squeeze`, `[None]`). The values and their order are right; only the shape is not.",
-    ),
-    (
-        M.ravel(),
-        M,
-        "Your answer has shape (6,); expected (2, 3). It has the right number of elements: is a `reshape` missing? The values and their order are right; only the shape is not.",
-    ),
-    (
-        M.T,
-        M,
-        "Your answer has shape (3, 2); expected (2, 3). It is the expected one transposed: rows and columns are swapped.",
-    ),
-    (
-        M * 8,
-        M,
-        "Your answer differs from the expected one at 5 of 6 elements (83 %), first at [0, 1]: 8, expected 1. The largest error is 35, at [1, 2]. Every element is 8 times the expected one: is a factor missing, or one too many?",
-    ),
-    (
-        M + np.array([[0, 0, 0], [0, 0, 1e-3]]),
-        M,
-        "Your answer differs from the expected one at 1 of 6 elements (17 %), first at [1, 2]: 5.001, expected 5 (tolerance 5.5e-05).",
-    ),
-    (
-        np.where(M == 4, NAN, M),
-        M,
-        "Your answer holds NaN (not a number) at 1 of 6 elements, first at [1, 1], expected 4: look for 0/0, the logarithm of a negative number, or inf - inf, and for a row in which everything is masked.",
-    ),
-    (M + 1j, M, "Your answer holds complex numbers, first 0+1j at [0, 0]; expected real ones."),
-    (
-        M.astype(int) + 1,
-        M.astype(int),
-        "Your answer differs from the expected one at 6 of 6 elements (100 %), first at [0, 0]: 1, expected 0. Every element is one too large: is the counting off by one?",
-    ),
-    (P.T / P.T.sum(0), P, None),
-    (
-        P * 2 + np.array([[0, 0], [0, 1]]),
-        P,
-        "Your answer differs from the expected one at 4 of 4 elements (100 %), first at [0, 0]: 1, expected 0.5. The largest error is 1.875, at [1, 1]. Its rows should sum to 1 and do not.",
-    ),
-    (
-        np.array([[0.25, 0.6], [0.75, 0.4]]),
-        P,
-        "Your answer differs from the expected one at 4 of 4 elements (100 %), first at [0, 0]: 0.25, expected 0.5. The largest error is 0.625, at [1, 0]. Its columns sum to 1 where its rows should: the softmax runs along the wrong axis.",
-    ),
-    (
-        P.round(1),
-        P,
-        "Your answer differs from the expected one at 2 of 4 elements (50 %), first at [1, 0]: 0.1, expected 0.125 (tolerance 5.6e-06). Its elements are the expected ones rounded to 1 decimal places: return them unrounded.",
-    ),
-    ({"a": 1}, {"a": 1, "b": 2}, "Your answer has no item 'b'."),
-    ({"a": 1, "B": 2}, {"a": 1, "b": 2}, "Your answer has no item 'b'. It has the item 'B' instead."),
-    ({"a": 1, "b": 2}, {"a": 1}, "Your answer has the item 'b', which is not expected."),
+    (M[0], M, "has shape (3,); expected (2, 3). It has 1 axis where 2 are expected."),
+    (M[None], M, "has shape (1, 2, 3); expected (2, 3). Only axes of length 1 differ"),
+    (M.ravel(), M, "has shape (6,); expected (2, 3). It has the right number of elements: is a `reshape` missing?"),
+    (M.T, M, "has shape (3, 2); expected (2, 3). It is the expected one transposed"),
+    (M * 8, M, "at 5 of 6 elements (83 %), first at [0, 1]: 8, expected 1. The largest error is 35, at [1, 2]."),
+    (M * 8, M, "Every element is 8 times the expected one"),
+    (M + NEAR_ZERO, M, "at 1 of 6 elements (17 %), first at [1, 2]: 5.001, expected 5 (tolerance 5.5e-05)."),
+    (np.where(M == 4, NAN, M), M, "holds NaN (not a number) at 1 of 6 elements, first at [1, 1], expected 4"),
+    (M + 1j, M, "holds complex numbers, first 0+1j at [0, 0]; expected real ones."),
+    (M.astype(int) + 1, M.astype(int), "Every element is one too large: is the counting off by one?"),
+    (P * 2 + [[0, 0], [0, 1]], P, "The largest error is 1.875, at [1, 1]. Its rows should sum to 1 and do not."),
+    (np.array([[0.25, 0.6], [0.75, 0.4]]), P, "Its columns sum to 1 where its rows should: the softmax runs along"),
+    (P.round(1), P, "Its elements are the expected ones rounded to 1 decimal places"),
+    ({"a": 1}, {"a": 1, "b": 2}, "has no item 'b'."),
+    ({"a": 1, "B": 2}, {"a": 1, "b": 2}, "has no item 'b'. It has the item 'B' instead."),
+    ({"a": 1, "b": 2}, {"a": 1}, "has the item 'b', which is not expected."),
     (
         {"a": {"b": [1, 2.5]}},
         {"a": {"b": [1, 3.5]}},
-        "At ['a']['b'] your answer differs from the expected one at 1 of 2 elements (50 %), first at [1]: 2.5, expected 3.5.",
+        "At ['a']['b'] your answer differs from the expected one at 1 of 2",
     ),
-    ([1, 3, 3], {1, 3}, "Your answer holds 3 more than once; expected a set."),
-    ({1, 4}, {1, 3}, "Your answer lacks 3 and holds 4, which is not expected."),
-    ({1, 4, 5}, {1}, None),
-    ("hello world", "hello  world", "Your answer is 'hello world'; expected 'hello  world'. Only white space differs."),
-    ("Hello", "hello", "Your answer is 'Hello'; expected 'hello'. Only upper and lower case differ."),
+    ([1, 3, 3], {1, 3}, "holds 3 more than once; expected a set."),
+    ({1, 4}, {1, 3}, "lacks 3 and holds 4, which is not expected."),
+    ("hello world", "hello  world", "Only white space differs."),
+    ("Hello", "hello", "Only upper and lower case differ."),
     (
         "x" * 99 + "a",
         "x" * 99 + "b",
-        "Your answer differs from the expected text at character 99: 'xxxxxxxxxxxxa', expected 'xxxxxxxxxxxxb'.",
+        "from the expected text at character 99: 'xxxxxxxxxxxxa', expected 'xxxxxxxxxxxxb'.",
     ),
-    (Ref(1, "Answer", "0.5"), 0.5, "Your answer is an object of class `Answer`; expected the number 0.5."),
-    (
-        [0.5, Ref(1, "Answer", "0.5")],
-        [0.5, 0.5],
-        "At [1] your answer is an object of class `Answer`; expected the number 0.5.",
-    ),
+    (Ref(1, "Answer", "0.5"), 0.5, "an object of class `Answer`; expected the number 0.5."),
+    ([0.5, Ref(1, "Answer", "0.5")], [0.5, 0.5], "At [1] your answer is an object of class `Answer`"),
 ]
 
 
-def test_the_sentence():
+def test_message() -> None:
     with Rows() as row:
-        for n, (answer, expected, message) in enumerate(MESSAGES):
-            with row(n):
+        for answer, expected, words in MESSAGES:
+            with row(words):
                 with pytest.raises(Disagreement) as raised:
                     agree(answer, expected)
-                assert message is None or str(raised.value) == message
-                assert raised.value.message == str(raised.value)
+                assert words in str(raised.value)
+                assert str(raised.value).startswith(("Your answer ", "At ["))
 
 
-def test_a_relation_that_several_numbers_have_is_no_cause():
+HINTS: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
+    (0.9, 0.5, {"no brevity penalty": 0.7, "counts are not clipped": lambda: 0.9}, {}, "counts are not clipped"),
+    (1.0, 0.5, {"first": 1, "second": np.float32(1), "third": 2}, {}, "first"),
+    (3, 5, {"broken": lambda: 1 / 0, "three": 3}, {}, "three"),
+    ([2, 1], [3, 1], {"two": [1, 2]}, {"up_to": "order"}, "two"),
+]
+
+
+def test_hints() -> None:
+    with Rows() as row:
+        for actual, expected, hints, options, hint in HINTS:
+            with row(hint):
+                with pytest.raises(Disagreement, match="It equals a known mistake: ") as raised:
+                    agree(actual, expected, hints=hints, **options)
+                assert raised.value.hint == hint and hint in str(raised.value)
+    with pytest.raises(Disagreement, match=r"a known mistake: is it turned round\?$"):
+        agree(1.0, 0.5, hints={"is it turned round?": 1})
+    with pytest.raises(Disagreement) as raised:
+        agree(3, 5, hints={"another form": [1, 2], "broken": lambda: 1 / 0})
+    assert raised.value.hint is None and "known" not in str(raised.value)
+    assert raised.value.__notes__ == ["the hint 'broken' raised ZeroDivisionError: division by zero"]
+    agree(1, 1, hints={"never computed": lambda: pytest.fail("computed")})
+
+
+def test_both_values_for_staff() -> None:
+    with pytest.raises(Disagreement) as raised:
+        agree({"a": [1, 2, "x"]}, {"a": [1, 2, "y"]})
+    assert (raised.value.actual, raised.value.expected) == ("'x'", "'y'")
+
+
+def test_ambiguous_relation() -> None:
     """2 for 4 may be its root or its half; 3 for 9 and 9 for 3 as well."""
     for actual, expected in [(2.0, 4.0), (4.0, 2.0), (9.0, 3.0), (0.5, 2.0), (0.4, 0.6), (1.0, 0.0)]:
         with pytest.raises(Disagreement) as raised:
@@ -158,7 +134,7 @@ def test_a_relation_that_several_numbers_have_is_no_cause():
             agree(actual, expected)
 
 
-def test_a_hint_must_fit_every_answer_of_the_test():
+def test_hint_must_fit_every_answer() -> None:
     """With one column, forgetting the scale changes nothing, and with several it would have shown earlier."""
 
     def asked(*answers: tuple[float, float, float]) -> str:
@@ -175,13 +151,13 @@ def test_a_hint_must_fit_every_answer_of_the_test():
     assert "the scale is missing" in asked((6.1, 3.05, 6.1)), "what an earlier test showed is forgotten"
 
 
-def test_numbers_that_look_alike_are_shown_with_the_digits_in_which_they_differ():
+def test_digits_that_differ_are_shown() -> None:
     with pytest.raises(Disagreement) as raised:
         agree(0.12345678, 0.12345690, rtol=1e-9)
     assert "is 0.12345678; expected 0.1234569 " in str(raised.value)
 
 
-def test_the_name_says_what_is_compared():
+def test_name_of_the_answer() -> None:
     for name, start in [
         ("P1", "P1 is 1; expected 2."),
         ("your answer to 1.4", "Your answer to 1.4 is 1; expected 2."),
@@ -194,67 +170,12 @@ def test_the_name_says_what_is_compared():
         agree({"a": 1}, {"a": 2}, name="the third mask")
 
 
-class TestHints:
-    """Known mistakes that the author names."""
-
-    def test_the_mistake_is_named(self):
-        hints = {"no brevity penalty": 0.7, "counts are not clipped": lambda: 0.9}
-        with pytest.raises(Disagreement) as raised:
-            agree(0.9, 0.5, hints=hints)
-        assert (
-            str(raised.value) == "Your answer is 0.9; expected 0.5. It equals a known mistake: counts are not clipped."
-        )
-        assert raised.value.hint == "counts are not clipped"
-
-    def test_two_that_fit_are_both_named(self):
-        with pytest.raises(Disagreement, match=r"a known mistake: first, or second\.") as raised:
-            agree(1.0, 0.5, hints={"first": 1, "second": np.float32(1), "third": 2})
-        assert raised.value.hint == "first"
-
-    def test_one_that_asks_keeps_its_question_mark(self):
-        with pytest.raises(Disagreement, match=r"a known mistake: is it turned round\?$"):
-            agree(1.0, 0.5, hints={"is it turned round?": 1})
-
-    def test_they_cost_nothing_when_the_answer_is_right(self):
-        agree(1, 1, hints={"never computed": lambda: pytest.fail("computed")})
-
-    def test_one_that_fits_nothing_is_not_mentioned(self):
-        with pytest.raises(Disagreement) as raised:
-            agree(3, 5, hints={"another form": [1, 2], "another number": 4})
-        assert raised.value.hint is None
-        assert "known" not in str(raised.value)
-
-    def test_one_that_fails_does_not_change_the_result(self):
-        with pytest.raises(Disagreement) as raised:
-            agree(3, 5, hints={"broken": lambda: 1 / 0, "three": 3})
-        assert raised.value.hint == "three"
-        assert raised.value.__notes__ == ["the hint 'broken' raised ZeroDivisionError: division by zero"]
-
-    def test_tolerance_and_symmetry_hold_for_them_too(self):
-        with pytest.raises(Disagreement) as raised:
-            agree([2, 1], [3, 1], hints={"two": [1, 2]}, up_to="order")
-        assert raised.value.hint == "two"
+CONTROL_CHARACTERS: list[Any] = [
+    "\x1b[31mred\x1b[0m", "\u202eevil", "\ud800", "a\nb", "\0", {"\x1b]0;x\x07": 1}, ["\u2066"], b"\xff\x00",
+]  # fmt: skip
 
 
-def test_staff_see_both_parts():
-    with pytest.raises(Disagreement) as raised:
-        agree({"a": [1, 2, "x"]}, {"a": [1, 2, "y"]})
-    assert (raised.value.actual, raised.value.expected) == ("'x'", "'y'")
-
-
-CONTROL_CHARACTERS = [
-    "\x1b[31mred\x1b[0m",
-    "\u202eevil",
-    "\ud800",
-    "a\nb",
-    "\0",
-    {"\x1b]0;x\x07": 1},
-    ["\u2066"],
-    b"\xff\x00",
-]
-
-
-def test_no_control_character_of_the_students_reaches_the_message():
+def test_control_characters() -> None:
     with Rows() as row:
         for value in CONTROL_CHARACTERS:
             with row(value):
@@ -268,7 +189,7 @@ def test_no_control_character_of_the_students_reaches_the_message():
 class TestSymmetries:
     """What an author may declare not to count."""
 
-    def test_sign(self):
+    def test_sign(self) -> None:
         agree([-1.0, 2.0], [1.0, -2.0], up_to="sign")
         agree(-3, 3, up_to="sign")
         agree(np.array([255, 1], dtype=np.uint8), [255, 1], up_to="sign")
@@ -278,7 +199,7 @@ class TestSymmetries:
         with pytest.raises(Disagreement):
             agree(np.array([255, 1], dtype=np.uint8), [1, 255], up_to="sign")  # -1 wraps around to 255
 
-    def test_order(self):
+    def test_order(self) -> None:
         agree([3, 1, 2], (1, 2, 3), up_to="order")
         agree([("b", 0.1 + 0.2), ("a", 1)], [("a", 1), ("b", 0.3)], up_to="order")
         agree([[2, 1], [3]], [[3], [2, 1]], up_to="order")
@@ -291,26 +212,26 @@ class TestSymmetries:
         with pytest.raises(Disagreement):
             agree([[1, 2], [3]], [[3], [2, 1]], up_to="order")  # only the outermost list
 
-    def test_spaces(self):
+    def test_spaces(self) -> None:
         agree(" a  b\n", "a b", up_to="spaces")
         with pytest.raises(Disagreement):
             agree("ab", "a b", up_to="spaces")
 
     @pytest.mark.parametrize("up_to", ["Polarity", ("sign", "phase"), ["ordering"]])
-    def test_unknown_ones_are_the_authors_mistake(self, up_to):
+    def test_unknown_symmetry(self, up_to: Any) -> None:
         with pytest.raises(ValueError, match="expected some of polarity, sign, order, spaces"):
             agree(1, 1, up_to=up_to)
 
 
 @pytest.mark.parametrize("tolerance", [-1, NAN])
-def test_impossible_tolerances_are_the_authors_mistake(tolerance):
+def test_invalid_tolerance(tolerance: float) -> None:
     with pytest.raises(ValueError, match="zero or more"):
         agree(1, 1, rtol=tolerance)
     with pytest.raises(ValueError, match="zero or more"):
         agree(1, 1, atol=tolerance)
 
 
-def test_tolerances_of_the_author_replace_the_table():
+def test_own_tolerance() -> None:
     agree(1.04, 1.0, atol=0.05)
     agree([100, 104], [100, 100], rtol=0.05)
     agree(104, 100, rtol=0.05)
@@ -323,7 +244,7 @@ def test_tolerances_of_the_author_replace_the_table():
         agree(1e300, INF, rtol=0.1)
 
 
-def test_tiny_numbers_keep_their_own_scale():
+def test_tiny_numbers() -> None:
     """An absolute tolerance made for numbers about one would take 0 for any probability of a sentence."""
     agree(1.000001e-12, 1e-12)
     with pytest.raises(Disagreement):

@@ -1,14 +1,25 @@
-"""What stated accuracies say: the arithmetic on results that were really printed, and on made ones."""
+"""What stated accuracies and submitted predictions say, on results that were really printed, and on made ones."""
 
 import math
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.grading.audits import audit_accuracy, audit_grid, audit_runs, read_accuracy, right_answers, select_best
+from viva.grading.audits import (
+    audit_accuracy,
+    audit_grid,
+    audit_predictions,
+    audit_runs,
+    audit_same_predictions,
+    read_accuracy,
+    right_answers,
+    select_best,
+)
 
 DEV, TEST = 3270, 1427
 MAJORITY = Fraction(2033, DEV)
@@ -50,7 +61,7 @@ ACCURACIES = [
 ]
 
 
-def test_findings_about_one_accuracy() -> None:
+def test_audit_accuracy() -> None:
     with Rows() as row:
         for value, n, found in ACCURACIES:
             with row(value, n):
@@ -68,33 +79,28 @@ def test_findings_about_one_accuracy() -> None:
         (0.7093, DEV, "0.7093 · 3270 = 2319.41, and the nearest are 2319/3270 = 0.709174 and 2320/3270 = 0.70948"),
     ],
 )
-def test_findings_show_their_arithmetic(value: object, n: int, words: str) -> None:
+def test_audit_accuracy_texts(value: object, n: int, words: str) -> None:
     assert any(words in finding.text for finding in audit_accuracy(value, n, majority=MAJORITY))
 
 
 @given(st.integers(2, 20_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_every_honest_accuracy_is_recognised(rows: tuple[int, int]) -> None:
+def test_honest_accuracy(rows: tuple[int, int]) -> None:
     """k/n as a program prints it is k/n, whatever k and n are, as a number, as text and as a percentage."""
     k, n = rows
     for value in (k / n, str(k / n), f"{100 * k / n} %"):
         assert any(f"= {k}/{n}" in finding.text for finding in audit_accuracy(value, n))
 
 
-def test_the_count_behind_an_accuracy() -> None:
+def test_right_answers() -> None:
     assert right_answers(0.6271899088997898, TEST) == right_answers("62.72 %", TEST) == 895
     assert right_answers(0.7091743, TEST) is right_answers(0.63, TEST) is right_answers("none", TEST) is None
 
 
 @given(st.integers(0, TEST), st.integers(4, 7))
-def test_a_rounded_or_cut_accuracy_is_not_called_impossible(k: int, digits: int) -> None:
+def test_rounded_accuracy(k: int, digits: int) -> None:
     cut = math.floor(k / TEST * 10**digits) / 10**digits
     for value in (round(k / TEST, digits), cut):
         assert "no_count" not in kinds(value, TEST, None)
-
-
-def test_majority_needs_a_whole_number_of_rows() -> None:
-    """The dev set's share is not a count of another split: there only the distance is looked at."""
-    assert kinds(float(MAJORITY), TEST) == {"no_count", "not_above_majority"}
 
 
 SWEEP = {
@@ -104,7 +110,7 @@ SWEEP = {
 }
 
 
-def test_a_collapsed_sweep() -> None:
+def test_collapsed_sweep() -> None:
     findings = audit_runs(SWEEP, {"dev": DEV, "test": TEST}, majority={"dev": MAJORITY})
     texts = [f.text for f in findings]
     assert sum(f.kind == "majority" for f in findings) == 3
@@ -114,13 +120,13 @@ def test_a_collapsed_sweep() -> None:
     assert not any(f.kind in ("missing", "same_splits", "no_count") for f in findings)
 
 
-def test_a_healthy_sweep_has_counts_only() -> None:
+def test_healthy_sweep() -> None:
     runs = {"a": {"dev": 2305 / DEV, "test": 1007 / TEST}, "b": {"dev": 2263 / DEV, "test": 981 / TEST}}
     findings = audit_runs(runs, {"dev": DEV, "test": TEST}, majority={"dev": MAJORITY, "test": MAJORITY})
     assert [f.kind for f in findings] == ["count"] * 4
 
 
-def test_equal_splits_repeated_tests_and_missing_numbers() -> None:
+def test_audit_runs() -> None:
     runs = {"full": {"dev": 0.9, "test": 0.9}, "head": {"dev": 0.6, "test": 0.9}, "prefix": {"dev": 0.8}}
     texts = {f.kind: f.text for f in audit_runs(runs, {"dev": DEV, "test": TEST})}
     assert texts["same_splits"] == "Full: dev and test have the same accuracy 0.9: were they the same rows?"
@@ -129,7 +135,7 @@ def test_equal_splits_repeated_tests_and_missing_numbers() -> None:
     assert "tie" not in texts and "none_learned" not in texts
 
 
-def test_the_grid_that_was_asked_for() -> None:
+def test_audit_grid() -> None:
     findings = audit_grid(SWEEP, {"lr": [1e-4, 5e-4, 1e-3], "epochs": [7, 9]})
     assert [f.text for f in findings if f.kind == "not_reported"] == [
         f"No run has lr {lr}, epochs {epochs}, which was asked for."
@@ -141,8 +147,8 @@ def test_the_grid_that_was_asked_for() -> None:
     assert "lr unstated" in audit_grid({"r": {"epochs": 7}}, {"lr": [1e-3], "epochs": [7]})[1].text
 
 
-def test_the_best_are_all_that_tie() -> None:
-    results = [{"dev": 0.6, "test": 0.9}, {"dev": 0.7, "test": 0.1}, {"dev": "70 %", "test": 0.2}]
+def test_select_best() -> None:
+    results: list[dict[str, Any]] = [{"dev": 0.6, "test": 0.9}, {"dev": 0.7, "test": 0.1}, {"dev": "70 %", "test": 0.2}]
     assert select_best(results) == [1, 2]
     assert select_best(results, "test") == [0]
     with pytest.raises(ValueError, match="no results"):
@@ -152,5 +158,56 @@ def test_the_best_are_all_that_tie() -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("71.04", "0.7104"), ("71.04 %", "0.7104"), ("0,71", "0.71"), (1, "1")])
-def test_accuracies_in_any_notation(text: object, value: str) -> None:
+def test_read_accuracy(text: object, value: str) -> None:
     assert read_accuracy(text) == Fraction(value)
+
+
+LABELS = np.arange(3270) < 2033
+PREDICTIONS = np.where(np.arange(3270) < 300, 1 - LABELS, LABELS)
+
+
+@pytest.mark.parametrize("reported", [2970 / 3270, "90.83 %", "2970/3270", 0.9083, np.float32(2970 / 3270)])
+def test_accuracy_of_predictions(reported: object) -> None:
+    findings = audit_predictions(PREDICTIONS, LABELS, reported=reported, name="run 1: dev accuracy")
+    assert [finding.kind for finding in findings] == ["given"]
+    assert "the submitted predictions give 2970/3270 = 0.908257." in findings[0].text
+
+
+def test_other_accuracy() -> None:
+    (finding,) = audit_predictions(PREDICTIONS, LABELS, reported="3000/3270", name="run 1: dev accuracy")
+    assert finding.kind == "not_given"
+    assert finding.text == (
+        "Run 1: dev accuracy 0.917431 is reported; the submitted predictions give 2970/3270 = 0.908257: 30 rows fewer."
+    )
+    (finding,) = audit_predictions(PREDICTIONS, LABELS, reported="many")
+    assert finding.kind == "unreadable" and finding.text.endswith(
+        "the submitted predictions give 2970/3270 = 0.908257."
+    )
+
+
+def test_tied_predictions() -> None:
+    scores = np.array([[1.0, 1.0], [0.0, 1.0], [2.0, 2.0], [1.0, 0.0]])
+    (finding,) = audit_predictions(scores, [1, 1, 0, 1])
+    assert finding.kind == "tied_scores"
+    assert finding.text == (
+        "In 2 of 4 rows (first row 1) several classes share the highest score; the first one was taken. With other "
+        "choices the accuracy is 1/4 to 3/4."
+    )
+
+
+def test_constant_predictions() -> None:
+    findings = audit_predictions(np.ones(3270, np.int64), LABELS, reported=0.6217)
+    assert [finding.kind for finding in findings] == ["given", "constant"]
+    assert findings[1].text == "All 3270 predictions are class 1: one answer for every row."
+
+
+def test_audit_same_predictions() -> None:
+    rng = np.random.default_rng(5)
+    dev, test = rng.integers(0, 2, 3270), rng.integers(0, 2, 1427)
+    (finding,) = audit_same_predictions(dev, dev[:1427])
+    assert finding.kind == "same_predictions" and "the same in all 1427 rows that both have; by chance" in finding.text
+    assert audit_same_predictions(dev, dev)[0].kind == "same_predictions"
+    assert audit_same_predictions(np.stack([-dev, dev], axis=1), dev)[0].kind == "same_predictions"
+    assert audit_same_predictions(dev, test) == []
+    assert audit_same_predictions(np.ones(3270), np.ones(1427)) == []  # a constant answer coincides by itself
+    assert audit_same_predictions(dev[:4], dev[:4]) == []  # four rows may agree by chance

@@ -49,9 +49,9 @@ def kinds(log: Any, **stated: Any) -> list[str]:
         + "\n{'train_runtime': 54.1, 'train_steps_per_second': 4.6, 'train_loss': 0.53, 'epoch': 4.0}",
     ],
 )
-def test_logs_as_students_hand_them_in(log: Any) -> None:
+def test_read_log(log: Any) -> None:
     rows = read_log(log)
-    read = [(row.epoch, row.loss, row.accuracies.get("dev"), row.lr) for row in rows]
+    read: list[tuple[Any, ...]] = [(row.epoch, row.loss, row.accuracies.get("dev"), row.lr) for row in rows]
     assert read == [(e, Fraction(str(x)), Fraction(str(d)), Fraction(1, 10**4)) for e, x, d in EPOCHS]
     assert audit_log(log, reported={"dev": 0.7104}, lr=1e-4, epochs=4) == []
 
@@ -107,7 +107,7 @@ def with_(**changes: Any) -> list[dict[str, Any]]:
         ("I trained for a long time.", {}, "The log holds no row that could be read: one line an epoch, with its loss"),
     ],
 )
-def test_findings(log: Any, stated: dict[str, Any], says: str) -> None:
+def test_audit_log(log: Any, stated: dict[str, Any], says: str) -> None:
     findings = audit_log(log, **stated)
     assert len(findings) == 1 and findings[0].text.startswith(says), [f.text for f in findings]
 
@@ -128,11 +128,11 @@ def test_findings(log: Any, stated: dict[str, Any], says: str) -> None:
         ("batch size 64\nTest 1\nepoch 1 dropout rate 0.1 loss 0.6\nepoch 2 loss 0.5", {"lr": 1e-4}),
     ],
 )
-def test_nothing_is_made_up(log: Any, stated: dict[str, Any]) -> None:
+def test_audit_log_finds_nothing(log: Any, stated: dict[str, Any]) -> None:
     assert audit_log(log, **stated) == []
 
 
-def test_the_test_split_is_not_chosen_by() -> None:
+def test_reported_test_accuracy() -> None:
     """Whoever chooses by dev reports the test accuracy of that epoch, which need not be the best."""
     rows = [{**row, "test": test} for row, test in zip(ROWS, [0.7, 0.69, 0.68, 0.71], strict=True)]
     assert kinds(rows, reported={"dev": 0.7104, "test": 0.68}) == []
@@ -151,7 +151,7 @@ ANY_LOG = (
 
 
 @given(ANY_LOG, NUMBERS, NUMBERS, NUMBERS)
-def test_no_log_raises(log: Any, dev: Any, lr: Any, epochs: Any) -> None:
+def test_any_log(log: Any, dev: Any, lr: Any, epochs: Any) -> None:
     for finding in audit_log(log, reported={"dev": dev, "test": dev}, lr=lr, epochs=epochs):
         assert "\n" not in finding.text and len(finding.text) < 500
 
@@ -163,5 +163,5 @@ def test_no_log_raises(log: Any, dev: Any, lr: Any, epochs: Any) -> None:
      [{"loss": 0.5}] * 100_000, {"loss": [0.5] * 100_000}, "epoch,loss\n" + '"' * 1_000_000, -math.inf],
     ids=lambda log: f"{type(log).__name__} {str(log)[:12]!r}",
 )  # fmt: skip
-def test_huge_logs_are_read_in_part(log: Any) -> None:
+def test_huge_logs(log: Any) -> None:
     assert len(read_log(log)) <= 20_000

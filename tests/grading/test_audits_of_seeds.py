@@ -20,7 +20,7 @@ from transformers import set_seed
 """
 
 
-def found(*lines: str) -> list[str]:
+def findings(*lines: str) -> list[str]:
     return [finding.text for finding in audit_seeds({"a.py": HEAD + "\n".join(lines)})]
 
 
@@ -61,27 +61,27 @@ SEEDED = [
 ]
 
 
-def test_what_draws_without_a_seed_is_found() -> None:
+def test_unseeded() -> None:
     with Rows() as row:
         for line in UNSEEDED:
             with row(line):
-                (text,) = found(line)
+                (text,) = findings(line)
                 assert text.startswith("a.py, line 9: `") and "has no seed" in text and "write `" in text
 
 
-def test_what_has_a_seed_is_left_alone() -> None:
+def test_seeded() -> None:
     with Rows() as row:
         for line in SEEDED:
             with row(line):
-                assert found(line) == []
+                assert findings(line) == []
 
 
-def test_a_seed_for_everything_is_enough() -> None:
+def test_seed_for_everything() -> None:
     with Rows() as row:
         for seed in ["set_seed(1)", "transformers.set_seed(1)", "pl.seed_everything()"]:
             for line in UNSEEDED:
                 with row(seed, line):
-                    assert found(seed, line) == []
+                    assert findings(seed, line) == []
 
 
 @pytest.mark.parametrize(
@@ -98,19 +98,19 @@ def test_a_seed_for_everything_is_enough() -> None:
         ("def fix(s):\n    torch.manual_seed(s)", "random_split(rows, [1, 2])", True),
     ],
 )
-def test_a_global_seed_counts_for_its_library(seed: str, line: str, is_enough: bool) -> None:
-    assert (found(seed, line) == []) == is_enough
+def test_global_seed(seed: str, line: str, is_enough: bool) -> None:
+    assert (findings(seed, line) == []) == is_enough
 
 
-def test_a_seed_in_one_file_counts_in_the_others() -> None:
+def test_seed_in_another_file() -> None:
     assert audit_seeds({"main.py": HEAD + "set_seed(3)", "data.py": HEAD + UNSEEDED[0]}) == []
 
 
-def test_a_function_of_their_own_is_not_the_librarys() -> None:
-    assert found("def train_test_split(rows): return rows[:9], rows[9:]", "train_test_split(rows)") == []
+def test_own_function() -> None:
+    assert findings("def train_test_split(rows): return rows[:9], rows[9:]", "train_test_split(rows)") == []
 
 
-def test_notebooks_are_read_cell_by_cell() -> None:
+def test_notebook() -> None:
     cells = ["%matplotlib inline\nimport torch", "this is no Python", "!pip install x", "torch.randperm(5)"]
     notebook = {
         "nbformat": 4, "nbformat_minor": 5, "metadata": {},
@@ -126,23 +126,20 @@ def test_notebooks_are_read_cell_by_cell() -> None:
      "1 +" * 100_000 + "1", "lambda:" * 50_000 + "1"],
     ids=range(9),
 )  # fmt: skip
-def test_what_is_no_python_is_said_and_nothing_raises(text: str) -> None:
+def test_no_python(text: str) -> None:
     (finding,) = audit_seeds({"a.py": text})
     assert finding.kind == "no_source"
 
 
-def test_a_huge_call_is_shown_short() -> None:
-    (text,) = found("random_split([" + "1, " * 100_000 + "], [1, 2])")
+def test_long_findings() -> None:
+    (text,) = findings("random_split([" + "1, " * 100_000 + "], [1, 2])")
     assert "`torch.utils.data.random_split(…)`" in text and len(text) < 300
-
-
-def test_many_findings_are_cut() -> None:
-    assert len(found(*["torch.randperm(5)"] * 1000)) == 10
+    assert len(findings(*["torch.randperm(5)"] * 1000)) == 10
 
 
 @given(
     st.text(max_size=80) | st.lists(st.sampled_from([*UNSEEDED, "if x:", "  ", "(", "'''", "%", "\\"])).map("\n".join)
 )
-def test_no_source_raises(text: str) -> None:
+def test_any_source(text: str) -> None:
     for finding in audit_seeds({"a.py": text, "b.ipynb": "{" + text}):
         assert len(finding.text) < 500

@@ -49,7 +49,13 @@ class Run:
     def train(self, toy: Toy, budget: float = 1e9, *, name: str = "toy", seed: int = 1, **own: Any) -> training.Epochs:
         """Train; each epoch takes ten seconds."""
         order = np.random.default_rng(seed)
-        how = {"save": toy.save, "load": toy.load, "rng": order, "seed": seed, "clock": ticking(10)} | own
+        how: dict[str, Any] = {
+            "save": toy.save,
+            "load": toy.load,
+            "rng": order,
+            "seed": seed,
+            "clock": ticking(10),
+        } | own
         with collecting(self.events):
             epochs = training.epochs(EPOCHS, budget_s=budget, name=name, **how)
             for epoch in epochs:
@@ -92,7 +98,7 @@ def assert_as_if_uninterrupted(toy: Toy, epochs: training.Epochs, whole: tuple[T
 
 
 @given(cuts=st.lists(st.integers(1, EPOCHS), max_size=3))
-def test_cut_anywhere_and_continued_it_ends_as_if_uninterrupted(
+def test_cut_anywhere(
     cuts: list[int], whole: tuple[Toy, training.Epochs], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """By its budget, after any epoch, any number of times."""
@@ -110,7 +116,7 @@ def test_cut_anywhere_and_continued_it_ends_as_if_uninterrupted(
     assert {curve.name: len(curve.values) for curve in run.events.curves} == {"toy, mean": 5, "toy, twice": 5}
 
 
-def test_a_second_try_of_its_test_continues_it(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
+def test_retry_continues(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     run = Run(tmp_path)
     assert run.train(Toy(), budget=20).reached == 2
     assert run.train(Toy(), budget=10).reached == 1, "another training of the same test begins at the beginning"
@@ -121,7 +127,7 @@ def test_a_second_try_of_its_test_continues_it(whole: tuple[Toy, training.Epochs
     assert any(text.startswith("toy, goes on after epoch 2 of 5") for text in run.told)
 
 
-def test_a_training_that_has_reached_enough_is_not_continued(tmp_path: Path) -> None:
+def test_enough_is_reached(tmp_path: Path) -> None:
     assert Run(tmp_path).train(Toy(), budget=20).reached == 2
     run, enough = Run(tmp_path), training.Threshold("twice", 4, "at least", (), {}, "")
     epochs = run.train(Toy(), until={"twice": enough})
@@ -130,9 +136,7 @@ def test_a_training_that_has_reached_enough_is_not_continued(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("cut", range(1, EPOCHS + 1))
-def test_cut_by_an_error_in_the_middle_of_an_epoch(
-    cut: int, whole: tuple[Toy, training.Epochs], tmp_path: Path
-) -> None:
+def test_cut_by_an_error(cut: int, whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     class Cut(Toy):
         left = cut
 
@@ -150,7 +154,7 @@ def test_cut_by_an_error_in_the_middle_of_an_epoch(
     assert (run.told[0] == says) == (cut > 1)
 
 
-def test_the_rest_is_told_and_the_budget_is_that_of_the_run(tmp_path: Path) -> None:
+def test_budget_of_a_continued_run(tmp_path: Path) -> None:
     Run(tmp_path).train(Toy(), budget=20)
     run = Run(tmp_path)
     assert run.train(Toy(), budget=20).reached == 4
@@ -159,7 +163,7 @@ def test_the_rest_is_told_and_the_budget_is_that_of_the_run(tmp_path: Path) -> N
     assert list(run.kept.trained.values()) == [False]
 
 
-def test_the_files_are_for_the_examiner_alone(tmp_path: Path) -> None:
+def test_file_modes(tmp_path: Path) -> None:
     run = Run(tmp_path / "kept")
     run.train(Toy())
     [file] = run.files
@@ -167,20 +171,13 @@ def test_the_files_are_for_the_examiner_alone(tmp_path: Path) -> None:
     assert list(run.kept.trained) == [file.name]
 
 
-def test_without_a_folder_nothing_is_saved(whole: tuple[Toy, training.Epochs]) -> None:
+def test_no_folder(whole: tuple[Toy, training.Epochs]) -> None:
     run, toy = Run(Path("/nowhere")), Toy()
     run.events.checkpoints = None
     assert_as_if_uninterrupted(toy, run.train(toy, save=lambda: 1 / 0, load=lambda _: 1 / 0), whole)
 
 
-def test_epochs_that_take_no_time_are_not_kept_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resuming, "monotonic", ticking(0.5))
-    toy, saves = Toy(), list[int]()
-    Run(tmp_path).train(toy, save=lambda: saves.append(1) or toy.save())
-    assert len(saves) == 1  # after 2 s
-
-
-def test_trainings_of_one_name_and_seed_are_told_from_each_other_by_their_order(tmp_path: Path) -> None:
+def test_trainings_of_one_name(tmp_path: Path) -> None:
     first = Run(tmp_path)
     reached = [first.train(Toy(), budget=budget).reached for budget in (10, 20, 30)]
     again = Run(tmp_path)
@@ -200,7 +197,7 @@ def test_trainings_of_one_name_and_seed_are_told_from_each_other_by_their_order(
     ],
     ids=str,
 )
-def test_it_goes_on_with_nothing_but_itself(other: dict[str, Any], training_of: dict[str, Any], tmp_path: Path) -> None:
+def test_other_training(other: dict[str, Any], training_of: dict[str, Any], tmp_path: Path) -> None:
     Run(tmp_path).train(Toy(), budget=10)
     run = Run(tmp_path, **other)
     assert run.train(Toy(), budget=10, **training_of).reached == 1
@@ -217,9 +214,7 @@ def damage(path: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["half", "one bit", "empty", "too large", "of another submission", "a folder"])
-def test_a_file_that_is_damaged_or_foreign_is_ignored_and_told(
-    how: str, whole: tuple[Toy, training.Epochs], tmp_path: Path
-) -> None:
+def test_damaged_checkpoint(how: str, whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     run = Run(tmp_path / "mine")
     run.train(Toy(), budget=20)
     [file] = run.files
@@ -256,16 +251,14 @@ def nested(levels: int) -> list[Any]:
     ],
     ids=["64 MiB", "1 GiB", "nested", "object", "array of objects"],
 )
-def test_what_cannot_be_kept_is_not_kept_and_told_once(
-    state: Any, says: str, whole: tuple[Toy, training.Epochs], tmp_path: Path
-) -> None:
+def test_state_that_cannot_be_saved(state: Any, says: str, whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     toy, run = Toy(), Run(tmp_path)
     assert_as_if_uninterrupted(toy, run.train(toy, save=lambda: state), whole)
     [note] = run.kept.notes
     assert "a later run cannot go on after epoch 1" in note and says in note and run.files == []
 
 
-def test_all_trainings_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_of_all_trainings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(tmp_path)
     run.train(Toy())
     monkeypatch.setattr(checkpoints, "MOST_BYTES_TOGETHER", run.files[0].stat().st_size)
@@ -273,7 +266,7 @@ def test_all_trainings_together_have_a_limit(tmp_path: Path, monkeypatch: pytest
     assert "all trainings of a submission together" in run.kept.notes[0] and len(run.files) == 1
 
 
-def test_a_save_that_fails_leaves_the_earlier_checkpoint(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
+def test_failing_save(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     def save() -> Any:
         saves.append(1)
         return toy.save() if len(saves) < 3 else 1 / 0
@@ -287,7 +280,7 @@ def test_a_save_that_fails_leaves_the_earlier_checkpoint(whole: tuple[Toy, train
     assert "goes on after epoch 2 of 5" in again.told[0]
 
 
-def test_a_disk_that_cannot_be_written_costs_nothing(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
+def test_unwritable_disk(whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("a file where the folder should be", "utf-8")
     toy, run = Toy(), Run(tmp_path / "kept")
     assert_as_if_uninterrupted(toy, run.train(toy), whole)
@@ -298,7 +291,7 @@ def test_a_disk_that_cannot_be_written_costs_nothing(whole: tuple[Toy, training.
 
 
 @pytest.mark.parametrize("fails", ["says no", "raises", "changes half and raises", "cannot save what is there"])
-def test_what_cannot_be_put_back_is_ignored(fails: str, whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
+def test_failing_load(fails: str, whole: tuple[Toy, training.Epochs], tmp_path: Path) -> None:
     Run(tmp_path).train(Toy(), budget=20)
     toy, run, loads, saves = Toy(), Run(tmp_path), list[Any](), list[Any]()
 
@@ -320,7 +313,7 @@ def test_what_cannot_be_put_back_is_ignored(fails: str, whole: tuple[Toy, traini
     assert "the training began again" in run.kept.notes[0] and len(run.kept.notes) == 1
 
 
-def test_a_state_that_cannot_be_put_back_is_not_tried_again(tmp_path: Path) -> None:
+def test_failing_load_is_not_repeated(tmp_path: Path) -> None:
     Run(tmp_path).train(Toy(), budget=20)
     with pytest.raises(ZeroDivisionError):  # also the state from before cannot be put back
         Run(tmp_path).train(Toy(), load=lambda _: 1 / 0)
@@ -328,6 +321,6 @@ def test_a_state_that_cannot_be_put_back_is_not_tried_again(tmp_path: Path) -> N
     assert run.train(Toy()).complete and run.told[0].startswith("toy, epoch 1") and not run.kept.notes
 
 
-def test_save_and_load_belong_together() -> None:
+def test_save_without_load() -> None:
     with pytest.raises(ValueError, match="expected both or neither"):
         training.epochs(3, budget_s=1, save=dict)

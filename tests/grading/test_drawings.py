@@ -48,7 +48,7 @@ def titled(axes: Axes) -> None:
     "draw",
     [curve, titled, lambda axes: axes.scatter(X[::-1], Y[::-1]), lambda axes: axes.plot(sorted(X), sorted(Y), "o")],
 )
-def test_the_form_and_what_else_is_drawn_make_no_difference(draw: Callable[[Axes], object]) -> None:
+def test_equal_figures(draw: Callable[[Axes], object]) -> None:
     assert not differs(draw)
 
 
@@ -62,11 +62,11 @@ def test_the_form_and_what_else_is_drawn_make_no_difference(draw: Callable[[Axes
         lambda axes: axes.set_title("Squares"),
     ],
 )
-def test_other_data_are_told(draw: Callable[[Axes], object]) -> None:
+def test_other_figures(draw: Callable[[Axes], object]) -> None:
     assert differs(draw)
 
 
-def test_a_title_counts_if_it_is_an_argument() -> None:
+def test_title_as_an_argument() -> None:
     def draw(title: str) -> Any:
         made, axes = plt.subplots()
         axes.plot(X, Y)
@@ -82,17 +82,18 @@ def test_a_title_counts_if_it_is_an_argument() -> None:
 NAMES, COUNTS = ["a", "b", "c"], [3, 1, 2]
 
 
-def test_bars_are_where_they_are_and_as_high_as_they_are() -> None:
+def test_bars() -> None:
     for key in (lambda axes: axes.bar(NAMES, COUNTS), lambda axes: axes.barh(NAMES, COUNTS)):
         assert not differs(key, key)
         assert differs(lambda axes: axes.bar(NAMES, [3, 1, 3]), key)
     assert not differs(lambda axes: axes.bar(NAMES, COUNTS, width=0.3), lambda axes: axes.bar(NAMES, COUNTS))
     assert not differs(lambda axes: axes.barh(NAMES, COUNTS, height=0.3), lambda axes: axes.barh(NAMES, COUNTS))
-    heights = [float(top) for _, _, top in next(data for _, data in parts_of(figure(lambda a: a.hist([1, 1, 2]))()))]
+    bars: Any = next(data for _, data in parts_of(figure(lambda a: a.hist([1, 1, 2]))()))
+    heights = [float(top) for _, _, top in bars]
     assert sum(heights) == 3
 
 
-def test_images_names_and_several_axes_are_compared() -> None:
+def test_images_and_axes() -> None:
     image = np.arange(6).reshape(2, 3)
     assert not differs(lambda axes: axes.imshow(image, cmap="gray"), lambda axes: axes.imshow(image))
     assert differs(lambda axes: axes.imshow(image.T), lambda axes: axes.imshow(image))
@@ -100,7 +101,8 @@ def test_images_names_and_several_axes_are_compared() -> None:
     made, (left, right) = plt.subplots(1, 2)
     left.plot(X, Y), right.imshow(image)
     assert [kind for kind, _ in parts_of((made, (left, right)))] == ["points", "image"]
-    assert [list(parts_of(value)) for value in (None, 3, [], {"a": 1})] == [[]] * 4
+    without: list[object] = [None, 3, [], {"a": 1}]
+    assert [list(parts_of(value)) for value in without] == [[]] * 4
     assert not plt.get_fignums(), "pyplot keeps every figure until it is closed"
 
 
@@ -131,7 +133,7 @@ def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
 
 
 @pytest.mark.slow
-def test_a_figure_of_a_student_crosses_from_the_sandbox(examined: Examined) -> None:
+def test_figures_of_students(examined: Examined) -> None:
     right = KEY.replace("axes.plot(", "axes.set_title('Squares'); axes.scatter(").replace("figure, axes\n", "axes\n")
     for text, status in [
         (KEY, "passed"),

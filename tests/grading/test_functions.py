@@ -19,7 +19,6 @@ from viva.sandbox.guest.values.references import References
 
 RATE = 0.5
 WEIGHTS = np.array([2, 1], dtype=np.int32)
-OPEN_FILE = open  # a builtin under another name
 
 
 class Thing:
@@ -48,7 +47,7 @@ def adding(n: int) -> Callable[[float], float]:
     return lambda x: x + n
 
 
-SENT = [
+SENT: list[tuple[Callable[..., Any], str]] = [
     (lambda x: x**2 - 2, "lambda x: x ** 2 - 2"),
     ((lambda x: x + 1, lambda x: x - 1)[1], "lambda x: x - 1"),
     (lambda x: (lambda y: y * x)(3), "lambda x: (lambda y: y * x)(3)"),
@@ -78,7 +77,7 @@ def in_a_box(function: Callable[..., Any]) -> Any:
     return refs.arguments(refs.mention(as_argument(function)))
 
 
-def test_a_function_answers_the_same_in_the_box() -> None:
+def test_function_on_both_sides() -> None:
     with Rows() as row:
         for function, shown in SENT:
             with row(shown):
@@ -90,7 +89,7 @@ def test_a_function_answers_the_same_in_the_box() -> None:
                 assert as_argument(sent) is sent
 
 
-def test_what_cannot_be_sent_is_said() -> None:
+def test_function_without_code() -> None:
     lost: dict[str, Any] = {}
     exec("def lost(x): return x\nunknown = lambda x: x", lost)  # its source code is in no file
     for function, said in [
@@ -110,13 +109,13 @@ def test_what_cannot_be_sent_is_said() -> None:
         as_argument(twice_halved, refused={"RATE"})
 
 
-def test_code_that_is_in_no_file_can_be_compiled_so_that_it_is_found() -> None:
+def test_compiled() -> None:
     names: dict[str, Any] = {}
     exec(compiled("def cube(x):\n    return x**3\n\nlast = lambda x: -x", "<cell 1 of this test>"), names)
     assert in_a_box(names["cube"])(2) == 8 and in_a_box(names["last"])(2) == -2
 
 
-def test_functions_and_what_matches_them_are_drawn_together() -> None:
+def test_matching() -> None:
     drawn = generate_arguments(
         [
             strategies.functions(lambda x: x**2, np.sin),
@@ -134,13 +133,13 @@ def test_functions_and_what_matches_them_are_drawn_together() -> None:
             nothing()
 
 
-def test_equal_functions_are_the_same_question() -> None:
+def test_equal_functions() -> None:
     one, same, other = (as_argument(function) for function in (adding(1), adding(1), adding(2)))
     assert one == same != other and hash(one) == hash(same)
     assert digest("f", (one,), {}) == digest("f", (same,), {}) != digest("f", (other,), {})
 
 
-def test_how_a_function_is_laid_out_does_not_matter() -> None:
+def test_layout_of_a_function() -> None:
     """A released test is written anew, and its recorded key must know its questions."""
     sent = []
     for number, text in enumerate(["def f(x):  # a remark\n    return (x**2)", "def f( x ):\n\n  return x ** 2"]):

@@ -1,12 +1,13 @@
-"""What a call prints and changes, and what the methods of an object answer, compared with the key's."""
+"""What a call prints and changes, what methods answer, and a function of the key with a mistake in it."""
 
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from viva.grading import agree, observed, played
-from viva.proxies.key import Key, KeyFunction
+from viva.grading import agree, observed, played, with_mistake
+from viva.proxies.key import Key, KeyFunction, load_key
 
 
 def key_of(source: str) -> Key:
@@ -26,7 +27,7 @@ def fail():
 """
 
 
-def test_what_is_asked_for_is_observed() -> None:
+def test_observed() -> None:
     key = key_of(SOURCE)
     words = ["a", "b"]
     seen = observed(key.shout, "value", "printed", "arguments")(words)
@@ -37,11 +38,11 @@ def test_what_is_asked_for_is_observed() -> None:
         observed(key.fail, "printed")()
 
 
-def test_authors_mistakes_are_said() -> None:
+def test_invalid_observation() -> None:
     with pytest.raises(ValueError, match="printed"):
         observed(key_of(SOURCE).shout)
     with pytest.raises(ValueError, match="time"):
-        observed(key_of(SOURCE).shout, "time")  # type: ignore[arg-type]
+        observed(key_of(SOURCE).shout, "time")  # type: ignore[arg-type]  # nothing that is observed
 
 
 class Counter:
@@ -80,6 +81,53 @@ class Kept:
         return Handle(Counter(*arguments))
 
 
-def test_methods_are_called_in_order_on_one_object() -> None:
+def test_played() -> None:
     answers = played(Kept)([3], [("add", 2), ("fail",), ("add", 1), ("__len__",), ("__repr__",)])
     assert answers == [5, ("raised", "ZeroDivisionError"), 6, 60, "a counter"]
+
+
+KEY_SOURCE = """
+BASE = 10
+
+def half(n):
+    return n // 2
+
+def digits(n):
+    \"\"\"Count the digits of a number.\"\"\"
+    return 1 if n < BASE else 1 + digits(n // BASE)
+
+def maker():
+    def inner(n):
+        return half(n)
+    return inner
+
+inner = maker()
+length = len
+"""
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Key:
+    (tmp_path / "key.py").write_text(KEY_SOURCE)
+    return Key(load_key(tmp_path / "key.py", tmp_path))
+
+
+def test_with_mistake(key: Key) -> None:
+    broken = with_mistake(key.digits, "1 + digits", "2 + digits")
+    assert [broken(n) for n in (5, 50, 500)] == [1, 3, 5]
+    assert [key.digits(n) for n in (5, 50, 500)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "message"),
+    [
+        ("digits", "twice", "", "holds 'twice' 0 times; expected once"),
+        ("digits", "BASE", "2", "holds 'BASE' 2 times"),
+        ("digits", "return 1", "return (", "is not valid Python"),
+        ("inner", "half(n)", "n", "defined at the top level"),
+        ("length", "n", "m", "defined at the top level"),
+    ],
+)
+def test_invalid_mistake(key: Key, name: str, right: str, wrong: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        with_mistake(key[name], right, wrong)

@@ -43,31 +43,17 @@ def adam(model, x, y, epochs):
         optimizer.zero_grad()
         nn.functional.mse_loss(model(x), y).backward()
         optimizer.step()
-
-
-def trained_adam(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(adam, *arguments)
-
-
-def trained_train(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(train, *arguments)
-
-
-def trained_freeze(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(freeze, *arguments)
-
-
-def trained_mean_of(*arguments):
-    from viva.grading.networks import trained_of
-
-    return trained_of(mean_of, *arguments)
 """
+
+
+TRAINED = """
+
+def trained_{0}(*arguments):
+    from viva.grading.networks import trained_of
+
+    return trained_of({0}, *arguments)
+"""
+KEY_OF_TESTS = KEY + "".join(TRAINED.format(name) for name in ("adam", "train", "freeze", "mean_of"))
 TESTS = '''
 from hypothesis.strategies import integers, sampled_from
 from torch import nn
@@ -120,7 +106,7 @@ def hooks():
 
     return len(optimizer._global_optimizer_pre_hooks)
 """
-SOLUTION = KEY.partition("def trained_adam")[0] + HOOKS
+SOLUTION = KEY + HOOKS
 BY_HAND = """
     loss_of = nn.MSELoss()
     for epoch in range(epochs):
@@ -191,7 +177,7 @@ WRONG_MEAN = [
 
 @pytest.fixture(scope="module")
 def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
-    found = Examined(write_course(tmp_path_factory.mktemp("trained"), tests=TESTS, key=KEY, preload="torch"))
+    found = Examined(write_course(tmp_path_factory.mktemp("trained"), tests=TESTS, key=KEY_OF_TESTS, preload="torch"))
     yield found
     found.process.close()
 
@@ -204,7 +190,7 @@ def edited(*edits: tuple[str, str]) -> str:
     return text
 
 
-def test_right_ways_to_train_pass(examined: Examined) -> None:
+def test_right_training(examined: Examined) -> None:
     with Rows() as row:
         for number, edits in enumerate(RIGHT):
             with row(number):
@@ -212,7 +198,7 @@ def test_right_ways_to_train_pass(examined: Examined) -> None:
                 assert [(str(entry.status), entry.message) for entry in score.entries] == [("passed", "")] * 5
 
 
-def test_mistakes_are_seen_in_the_weights(examined: Examined) -> None:
+def test_wrong_training(examined: Examined) -> None:
     with Rows() as row:
         for train, adam, freeze, mean in zip_longest(WRONG_TRAIN, WRONG_ADAM, WRONG_FREEZE, WRONG_MEAN):
             with row((train, adam, freeze, mean)):
@@ -222,7 +208,7 @@ def test_mistakes_are_seen_in_the_weights(examined: Examined) -> None:
                 assert lost == {test for test, edit in wrong.items() if edit}, [e.message for e in score.entries]
 
 
-def test_what_differs_and_what_fails_is_told(examined: Examined) -> None:
+def test_messages_of_training(examined: Examined) -> None:
     entry = examined.entry(edited(WRONG_TRAIN[0]), "test_train")
     # On a busy machine the input is less small, and another weight is the first that differs.
     assert re.search(r"At \['returned'\]\['weights'\]\['0\.\w+'\] the answer differs", entry.message), entry.message
@@ -232,7 +218,7 @@ def test_what_differs_and_what_fails_is_told(examined: Examined) -> None:
     assert "raised AttributeError" in entry.message
 
 
-def test_adam_is_as_torch_has_it_afterwards(examined: Examined) -> None:
+def test_adam_is_restored(examined: Examined) -> None:
     fails = edited(("nn.functional.mse_loss(model(x), y).backward()", "raise OSError"))
     entries = examined.score(fails, "test_adam", "test_adam_itself").entries
     assert [(str(entry.status), "OSError" in entry.message) for entry in entries] == [

@@ -1,7 +1,5 @@
 """The pages in a real browser: nothing of a student's runs, nothing is fetched, everybody can read and reach it."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 from tests.report.test_similarity import PROGRAM, program
 from tests.support.hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, notebook
 from tests.support.report_class import assignment, entry, large_class, marked
+from tests.support.review_server import chromium
 from viva.model import ScoredAttempt, Status
 from viva.report.build import write_report
 from viva.report.feedback import feedback_page
@@ -24,18 +23,8 @@ SCHEMES = ["light", "dark"]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Start the distribution's Chromium; if it is missing, skip the tests, but fail in CI."""
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("VIVA_REQUIRED_TIERS"):
-            pytest.fail("chromium is not installed, and this machine must run the tests in a browser")
-        pytest.skip("chromium is not installed")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +72,7 @@ def open_page(browser: Any, path: Path, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing(browser: Any, site: Path, name: str, scheme: str, tmp_path: Path) -> None:
+def test_accessibility(browser: Any, site: Path, name: str, scheme: str, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = open_page(browser, site / name, color_scheme=scheme)
@@ -95,7 +84,7 @@ def test_axe_finds_nothing(browser: Any, site: Path, name: str, scheme: str, tmp
 
 
 @pytest.mark.parametrize("bypass", [False, True], ids=["with the policy", "without the policy"])
-def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
+def test_payloads_do_not_run(browser: Any, tmp_path: Path, bypass: bool) -> None:
     """With the policy switched off, what was sanitised must be harmless by itself."""
     notebook_, text = hostile_notebook(), "\n".join(PAYLOADS)
     entries = [entry("1.1", Status.ERROR, message=text, name=text), entry("1.2", name=PAYLOADS[0])]
@@ -129,7 +118,7 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
         context.close()
 
 
-def test_no_formula_of_a_payload_runs_by_itself(browser: Any, tmp_path: Path) -> None:
+def test_formulas_do_not_run(browser: Any, tmp_path: Path) -> None:
     """Both ways of showing prose, in a page without a policy, a style or a sanitiser of its own."""
     typed = [*PAYLOADS, *(f"${latex}$ $${latex}$$" for latex in FORMULAS)]
     shown = "\n".join(f"<div>{render(payload)}</div>" for payload in typed for render in (rendered, written))
@@ -169,7 +158,7 @@ def test_formulas_are_drawn(browser: Any, site: Path) -> None:
     page.context.close()
 
 
-def test_a_wide_formula_scrolls_by_itself(browser: Any, site: Path) -> None:
+def test_wide_formula_scrolls(browser: Any, site: Path) -> None:
     page = open_page(browser, site / "feedback/class/s0001.html", viewport={"width": 360, "height": 740})
     wide = page.locator(".formula:has(munderover)")
     assert wide.evaluate("e => e.scrollWidth > e.clientWidth")
@@ -177,7 +166,7 @@ def test_a_wide_formula_scrolls_by_itself(browser: Any, site: Path) -> None:
     page.context.close()
 
 
-def test_the_suite_can_fail(browser: Any, tmp_path: Path) -> None:
+def test_payloads_run_unsanitised(browser: Any, tmp_path: Path) -> None:
     """Without sanitising and without the policy the same payloads do run."""
     (tmp_path / "raw.html").write_text("<!doctype html>" + "\n".join(PAYLOADS), "utf-8")
     page = browser.new_context().new_page()
@@ -187,7 +176,7 @@ def test_the_suite_can_fail(browser: Any, tmp_path: Path) -> None:
     assert page.evaluate("window.ran") > 3
 
 
-def test_a_smuggled_style_is_not_applied(browser: Any, tmp_path: Path) -> None:
+def test_smuggled_style(browser: Any, tmp_path: Path) -> None:
     """The policy names the page's own style by its hash."""
     data = feedback_page.page(marked("s", entry("1.1")), assignment())
     assert b"</style>" in data
@@ -198,7 +187,7 @@ def test_a_smuggled_style_is_not_applied(browser: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_the_keyboard_reaches_everything(browser: Any, site: Path, name: str) -> None:
+def test_keyboard_focus(browser: Any, site: Path, name: str) -> None:
     """Links, what opens, and what scrolls: each gets the focus, in the order of the page, and shows it."""
     page = open_page(browser, site / name)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -224,9 +213,7 @@ def test_the_keyboard_reaches_everything(browser: Any, site: Path, name: str) ->
 @pytest.mark.parametrize(
     ("width", "scale"), [(360, 3), (320, 2), (550, 2)], ids=["a phone", "a small phone", "1100 at 200 %"]
 )
-def test_nothing_is_cut_off_where_it_is_narrow(
-    browser: Any, site: Path, name: str, width: int, scale: int, tmp_path: Path
-) -> None:
+def test_narrow_window(browser: Any, site: Path, name: str, width: int, scale: int, tmp_path: Path) -> None:
     """At a zoom of 200 % a window of 1100 points is 550 wide. Tables scroll within themselves, the page does not."""
     page = open_page(browser, site / name, viewport={"width": width, "height": 740}, device_scale_factor=scale)
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -236,7 +223,7 @@ def test_nothing_is_cut_off_where_it_is_narrow(
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_it_prints_with_everything_open(browser: Any, site: Path, name: str) -> None:
+def test_print(browser: Any, site: Path, name: str) -> None:
     page = open_page(browser, site / name, color_scheme="dark")
     page.emulate_media(media="print")
     data = page.pdf(format="A4")
@@ -247,7 +234,7 @@ def test_it_prints_with_everything_open(browser: Any, site: Path, name: str) -> 
     page.context.close()
 
 
-def test_it_can_be_read_without_script(browser: Any, site: Path) -> None:
+def test_without_scripts(browser: Any, site: Path) -> None:
     page = open_page(browser, site / "report.html", java_script_enabled=False)
     assert page.locator("h2").count() >= 8
     closed = page.locator("details:not([open])").count()

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import assignment, entry, large_class, marked
+from viva.formats.atomic_write import write_atomically
 from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.report import build
@@ -33,8 +35,13 @@ def handed_in(folder: Path, name: str, data: bytes, one: ScoredAttempt) -> Score
     )
 
 
-def test_no_byte_for_students_holds_what_hidden_tests_know(tmp_path: Path) -> None:
-    hidden = {"visibility": "hidden", "staff": f"expected {SECRET}", "label": SECRET, "name": f"About {SECRET}."}
+def test_hidden_tests_do_not_leak(tmp_path: Path) -> None:
+    hidden: dict[str, Any] = {
+        "visibility": "hidden",
+        "staff": f"expected {SECRET}",
+        "label": SECRET,
+        "name": f"About {SECRET}.",
+    }
     one = marked("ada", entry("1.1"), entry("1.1", Status.FAILED, message=SECRET, test=f"t::{SECRET}", **hidden))
     data = notebook(("markdown", "# 1.1"), ("code", "def f(): pass"))
     class_ = [handed_in(tmp_path, "ada.ipynb", data, one), one]
@@ -47,7 +54,7 @@ def test_no_byte_for_students_holds_what_hidden_tests_know(tmp_path: Path) -> No
     assert SECRET in (tmp_path / "out" / "report.html").read_text("utf-8"), "staff read what went wrong"
 
 
-def test_what_has_changed_since_it_was_graded_is_not_shown(tmp_path: Path) -> None:
+def test_changed_submission(tmp_path: Path) -> None:
     one = handed_in(tmp_path, "a.ipynb", notebook(("code", "before = 1")), marked("a", entry("1")))
     one.attempt.path.write_bytes(notebook(("code", "changed_later = 2")))
     written = write_report([one], assignment(), tmp_path / "out", feedback=True, pairs=True)
@@ -56,23 +63,16 @@ def test_what_has_changed_since_it_was_graded_is_not_shown(tmp_path: Path) -> No
     assert written.unread == ("a.ipynb",)
 
 
-def test_an_executed_notebook_is_shown_with_its_outputs(tmp_path: Path) -> None:
-    ran = notebook(("code", "1 + 1"), outputs=[{"output_type": "stream", "text": "printed-by-the-course"}])
-    write_report([marked("s", entry("1"))], assignment(), tmp_path, feedback=True, executed={"s": ran})
-    html = (tmp_path / "feedback/s.html").read_text("utf-8")
-    assert "printed-by-the-course" in html and "executed by the course" in html
-
-
-def test_nobody_gets_the_page_of_another(tmp_path: Path) -> None:
+def test_duplicate_names(tmp_path: Path) -> None:
     twins = [marked("ada", entry("1.1")), marked("ada", entry("1.1", Status.FAILED))]
     with pytest.raises(UsageError, match="Two submissions are called 'ada'"):
         write_report(twins, assignment(), tmp_path, feedback=True)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_page_that_cannot_be_made_concerns_its_student_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class_ = [marked(name, entry("1.1")) for name in ("ada", "line\nbreak", "bob", "eve")]
-    written_to = build.write_atomically
+    written_to = write_atomically
 
     def fails(path: Path, data: bytes, **options: bool) -> None:
         if path.name == "bob.html":
@@ -87,7 +87,7 @@ def test_a_page_that_cannot_be_made_concerns_its_student_alone(tmp_path: Path, m
     assert second == ("bob", "ValueError: a library does not like what Bob wrote")
 
 
-def test_pairs_are_said_to_be_no_verdict(tmp_path: Path) -> None:
+def test_similarity_page(tmp_path: Path) -> None:
     class_ = [handed_in(tmp_path, name, PROGRAM.encode(), marked(name, entry("1"))) for name in ("ada.py", "eve.py")]
     write_report(class_, assignment(), tmp_path / "out", pairs=True)
     html = (tmp_path / "out/similarity.html").read_text("utf-8")
@@ -96,6 +96,6 @@ def test_pairs_are_said_to_be_no_verdict(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_the_page_of_two_thousand_is_small_enough_to_open(tmp_path: Path) -> None:
+def test_page_of_two_thousand(tmp_path: Path) -> None:
     write_report(large_class(2000), assignment(), tmp_path)
     assert (tmp_path / "report.html").stat().st_size < 3_000_000

@@ -13,10 +13,10 @@ from viva.formats.executed_file import FILE, About, about
 from viva.model import ScoredAttempt
 from viva.report.feedback.executed_notebooks import ExecutedNotebooks
 
-HASH = "a" * 64
+CONTENT_HASH = "a" * 64
 
 
-def executed(content_hash: object = HASH, **said: object) -> bytes:
+def notebook_of(content_hash: object = CONTENT_HASH, **said: object) -> bytes:
     written = json.loads(notebook(("code", "1 + 1")))
     written["metadata"]["viva"] = {"content_hash": content_hash, **said}
     return json.dumps(written).encode()
@@ -25,36 +25,46 @@ def executed(content_hash: object = HASH, **said: object) -> bytes:
 @pytest.fixture
 def one() -> ScoredAttempt:
     score = marked("ada", entry("1")).score
-    return replace(marked("ada", entry("1")), score=replace(score, content_hash=HASH))
+    return replace(marked("ada", entry("1")), score=replace(score, content_hash=CONTENT_HASH))
 
 
-def test_what_lies_there_is_read_when_it_is_asked_for(tmp_path: Path, one: ScoredAttempt) -> None:
+def test_executed_notebooks(tmp_path: Path, one: ScoredAttempt) -> None:
     found = ExecutedNotebooks([(one, tmp_path)])
     assert list(found) == [] and found.get("ada") is None and len(found) == 0
-    (tmp_path / FILE).write_bytes(executed())
-    assert list(found) == ["ada"] and found["ada"] == executed() and len(found) == 1
+    (tmp_path / FILE).write_bytes(notebook_of())
+    assert list(found) == ["ada"] and found["ada"] == notebook_of() and len(found) == 1
     assert "eve" not in found
 
 
 @pytest.mark.parametrize(
     "data",
-    [executed("b" * 64), executed(""), executed(7), b"{}", b"[]", b"", b"no notebook", b"[" * 100_000, b"\xff"],
+    [
+        notebook_of("b" * 64),
+        notebook_of(""),
+        notebook_of(7),
+        b"{}",
+        b"[]",
+        b"",
+        b"no notebook",
+        b"[" * 100_000,
+        b"\xff",
+    ],
     ids=lambda data: str(data[:12]),
 )
-def test_a_notebook_of_other_bytes_is_not_there(tmp_path: Path, one: ScoredAttempt, data: bytes) -> None:
+def test_notebook_of_another_submission(tmp_path: Path, one: ScoredAttempt, data: bytes) -> None:
     (tmp_path / FILE).write_bytes(data)
     assert "ada" not in ExecutedNotebooks([(one, tmp_path)])
 
 
-def test_a_result_without_a_hash_has_none(tmp_path: Path, one: ScoredAttempt) -> None:
-    (tmp_path / FILE).write_bytes(executed(""))
+def test_result_without_a_hash(tmp_path: Path, one: ScoredAttempt) -> None:
+    (tmp_path / FILE).write_bytes(notebook_of(""))
     assert "ada" not in ExecutedNotebooks([(replace(one, score=replace(one.score, content_hash="")), tmp_path)])
 
 
-def test_what_is_no_file_is_not_read(tmp_path: Path, one: ScoredAttempt) -> None:
+def test_no_regular_file(tmp_path: Path, one: ScoredAttempt) -> None:
     for name in ("link", "pipe", "folder", "huge"):
         (tmp_path / name).mkdir()
-    (tmp_path / "elsewhere.ipynb").write_bytes(executed())
+    (tmp_path / "elsewhere.ipynb").write_bytes(notebook_of())
     (tmp_path / "link" / FILE).symlink_to(tmp_path / "elsewhere.ipynb")
     os.mkfifo(tmp_path / "pipe" / FILE)
     (tmp_path / "folder" / FILE).mkdir()
@@ -64,5 +74,5 @@ def test_what_is_no_file_is_not_read(tmp_path: Path, one: ScoredAttempt) -> None
         assert "ada" not in ExecutedNotebooks([(one, tmp_path / name)])
 
 
-def test_it_says_how_it_was_run() -> None:
-    assert about(executed(load="definitions")) == About(HASH, "definitions")
+def test_about() -> None:
+    assert about(notebook_of(load="definitions")) == About(CONTENT_HASH, "definitions")

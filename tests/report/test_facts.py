@@ -1,53 +1,49 @@
-"""What is counted over a class."""
+"""What is counted over a class: points, environments, curves, and wrong answers that are one."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
-from tests.support.report_class import entry, large_class, marked
-from viva.model import Isolation, Status
+from tests.support.report_class import entry, marked
+from viva.model import Isolation, ScoredAttempt, Status
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve
 from viva.report.class_page import charts, facts
+from viva.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
 
 
 @given(draw.lists(draw.floats(-5, 200), max_size=60), draw.floats(0.5, 150))
-def test_a_histogram_loses_nobody(values: list[float], most: float) -> None:
+def test_histogram(values: list[float], most: float) -> None:
     bins = facts.histogram(values, most)
     assert sum(n for _, _, n in bins) == len(values)
     assert not bins or (bins[0][0] == 0 and bins[-1][1] == pytest.approx(most))
 
 
-def test_full_marks_stand_in_the_last_bin() -> None:
-    assert [n for _, _, n in facts.histogram([0, 5, 10], 10, bins=2)] == [1, 2]
-
-
-def test_environments_are_counted_over_submissions_and_not_over_calls() -> None:
+def test_environments() -> None:
     class_ = [marked(f"s{i}", entry("1"), environment=("numpy lacks float", "numpy lacks float")) for i in range(3)]
     class_ += [marked("t", entry("1"), environment=("sacrebleu is not installed",))]
     assert facts.environments(class_) == [("numpy lacks float", 3), ("sacrebleu is not installed", 1)]
 
 
-def test_faults_of_ours_are_listed_with_what_staff_know() -> None:
+def test_grader_faults() -> None:
     (fault,) = facts.grader_faults([marked("s", entry("1.2", Status.GRADER_ERROR, message="sorry", staff="OSError"))])
     assert (fault.attempt, fault.number, fault.text) == ("s", "1.2", "OSError")
 
 
-def test_memory_is_of_those_of_whom_it_is_known() -> None:
+def test_memory() -> None:
     used = [GpuUse("H", "1", 100, peak) for peak in (10, 30, None)]
     found = facts.memory_mib([marked(f"s{i}", gpu=gpu) for i, gpu in enumerate([*used, None])])
     assert found is not None and (found.count, found.mean, found.high) == (2, 20, 30)
     assert facts.memory_mib([marked("s")]) is None
 
 
-def test_isolation_is_counted_by_tier_and_what_it_lacked() -> None:
+def test_isolation() -> None:
     weak = Isolation("T1", missing=("Landlock",))
     class_ = [marked("a"), marked("b"), marked("c", isolation=weak)]
     assert facts.isolation(class_) == [("T1", "Landlock", 1), ("T3", "", 2)]
 
 
-def test_a_band_of_curves_is_made_of_those_that_came_so_far() -> None:
+def test_curve_bands() -> None:
     class_ = [
         marked(f"s{i}", curves=(Curve("t", "loss", values, ((2, 0.5),)),))
         for i, values in enumerate([(4.0, 1.0), (2.0,), (0.0, 3.0)])
@@ -59,19 +55,68 @@ def test_a_band_of_curves_is_made_of_those_that_came_so_far() -> None:
     assert len(drawn.dots) == 2 and drawn.dots[0][0] < drawn.dots[1][0]
 
 
-@given(draw.lists(draw.integers(0, 30), min_size=1, max_size=20))
-def test_columns_are_as_high_as_their_counts(counts: list[int]) -> None:
-    drawn = charts.columns([(float(i), i + 1.0, n) for i, n in enumerate(counts)], 0.5)
-    heights = [bar.height for bar in drawn.bars]
-    seen = [n for n in counts if n]
-    assert len(heights) == len(seen)
-    if seen:
-        assert np.allclose(np.array(heights) / max(heights), np.array(seen) / max(seen), atol=1e-3)
-        assert all(bar.y >= 0 and bar.y + bar.height <= charts.HEIGHT for bar in drawn.bars)
+HIDDEN = "This test is hidden: what it asks and what went wrong is not shown."
 
 
-def test_stacked_statuses_fill_the_width() -> None:
-    for row in facts.test_counts(large_class(30)):
-        bars = charts.stacked(row.counts)
-        assert sum(bar.width for bar in bars) == pytest.approx(160)
-        assert sum(row.counts.values()) == 30
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        ("f(3) is 0.5; expected 1.", "f(17) is -2e-3; expected 1.", True),
+        ("gave [1, 2, 3]; expected [1]", "gave [4, 5]; expected [9]", True),
+        ("`bleu` is not defined.", "`blue` is not defined.", False),
+        ("The mask is wrong\n  cell 3", "The mask is wrong\n  cell 8", True),
+        ("4*d**2 is not right: at d = 3 it gives 36.", "4*d**2 is not right: at d = 5 it gives 100.", True),
+        ("4*d**2 is not right", "3*d**2 is not right", False),
+        ("2(d+1) is not right", "3(d+1) is not right", False),
+        ("11/12 is not right", "11/13 is not right", False),
+        ("x1 is wrong", "x2 is wrong", False),  # a name, no number
+        ("a is 1. It equals a known mistake: M.", "b is 2. It equals a known mistake: M.", True),
+    ],
+)
+def test_normalised(one: str, two: str, same: bool) -> None:
+    assert (normalised(one) == normalised(two)) is same
+
+
+def test_wrong_answers() -> None:
+    wrong = "g is 1. It equals a known mistake: no clipping."
+    class_ = [marked(f"s{i}", entry("1.1", Status.FAILED, message=wrong)) for i in range(5)]
+    class_ += [marked("own", entry("1.1", Status.ERROR, message="Your code raised KeyError."))]
+    class_ += [marked("right", entry("1.1"))]
+    (question,) = wrong_answers(class_)
+    assert question.students == 6
+    assert [(c.text, c.is_known_mistake, c.count, c.example) for c in question.clusters] == [
+        ("no clipping", True, 5, "s0")
+    ]
+    assert question.others == 1
+
+
+def test_wrong_answers_of_hidden_tests() -> None:
+    def hidden(name: str, staff: str) -> ScoredAttempt:
+        return marked(name, entry("1.1", Status.FAILED, message=HIDDEN, staff=staff, visibility="hidden"))
+
+    (question,) = wrong_answers([hidden("a", "h(1) is 2"), hidden("b", "h(7) is 9"), hidden("c", ""), hidden("d", "")])
+    assert [(c.text, c.count) for c in question.clusters] == [("h(#) is #", 2), (UNKNOWN, 2)]
+
+
+def test_open_tests() -> None:
+    open_ = [entry("1", status, message="x") for status in (Status.DEFERRED, Status.GRADER_ERROR, Status.SKIPPED)]
+    assert wrong_answers([marked("s", *open_)]) == []
+
+
+def test_manually_graded_tests() -> None:
+    """Neither to students nor, of a hidden test, to staff."""
+    marks = [
+        entry(
+            "1", Status.PARTIAL, earned=1, message="Which mask?", staff="Marked by grace.", rubric="1", visibility=how
+        )
+        for how in ("visible", "hidden")
+    ]
+    assert wrong_answers([marked(name, mark) for name in "abc" for mark in marks]) == []
+
+
+@given(draw.text(max_size=300))
+def test_any_message(text: str) -> None:
+    key, known = normalised(text)
+    assert "\n" not in key and len(key) < 500
+    assert known == ("It equals a known mistake: " in text and known)
+    assert normalised(key)[0] == normalised(normalised(key)[0])[0]

@@ -3,11 +3,13 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import assignment, entry, marked
+from viva.examiner.outcome import HIDDEN
 from viva.model import Attempt, Case, Entry, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
@@ -25,7 +27,7 @@ def page(one: ScoredAttempt, data: bytes | None = None, *, executed: bool = Fals
 
 @pytest.mark.parametrize("visibility", ["hidden", "after_due_date", "after_published"])
 @pytest.mark.parametrize("status", list(Status))
-def test_nothing_of_a_hidden_test_leaks(visibility: str, status: Status) -> None:
+def test_hidden_tests_do_not_leak(visibility: str, status: Status) -> None:
     """The secret stands wherever a score can keep something of a hidden test."""
     hidden: Entry = entry(
         "2.1", status, message=f"message {SECRET}", staff=f"staff {SECRET}", visibility=visibility,
@@ -41,21 +43,16 @@ def test_nothing_of_a_hidden_test_leaks(visibility: str, status: Status) -> None
     html = page(one, notebook(("markdown", "# 2.1"), ("code", "def f(): pass")))
     assert SECRET not in html
     assert "A hidden test" in html and (feedback_page.NOT_MARKED in html) == status.is_open
-    assert (feedback_page.HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
+    assert (HIDDEN in html) == (status is not Status.PASSED and not status.is_open)
 
 
-def test_visible_tests_say_what_they_say_in_results() -> None:
+def test_visible_tests() -> None:
     html = page(marked("s", entry("1.1", Status.FAILED, message="f(<3>) is 1; expected 2."), entry("1.2")))
     assert "f(&lt;3&gt;) is 1; expected 2." in html
     assert "0 of 2 points" in html and "2 of 4" in html
 
 
-def test_open_points_are_said_not_to_be_lost() -> None:
-    html = page(marked("s", entry("1.1", Status.NEEDS_REVIEW, points=1)))
-    assert "1 point, not graded yet" in html and "not lost" in html
-
-
-def test_marks_stand_beside_the_cells_they_are_about() -> None:
+def test_results_next_to_cells() -> None:
     cells = shown_cells(
         notebook(
             ("markdown", "## Question 1.1: sums"), ("code", "x = 1"), ("code", "def bleu(a):\n    return a"),
@@ -80,8 +77,8 @@ def test_marks_stand_beside_the_cells_they_are_about() -> None:
     assert [m.number for m in nowhere] == ["7.7", "7.8"]
 
 
-def test_outputs_are_shown_of_executed_notebooks_alone() -> None:
-    outputs = [
+def test_outputs() -> None:
+    outputs: list[Any] = [
         {"output_type": "stream", "text": ["printed ", "<b>"]},
         {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>cell of a table", "text/plain": "no"}},
         {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo=\n"}},
@@ -89,7 +86,7 @@ def test_outputs_are_shown_of_executed_notebooks_alone() -> None:
         {"output_type": "display_data", "data": 3},
         "no output",
     ]
-    data = notebook(("code", "print()"), outputs=outputs)  # type: ignore[arg-type]
+    data = notebook(("code", "print()"), outputs=outputs)
     handed_in, executed = page(marked("s"), data), page(marked("s"), data, executed=True)
     assert "not executed" in handed_in and "printed" not in handed_in
     assert "printed &lt;b&gt;" in executed and "<td>cell of a table</td>" in executed
@@ -97,8 +94,8 @@ def test_outputs_are_shown_of_executed_notebooks_alone() -> None:
     assert "ZeroDivisionError" in executed and "\x1b" not in executed
 
 
-def test_of_what_is_not_shown_of_an_output_it_is_said() -> None:
-    outputs = [
+def test_outputs_not_shown() -> None:
+    outputs: list[Any] = [
         {"output_type": "display_data", "data": {"application/javascript": "owned()", "text/plain": "the-plain-form"}},
         {"output_type": "display_data", "data": {"text/plain": "(widget)"},
          "metadata": {"viva": {"left_out": ["application/vnd.jupyter.widget-view+json", 7]}}},
@@ -116,7 +113,7 @@ def test_of_what_is_not_shown_of_an_output_it_is_said() -> None:
     assert "line-13-of-many" in html and "line-14-of-many" not in html and "6 more outputs" in html
 
 
-def test_cells_that_did_not_end_say_so() -> None:
+def test_labels_of_cells() -> None:
     written = json.loads(notebook(*(("code", f"{n} + 1") for n in range(5))))
     for cell, said in zip(written["cells"], ["skipped", "timeout", "died", "<b>", 7], strict=True):
         cell["metadata"] = {"viva": {"status": said}}
@@ -128,7 +125,7 @@ def test_cells_that_did_not_end_say_so() -> None:
     assert shown_cells(json.dumps(written).encode(), executed=False)[0].label == "Cell 1"
 
 
-def test_definitions_alone_are_said_to_be_executed() -> None:
+def test_definitions_only() -> None:
     written = json.loads(notebook(("code", "1")))
     written["metadata"]["viva"] = {"load": "definitions"}
     html = page(marked("s"), json.dumps(written).encode(), executed=True)
@@ -138,7 +135,7 @@ def test_definitions_alone_are_said_to_be_executed() -> None:
 @pytest.mark.parametrize(
     "data", [b"", b"{}", b"[]", b"no notebook", b'{"cells": 3}', b'{"cells": [' + b"[" * 5000], ids=lambda d: str(d[:9])
 )
-def test_a_broken_notebook_costs_the_notebook_and_not_the_page(data: bytes) -> None:
+def test_broken_notebook(data: bytes) -> None:
     html = page(marked("s", entry("1.1")), data)
     assert "1.1" in html and "cannot be shown" in html
 
@@ -148,15 +145,15 @@ def test_a_broken_notebook_costs_the_notebook_and_not_the_page(data: bytes) -> N
              "$" * 15_000, "x" * (MOST_RENDERED + 1), "- a\n" * 4_000, "_*" * 9_000, "\\begin{a}" * 2_000],
     ids=lambda t: repr(t[:4]),
 )  # fmt: skip
-def test_markdown_that_is_meant_to_be_slow_is_shown(text: str) -> None:
+def test_hostile_markdown(text: str) -> None:
     assert "Text" in page(marked("s"), notebook(("markdown", text)))
 
 
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", ".", "a//b", "a\\b", "a\x00b", "a/", "..", "a\nb"])
-def test_a_name_that_leads_out_of_the_folder_is_refused(name: str) -> None:
+def test_path_traversal(name: str) -> None:
     with pytest.raises(UsageError, match="relative path"):
         feedback_page.path_of(Attempt(name, Path("x"), ()))
 
 
-def test_names_become_files_below_the_folder() -> None:
+def test_path() -> None:
     assert str(feedback_page.path_of(Attempt("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"

@@ -50,7 +50,10 @@ class Reader(HTMLParser):
     def handle_comment(self, data: str) -> None:
         raise AssertionError(data)
 
-    handle_decl = unknown_decl = handle_pi = handle_comment
+    handle_pi = unknown_decl = handle_comment
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(decl)
 
 
 def read(markup: str) -> str:
@@ -105,14 +108,14 @@ DRAWN = [
 ]  # fmt: skip
 
 
-def test_formulas_as_browsers_draw_them() -> None:
+def test_drawn_formulas() -> None:
     with Rows() as row:
         for latex, expected in DRAWN:
             with row(latex):
                 assert inner(latex).replace("&nbsp;", "\u00a0") == expected
 
 
-def test_limits_stand_where_tex_puts_them() -> None:
+def test_limits() -> None:
     """Above and below in a line of its own, next to in a line of text: the browser decides by movablelimits."""
     for latex in (r"\frac{\sum_{i=1}^n x_i}{n}", r"\left(\sum_{i=1}^n x_i\right)", r"\bigcup_{i=1}^n x"):
         assert '<munderover><mo movablelimits="true">' in inner(latex)
@@ -149,14 +152,14 @@ NOT_DRAWN = [
 ]  # fmt: skip
 
 
-def test_what_would_be_wrong_is_not_shown_as_mathematics() -> None:
+def test_formulas_not_drawn() -> None:
     with Rows() as row:
         for latex in NOT_DRAWN:
             with row(latex[:24]):
                 assert mathml(latex, block=True) is None and mathml(latex, block=False) is None
 
 
-def test_what_explodes_elsewhere_does_not_here() -> None:
+def test_exponential_formulas() -> None:
     """Each level of `\\sideset` doubles what it holds, and a macro can: two to the power of 30, if they were run."""
     nest = "x"
     for _ in range(30):
@@ -166,26 +169,26 @@ def test_what_explodes_elsewhere_does_not_here() -> None:
         assert mathml(latex[:MOST_CHARACTERS], block=True) is None
 
 
-def test_its_source_stands_beside_it() -> None:
+def test_alttext() -> None:
     assert ' alttext="a&lt;b &quot;c&quot;"' in str(mathml('a<b "c"', block=False))
     assert 'display="block"' in str(mathml("x", block=True)) and 'display="inline"' in str(mathml("x", block=False))
 
 
 @pytest.mark.parametrize("character", ["\u202e", "&#x202e;", "&#x0;", "&#xd800;", "&#xffffff;", "\0"])
-def test_nothing_reorders_or_hides_text(character: str) -> None:
+def test_control_characters(character: str) -> None:
     found = str(mathml(rf"\text{{a{character}b}}", block=False))
     assert found.encode() and not set(found) & {"\u202e", "\0"}
     assert read(found) in ("ab", "a\ufffdb", "a\U0010ffffb")
 
 
-def test_lengths_are_small() -> None:
+def test_lengths() -> None:
     """A formula that moves itself by a mile would stand on other text."""
     found = inner(r"\hspace{-500em}x\hspace{3mu}\raise 99ex x\kern 1em \hspace{1e9em}")
     assert inner(r"\quad") == "·" and "500" not in found and "99" not in found
     assert 'width="-8em"' in str(mathml(r"\hspace{-500em}x", block=True))
 
 
-def test_payloads_are_text_or_source() -> None:
+def test_payloads() -> None:
     with Rows() as row:
         for latex in FORMULAS:
             with row(latex):
@@ -198,7 +201,7 @@ def test_payloads_are_text_or_source() -> None:
 @example(r"\text{</math><script>owned()</script>}", True)
 @example(r"\text{<img src=x onerror=owned()>}", False)
 @example("\\mathrm{<}b>", False)
-def test_whatever_is_typed_is_one_formula_or_none(latex: str, block: bool) -> None:
+def test_any_latex(latex: str, block: bool) -> None:
     found = mathml(latex, block=block)
     if found is not None:
         read(found)
@@ -208,7 +211,7 @@ AROUND = ["{}", r"\text{{{}}}", r"\mathbf{{{}}}", r"x_{{{}}}", r"\left({}\right)
 
 
 @given(draw.text(max_size=60), draw.sampled_from(AROUND))
-def test_nor_does_any_text_become_more(text: str, around: str) -> None:
+def test_any_text(text: str, around: str) -> None:
     found = mathml(around.format(text), block=False)
     if found is not None:
         read(found)

@@ -1,20 +1,27 @@
-"""Results that were written come back as the scores that they were written from."""
+"""Results as they are loaded for a report, reduced to what it reads, and written as report.csv."""
 
+import csv
+import io
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
-from tests.support.report_class import entry, large_class, marked
+from tests.support.report_class import assignment, entry, large_class, marked
 from viva.formats.results_json import results_of, to_json
-from viva.model import Case, ScoredAttempt, Status
+from viva.model import Case, ScoredAttempt, Status, Student
 from viva.model.errors import UsageError
+from viva.report.class_page import class_csv
+from viva.report.class_page.class_csv import table
+from viva.report.class_page.class_page import page
+from viva.report.lean_attempts import LeanAttempts, seconds_of_tests
 from viva.report.load_results import attempts_below, score_of
 
 
-def write(folder: Path, names: dict[str, ScoredAttempt], **how: bool) -> Path:
+def write(folder: Path, names: dict[str, ScoredAttempt], **how: Any) -> Path:
     for name, one in names.items():
         (folder / name).mkdir(parents=True, exist_ok=True)
         (folder / name / "results.json").write_bytes(to_json(one.score, **how))
@@ -22,7 +29,7 @@ def write(folder: Path, names: dict[str, ScoredAttempt], **how: bool) -> Path:
 
 
 @given(draw.integers(0, 50))
-def test_a_score_comes_back_as_it_was(seed: int) -> None:
+def test_score_round_trip(seed: int) -> None:
     """But for the time of the cases and the name of hidden, which the file says otherwise."""
     (one,) = large_class(1, seed=seed)
     back = score_of(results_of(one.score, hidden_as="hidden", staff=True))
@@ -33,7 +40,7 @@ def test_a_score_comes_back_as_it_was(seed: int) -> None:
     assert [c.thresholds for c in back.curves] == [((6, 0.7),)]
 
 
-def test_cases_get_their_own_part_of_the_message() -> None:
+def test_messages_of_cases() -> None:
     two = entry("1.1", Status.PARTIAL, earned=1)
     cases = (
         Case("short", Status.FAILED, two.earned * 0, two.earned, "f(1) is 2\nsecond line"),
@@ -46,7 +53,7 @@ def test_cases_get_their_own_part_of_the_message() -> None:
     ]
 
 
-def test_names_are_paths_without_what_all_share(tmp_path: Path) -> None:
+def test_names(tmp_path: Path) -> None:
     one = marked("home/subs/a/x", entry("1"), notes=("Cell 3 was not run.",))
     folder = write(tmp_path, {"subs/a/x": one, "subs/b": one, "subs/a/y": one})
     found = [m for m, _ in attempts_below(folder, Path("elsewhere"))]
@@ -55,18 +62,18 @@ def test_names_are_paths_without_what_all_share(tmp_path: Path) -> None:
     assert found[0].score.notes == ("Cell 3 was not run.",)
 
 
-def test_one_result_is_called_as_its_submission(tmp_path: Path) -> None:
+def test_name_of_one_result(tmp_path: Path) -> None:
     ((found, _),) = attempts_below(write(tmp_path, {".": marked("home/ada.ipynb", entry("1"))}))
     assert found.attempt.name == "ada.ipynb"
 
 
 @pytest.mark.parametrize("visibility", ["hidden", "after_published"])
-def test_a_result_that_is_not_visible_has_no_visible_test(visibility: str) -> None:
+def test_hidden_results(visibility: str) -> None:
     results = results_of(marked("s", entry("1")).score).model_copy(update={"visibility": visibility})
     assert score_of(results).entries[0].visibility == visibility
 
 
-def test_what_is_missing_or_wrong_is_said(tmp_path: Path) -> None:
+def test_invalid_results(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none: no such file"):
         attempts_below(tmp_path / "none")
     with pytest.raises(UsageError, match=r"holds no results\.json"):
@@ -76,7 +83,69 @@ def test_what_is_missing_or_wrong_is_said(tmp_path: Path) -> None:
         attempts_below(tmp_path)
 
 
-def test_numbers_that_nobody_gave_are_refused() -> None:
+def test_huge_points() -> None:
     huge = entry("1", points=10**12, status=Status.FAILED)
     with pytest.raises(UsageError, match="more than 1,000,000,000 points"):
         score_of(results_of(marked("s", huge).score))
+
+
+ASSIGNMENT = assignment()
+
+
+def some_class() -> list[ScoredAttempt]:
+    slow = entry("1.2", Status.FAILED, message="off by 3", staff="expected 4")
+    slow = replace(slow, cases=(*slow.cases, Case("", Status.FAILED, slow.earned, slow.points, "off by 9", "", 1.5)))
+    fault = entry("1.3", Status.GRADER_ERROR, staff="the key failed")
+    prose = replace(entry("2", Status.NEEDS_REVIEW), written="I think", rubric="2")
+    return [
+        marked("ada", entry("1.1", message="well done"), slow, prose, students=("1",)),
+        marked("ada2", entry("1.1"), slow, prose, students=("1",), attempt=2, notes=("a note",)),
+        marked("bob", entry("1.1", Status.FAILED, visibility="hidden", staff="a secret"), fault, students=("2",)),
+        marked("cem", entry("1.1", Status.FAILED, earned=0), students=("3",), notes=("solution.py: no such name\n",)),
+    ]
+
+
+@pytest.mark.parametrize("submissions", [some_class(), large_class(150), []], ids=["special", "large", "empty"])
+def test_report_of_lean_attempts(submissions: list[ScoredAttempt]) -> None:
+    lean = LeanAttempts()
+    reduced = [lean.of(one) for one in submissions]
+    assert page(reduced, ASSIGNMENT) == page(submissions, ASSIGNMENT)
+    assert class_csv.table(reduced) == class_csv.table(submissions)
+
+
+def test_lean_attempts_are_small() -> None:
+    lean = LeanAttempts()
+    ada, again, *_ = map(lean.of, some_class())
+    assert ada.score.entries is again.score.entries and not ada.score.entries[0].message
+    assert not ada.score.entries[2].written
+    assert [*seconds_of_tests(ada)] == [0.01, 1.51, 0.01] and again.score.notes == ()
+
+
+def rows(*marked_: ScoredAttempt) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(table(marked_).decode())))
+
+
+def test_rows_and_columns() -> None:
+    head, ada, eve = rows(
+        marked("ada", entry("1.10", points=3), entry("1.2", Status.PARTIAL, earned=0.5), entry("1.2", test="more")),
+        marked("eve", entry("1.2", Status.NEEDS_REVIEW), attempt=2),
+    )
+    assert head[-2:] == ["1.2", "1.10"]
+    assert dict(zip(head, ada, strict=True)) == {
+        "submission": "ada", "students": "", "submitted": "", "attempt": "1", "late": "", "total": "5.5", "points": "7",
+        "still open": "0", "tier": "T3", "seconds": "0.300", "file that counts": "", "1.2": "2.5", "1.10": "3",
+    }  # fmt: skip
+    assert (eve[head.index("1.2")], eve[head.index("still open")]) == ("", "2")
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1+1", "-cmd|' /C calc'!A0", "@SUM(1)", "\t=1", "＝1", " =1"])
+def test_formulas_are_escaped(text: str) -> None:
+    one = marked(text, entry(text))
+    one = replace(one, attempt=replace(one.attempt, students=(Student("x", text),)))
+    head, row = rows(one)
+    for cell in (head[-1], row[0], row[1]):
+        assert not cell.lstrip(" \u00a0").startswith(("=", "+", "-", "@", "＝", "\t")), cell
+
+
+def test_quotes() -> None:
+    assert len(rows(marked('a"b\nc,d', entry("1")))) == 2

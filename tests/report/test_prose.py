@@ -15,7 +15,7 @@ from tests.support.table_rows import Rows
 from viva.formats import escaping
 from viva.report.feedback import feedback_page
 from viva.report.prose import render_prose
-from viva.report.prose.delimiters import without_formulas
+from viva.report.prose.delimiters import Formula, without_formulas
 from viva.report.prose.render_prose import MOST_FORMULAS, MOST_RENDERED, rendered, written
 from viva.report.prose.sanitise import sanitised
 
@@ -27,7 +27,12 @@ OURS = ('<span class="formula" role="group" aria-label="Formula" tabindex="0">',
 def found(text: str) -> list[str]:
     """Return the formulas of a text; displayed ones begin with a line break."""
     formulas: list[str] = []
-    without_formulas(text, lambda formula: formulas.append("\n" * formula.block + formula.latex) or "")
+
+    def note(formula: Formula) -> str:
+        formulas.append("\n" * formula.block + formula.latex)
+        return ""
+
+    without_formulas(text, note)
     return formulas
 
 
@@ -78,7 +83,7 @@ PLACES = [
 ]
 
 
-def test_where_formulas_are() -> None:
+def test_places_of_formulas() -> None:
     with Rows() as row:
         for text, expected in PLACES:
             with row(text):
@@ -86,23 +91,23 @@ def test_where_formulas_are() -> None:
 
 
 @given(draw.text("$\\()[]`~{}ab \n>", max_size=60))
-def test_what_is_no_formula_is_untouched(text: str) -> None:
+def test_text_without_formulas(text: str) -> None:
     assert without_formulas(text, lambda formula: formula.source) == text
 
 
-def test_formulas_are_drawn_within_prose() -> None:
+def test_formulas_in_prose() -> None:
     html = str(rendered("# Title $x$\n\n*$y$*, $$z$$\n\n| $|a|$ | b |\n|-|-|\n| 1 | $p(x|y)$ |"))
     assert html.count("<math ") == 5 and "<em><math " in html and html.count("<td>") == 2
     assert html.count('<span class="formula"') == 1 and "viva" not in html
 
 
-def test_a_formula_that_cannot_be_drawn_is_shown_as_it_was_typed() -> None:
+def test_unknown_formula() -> None:
     html = str(rendered("$\\unknown_a*b*$ and\n\n$$\n<b>\\foo\n$$"))
     assert '<code class="formula">$\\unknown_a*b*$</code>' in html
     assert '<code class="formula">$$\n&lt;b&gt;\\foo\n$$</code>' in html
 
 
-def test_formulas_in_code_and_in_attributes_are_left_alone() -> None:
+def test_formulas_in_code() -> None:
     for text in ("`$x$`", "```\n$x$\n```", "    $x$", "<pre>$x$</pre>", "<code>$x$</code>", "text <kbd>$x$</kbd>"):
         html = str(rendered(text))
         assert "$x$" in html and "<math" not in html, text
@@ -110,24 +115,24 @@ def test_formulas_in_code_and_in_attributes_are_left_alone() -> None:
     assert "<math" in str(rendered("`code` $x$ `code`")) and "<math" in str(rendered("<code>a</code> $x$"))
 
 
-def test_of_too_many_formulas_the_last_are_source() -> None:
+def test_many_formulas() -> None:
     html = str(rendered("$x$ " * (MOST_FORMULAS + 2)))
     assert html.count("<math ") == MOST_FORMULAS and html.count("$x$") == 2
 
 
-def test_what_goes_wrong_is_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_renderer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(rendered("*x*\n" * MOST_RENDERED)).startswith("<pre>*x*\n")
     monkeypatch.setattr(render_prose, "as_html", lambda text, keep: text.swapcase())
     assert str(rendered("*a* $x$")) == "<pre>*a* $x$</pre>", "the word for the formula was lost"
 
 
-def test_code_is_coloured_and_pictures_stay() -> None:
+def test_code_and_pictures() -> None:
     assert '<span class="k">def</span>' in str(written("```python\ndef f(): pass\n```"))
     assert "no-such-language" in str(written("```no-such-language\nx\n```"))
     assert "data:image/png;base64,iVBORw0KGgo=" in str(written("![a](data:image/png;base64,iVBORw0KGgo=)"))
 
 
-def test_an_attachment_does_not_cost_the_page() -> None:
+def test_attachment() -> None:
     """nbconvert raised an error of its own kind for `attachment:`, which a pasted picture in a notebook is."""
     html = feedback_page.page(
         marked("s"),
@@ -151,18 +156,18 @@ SAMPLES = [
 ]
 
 
-def test_prose_without_formulas_is_what_nbconvert_makes_of_it() -> None:
+def test_equals_nbconvert() -> None:
     """nbconvert, which rendered it before, is the independent oracle; but for its anchors, and white space."""
     with Rows() as row:
         for text in [*SAMPLES, *(text for text in PAYLOADS if not found(text) and "$" not in text)]:
             with row(text):
-                theirs = re.sub(
+                expected = re.sub(
                     r'<a class="anchor-link" href="[^"]*">&#182;</a>', "", str(markdown2html(escaping.terminal(text)))
                 )
-                assert "".join(str(rendered(text)).split()) == "".join(sanitised(theirs).split())
+                assert "".join(str(rendered(text)).split()) == "".join(sanitised(expected).split())
 
 
-def test_line_breaks_of_answers_stay_visible() -> None:
+def test_line_breaks() -> None:
     """In a folded text of YAML there are none, in a literal one and in notebooks they are the student's."""
     assert str(written("one\ntwo\n\nthree")).split() == ["<p>one<br>", "two</p>", "<p>three</p>"]
     assert "<br>" not in str(rendered("one\ntwo"))
@@ -181,7 +186,7 @@ SEEN = [
 ]
 
 
-def test_nothing_of_an_answer_is_lost_to_whoever_marks_it() -> None:
+def test_visible_answers() -> None:
     with Rows() as row:
         for text, seen in SEEN:
             with row(text):
@@ -201,7 +206,7 @@ WORDS = [
 @example("<title>plain</title>")
 @example("``` p<q and r>s")
 @example("```c and more\nint x;\n```")
-def test_every_word_of_an_answer_is_seen(text: str) -> None:
+def test_any_words(text: str) -> None:
     """Besides the language of a piece of code, and the address of a link that is none."""
     reader = Words()
     reader.feed(str(written(text)))
@@ -221,7 +226,7 @@ class Words(Reader):
         self.words += " ".join(value or "" for _, value in attrs)
 
 
-def test_nothing_that_acts_is_left() -> None:
+def test_payloads() -> None:
     with Rows() as row:
         for payload in [*PAYLOADS, *(f"${latex}$" for latex in FORMULAS)]:
             with row(payload[:60]):
@@ -235,6 +240,6 @@ def test_nothing_that_acts_is_left() -> None:
         draw.sampled_from([*PAYLOADS, *FORMULAS, "$", "$$", "\n\n", "`", '<div title="', '">', "[a](", ")"]), max_size=6
     )
 )
-def test_nor_of_payloads_that_are_put_together(parts: list[str]) -> None:
+def test_combined_payloads(parts: list[str]) -> None:
     for render in (rendered, written):
         check(str(render("".join(parts))))

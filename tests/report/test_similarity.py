@@ -13,6 +13,7 @@ from viva.report.similarity import similar_pairs
 from viva.report.similarity.similar_pairs import (
     FEWEST_COMMON,
     WINDOW_TOKENS,
+    Fingerprints,
     K,
     W,
     fingerprints_of,
@@ -41,7 +42,7 @@ def beam_search(step, k, n_steps):
 '''
 
 
-def prints(name: str, code: str, *, who: str = "", starter: str = ""):  # type: ignore[no-untyped-def]
+def prints(name: str, code: str, *, who: str = "", starter: str = "") -> Fingerprints:
     given = hashes_of_all_runs([Source("starter.py", starter)]) if starter else None
     return fingerprints_of(name, frozenset({who} if who else ()), [Source("solution.py", code)], given)
 
@@ -76,16 +77,14 @@ def fingerprints(kinds: list[int]) -> dict[int, int]:
     draw.lists(tokens, max_size=60),
     draw.lists(tokens, max_size=60),
 )
-def test_every_shared_run_of_w_plus_k_minus_1_tokens_is_found(
-    shared: list[int], a: list[int], b: list[int], c: list[int], d: list[int]
-) -> None:
+def test_shared_run_is_found(shared: list[int], a: list[int], b: list[int], c: list[int], d: list[int]) -> None:
     """The guarantee of the paper: whatever stands around it."""
     one, two = a + shared + b, c + shared + d
     assert set(fingerprints(one).values()) & set(fingerprints(two).values())
 
 
 @given(draw.lists(tokens, max_size=120), draw.lists(tokens, max_size=120))
-def test_nothing_that_is_shorter_than_k_tokens_is_found(one: list[int], two: list[int]) -> None:
+def test_short_run_is_not_found(one: list[int], two: list[int]) -> None:
     """A fingerprint in common is a run of K tokens in common."""
     runs = {tuple(one[i : i + K]) for i in range(len(one) - K + 1)}
     runs &= {tuple(two[i : i + K]) for i in range(len(two) - K + 1)}
@@ -95,20 +94,20 @@ def test_nothing_that_is_shorter_than_k_tokens_is_found(one: list[int], two: lis
 
 
 @given(draw.lists(tokens, min_size=K, max_size=200))
-def test_fingerprints_lie_at_most_w_places_apart(stream: list[int]) -> None:
+def test_distance_of_fingerprints(stream: list[int]) -> None:
     places = list(fingerprints(stream))
     assert places and places[0] < W and places[-1] + K + W > len(stream)
     assert all(0 < after - before <= W for before, after in pairwise(places))
 
 
-def test_a_program_of_random_tokens_keeps_two_fingerprints_of_w_plus_1() -> None:
+def test_density_of_fingerprints() -> None:
     """The density of winnowing, 2 / (w + 1), as in the paper's section 3."""
     at = random.Random(1)
     stream = [at.randrange(1000) for _ in range(20_000)]
     assert len(fingerprints(stream)) / len(stream) == pytest.approx(2 / (W + 1), rel=0.05)
 
 
-def test_renaming_reformatting_and_other_numbers_change_nothing() -> None:
+def test_disguised_copy() -> None:
     names = sorted({n for n in re.findall(r"\b[a-zA-Z_]\w*", PROGRAM) if not keyword.iskeyword(n)})
     disguised = re.sub(r"\b[a-zA-Z_]\w*", lambda m: f"z{names.index(m[0])}" if m[0] in names else m[0], PROGRAM)
     disguised = disguised.replace("1e9", "123").replace("\n\n", "\n# mine\n\n").replace("    ", "  ")
@@ -120,29 +119,29 @@ def test_renaming_reformatting_and_other_numbers_change_nothing() -> None:
     assert all(len(p.texts[0].splitlines()) >= 1 for p in pair.passages)
 
 
-def test_programs_of_their_own_are_no_pairs() -> None:
+def test_different_programs() -> None:
     assert [pair for pair in pairs([prints(str(i), program(i)) for i in range(40)]) if pair.share > 0.2] == []
 
 
-def test_what_everybody_was_given_is_no_likeness() -> None:
+def test_starter_is_ignored() -> None:
     assert pairs([prints("a", PROGRAM, starter=PROGRAM), prints("b", PROGRAM, starter=PROGRAM)]) == []
     both = [prints(n, PROGRAM + program(i), starter=PROGRAM) for i, n in enumerate("ab")]
     assert all(pair.share < 0.2 for pair in pairs(both))
 
 
-def test_what_many_have_is_left_out_and_few_never_are_many() -> None:
+def test_common_code_is_ignored() -> None:
     many = [prints(str(i), PROGRAM + program(i)) for i in range(FEWEST_COMMON * 10 + 10)]
     assert all(pair.share < 0.5 for pair in pairs(many))
     few = [prints(str(i), PROGRAM) for i in range(FEWEST_COMMON)]
     assert len(pairs(few)) == FEWEST_COMMON * (FEWEST_COMMON - 1) // 2
 
 
-def test_attempts_of_one_student_are_no_pair() -> None:
+def test_attempts_of_one_student() -> None:
     assert pairs([prints("first", PROGRAM, who="ada"), prints("second", PROGRAM, who="ada")]) == []
     assert len(pairs([prints("first", PROGRAM, who="ada"), prints("second", PROGRAM, who="eve")])) == 1
 
 
-def test_the_order_of_submissions_does_not_matter() -> None:
+def test_order_of_submissions() -> None:
     some = [prints("a", PROGRAM), prints("b", program(1) + PROGRAM), prints("c", program(2))]
     found = {(frozenset(p.names), p.shared, p.share) for p in pairs(some)}
     assert found == {(frozenset(p.names), p.shared, p.share) for p in pairs(some[::-1])} != set()
@@ -152,17 +151,17 @@ def test_the_order_of_submissions_does_not_matter() -> None:
     "code",
     ["", "def f(:\n" * 300, "'''", "(" * 5000, "\x00" * 100, "    x\n  y\n z\n" * 50, "%magic\n!ls\n", "é = '\ud800'"],
 )
-def test_code_that_cannot_be_read_is_no_error(code: str) -> None:
+def test_unreadable_code(code: str) -> None:
     broken = prints("broken", code + "\n" + PROGRAM)
     assert pairs([broken, prints("empty", "")]) == []
 
 
-def test_code_after_a_line_that_cannot_be_read_is_compared() -> None:
+def test_code_after_an_unreadable_line() -> None:
     assert pairs([prints("a", "    x = 1\n  y = 2\n" + PROGRAM), prints("b", PROGRAM)])[0].share > 0.9
 
 
 @pytest.mark.nightly
-def test_a_pair_among_two_thousand_is_found() -> None:
+def test_pair_among_two_thousand() -> None:
     others = [prints(str(i), program(i, 60)) for i in range(1999)]
     found = pairs([*others, prints("copy", program(7, 60).replace("v", "w"))])
     assert found[0].names == ("7", "copy") and found[0].share > 0.95

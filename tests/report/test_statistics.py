@@ -3,6 +3,7 @@
 import math
 import statistics as st
 from itertools import permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -23,17 +24,10 @@ from viva.report.class_page.statistics import (
 PUBLISHED = [
     [int(digit) for digit in f"{row:011}"]
     for row in (
-        11111111111,
-        11111111010,
-        11101101100,
-        11111000100,
-        11110010000,
-        11111000000,
-        1011000010,
-        11100000000,
+        11111111111, 11111111010, 11101101100, 11111000100, 11110010000, 11111000000, 1011000010, 11100000000,
         10010000000,
     )
-]
+]  # fmt: skip
 matrices = draw.integers(2, 7).flatmap(
     lambda columns: draw.lists(
         draw.lists(draw.integers(0, 4).map(float), min_size=columns, max_size=columns), min_size=2, max_size=25
@@ -69,12 +63,12 @@ def same(one: float | None, two: float | None) -> bool:
     return (one is None) == (two is None) and (one is None or two is None or math.isclose(one, two, abs_tol=1e-9))
 
 
-def test_alpha_of_a_published_table() -> None:
+def test_published_alpha() -> None:
     assert cronbach_alpha(PUBLISHED) == pytest.approx(0.801695, abs=1e-6)
 
 
 @pytest.mark.parametrize("k", [2, 5, 20])
-def test_alpha_of_parallel_questions_is_the_formula_of_spearman_and_brown(k: int) -> None:
+def test_spearman_brown(k: int) -> None:
     """Two halves with r = 0.6; k copies of such questions would have k r / (1 + (k - 1) r) by design."""
     r = 0.6
     # Orthogonal columns by sines: exactly uncorrelated, of equal variance; a common part makes r between all of them.
@@ -85,7 +79,7 @@ def test_alpha_of_parallel_questions_is_the_formula_of_spearman_and_brown(k: int
     assert cronbach_alpha(rows) == pytest.approx(k * r / (1 + (k - 1) * r))
 
 
-def test_alpha_without_each_question_of_a_published_covariance() -> None:
+def test_published_alpha_without() -> None:
     """The example of Julia's StatsBase: variances of 10 to 13, covariances of 6."""
     centred = np.random.default_rng(0).normal(size=(7, 4))
     independent = np.linalg.qr(centred - centred.mean(axis=0))[0] * np.sqrt(6)
@@ -96,7 +90,7 @@ def test_alpha_without_each_question_of_a_published_covariance() -> None:
     assert alpha_without(rows) == pytest.approx([0.75, 0.7606, 0.7714, 0.7826], abs=5e-5)
 
 
-def test_a_question_that_contradicts_the_others_lowers_alpha() -> None:
+def test_contradicting_question() -> None:
     rows = [[x, x, 4 - x] for x in range(5)]
     assert [r is not None and round(r, 6) for r in corrected_item_total(rows)] == [False, False, -1.0]
     without = alpha_without(rows)
@@ -104,26 +98,27 @@ def test_a_question_that_contradicts_the_others_lowers_alpha() -> None:
     assert without[0] is None  # the other two add up to the same for everybody
 
 
-def test_difficulty_and_discrimination_by_hand() -> None:
+def test_difficulty_and_discrimination() -> None:
     shares = [[1.0, 1.0], [1.0, 0.5], [1.0, 0.5], [0.0, 0.0]]
     assert difficulty(shares) == [0.75, 0.5]
     assert upper_lower(shares, [2, 1.5, 1.5, 0]) == [1.0, 1.0]
 
 
-def test_ties_at_the_border_count_in_part() -> None:
+def test_ties_at_the_border() -> None:
     """A group of two of which one place is for two responses of the same total: each counts half."""
     shares = [[1.0], [1.0], [0.0], [0.0], [0.0], [0.0], [0.0]]
     assert upper_lower(shares, [9, 5, 5, 1, 1, 1, 1]) == [pytest.approx((1 + 0.5) / 2)]
 
 
-def test_quartiles_are_those_of_type_seven() -> None:
+def test_summary() -> None:
     found = summary([1, 2, 3, 4, 10])
     assert found is not None
     assert (found.low, found.quartiles, found.high) == (1, (2, 3, 4), 10)
     assert found.mean == 4
     assert found.sd == pytest.approx(math.sqrt(50 / 4))
     assert summary([]) is None
-    assert summary([3.0]).sd is None  # type: ignore[union-attr]
+    single = summary([3.0])
+    assert single is not None and single.sd is None
 
 
 @pytest.mark.parametrize(
@@ -136,13 +131,13 @@ def test_quartiles_are_those_of_type_seven() -> None:
         ([[0.0, 1.0], [1.0, 1.0]] * 6, 0.0),
     ],
 )
-def test_what_cannot_be_said_is_none(rows: list[list[float]], alpha: float | None) -> None:
+def test_undefined_statistics(rows: list[list[float]], alpha: float | None) -> None:
     assert cronbach_alpha(rows) == alpha
     assert None in [*corrected_item_total(rows), *alpha_without(rows)]
 
 
 @given(matrices)
-def test_agrees_with_an_oracle(rows: list[list[float]]) -> None:
+def test_equals_oracle(rows: list[list[float]]) -> None:
     assert same(cronbach_alpha(rows), oracle_alpha(rows))
     for i, (r, without) in enumerate(zip(corrected_item_total(rows), alpha_without(rows), strict=True)):
         assert same(r, oracle_item_total(rows, i))
@@ -150,9 +145,9 @@ def test_agrees_with_an_oracle(rows: list[list[float]]) -> None:
 
 
 @given(matrices, draw.randoms(use_true_random=False))
-def test_the_order_of_responses_does_not_matter(rows: list[list[float]], random: draw.DrawFn) -> None:
+def test_order_of_responses(rows: list[list[float]], random: Random) -> None:
     shuffled = list(rows)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     assert same(cronbach_alpha(rows), cronbach_alpha(shuffled))
     for one, two in zip(
         upper_lower(rows, [sum(r) for r in rows]), upper_lower(shuffled, [sum(r) for r in shuffled]), strict=True
@@ -161,7 +156,7 @@ def test_the_order_of_responses_does_not_matter(rows: list[list[float]], random:
 
 
 @given(matrices)
-def test_numbers_stay_where_they_belong(rows: list[list[float]]) -> None:
+def test_bounds(rows: list[list[float]]) -> None:
     shares = [[value / 4 for value in row] for row in rows]
     assert all(0 <= p <= 1 for p in difficulty(shares))
     assert all(-1 - 1e-9 <= d <= 1 + 1e-9 for d in upper_lower(shares, [sum(row) for row in rows]))
@@ -171,11 +166,11 @@ def test_numbers_stay_where_they_belong(rows: list[list[float]]) -> None:
 
 
 @given(matrices, draw.integers(1, 9), draw.integers(-5, 5))
-def test_units_do_not_matter(rows: list[list[float]], factor: int, shift: int) -> None:
+def test_units(rows: list[list[float]], factor: int, shift: int) -> None:
     assert same(cronbach_alpha(rows), cronbach_alpha([[factor * value + shift for value in row] for row in rows]))
 
 
-def test_discrimination_is_the_mean_over_all_orders_of_ties() -> None:
+def test_discrimination_over_all_orders() -> None:
     shares, totals = [[1.0], [0.0], [0.5], [1.0], [0.0]], [3, 2, 2, 2, 1]
     found = []
     for order in permutations(range(5)):

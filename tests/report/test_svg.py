@@ -1,7 +1,9 @@
 """Drawings of students: what is shown is a drawing, cannot act, and does not grow without end."""
 
 import base64
+import io
 from xml.etree import ElementTree
+from xml.sax.saxutils import quoteattr
 
 import pytest
 from hypothesis import example, given
@@ -16,7 +18,7 @@ def drawn(inner: str) -> str:
     return drawing(f'<?xml version="1.0" encoding="utf-8"?>\n{HEAD}{inner}</svg>')
 
 
-def test_shapes_text_and_gradients_stay() -> None:
+def test_shapes_text_and_gradients() -> None:
     inner = (
         '<defs><linearGradient id="a"><stop offset="0" stop-color="red"/></linearGradient></defs>'
         '<g style="fill: url(#a)" transform="scale(2)"><path d="M 0 0 L 9 9" class="x"/><text x="1">a &lt; b</text></g>'
@@ -26,9 +28,7 @@ def test_shapes_text_and_gradients_stay() -> None:
     assert ElementTree.fromstring(text).attrib == {"width": "9", "height": "9"}
 
 
-def test_a_figure_of_matplotlib_keeps_every_shape() -> None:
-    import io
-
+def test_matplotlib_figure() -> None:
     from matplotlib.figure import Figure
 
     figure, file = Figure(), io.StringIO()
@@ -43,7 +43,7 @@ def test_a_figure_of_matplotlib_keeps_every_shape() -> None:
         assert [e.get(link) for e in kept] == [e.get(link) for e in found]
 
 
-def test_a_drawing_without_its_namespace_is_one() -> None:
+def test_missing_namespace() -> None:
     assert 'xmlns="http://www.w3.org/2000/svg"' in drawing('<svg><rect width="3"/></svg>')
 
 
@@ -71,12 +71,12 @@ def test_a_drawing_without_its_namespace_is_one() -> None:
         "<metadata>owned()</metadata>",
     ],
 )
-def test_nothing_that_acts_or_fetches_is_left(inner: str) -> None:
+def test_active_content(inner: str) -> None:
     text = drawn(f"<path d='M0 0'/>{inner}<path d='M1 1'/>")
     assert "owned" not in text and text.count("<path") == 2
 
 
-def test_what_uses_something_that_uses_something_is_not_used() -> None:
+def test_nested_uses() -> None:
     """Ten levels of ten would be ten thousand million shapes."""
     uses = ["".join(f"<use xlink:href='#g{n - 1}'/>" for _ in range(10)) for n in range(1, 11)]
     levels = "".join(f"<g id='g{n}'>{use}</g>" for n, use in enumerate(uses, 1))
@@ -93,15 +93,13 @@ def test_what_uses_something_that_uses_something_is_not_used() -> None:
     ],
     ids=lambda text: repr(text[:20] + text[-10:]),
 )  # fmt: skip
-def test_what_is_no_drawing_is_not_shown(text: str) -> None:
+def test_no_drawing(text: str) -> None:
     assert as_picture(text) == ""
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=30), st.sampled_from(["id", "d", "style", "onload", "x:href"]))
 @example('"><script>', "d")
-def test_what_is_left_can_always_be_read(value: str, name: str) -> None:
-    from xml.sax.saxutils import quoteattr
-
+def test_any_attribute(value: str, name: str) -> None:
     text = drawn(f"<g {name}={quoteattr(value)}>{value}</g>")
     if text:
         assert {e.tag.rpartition("}")[2] for e in ElementTree.fromstring(text).iter()} <= {"svg", "g"}

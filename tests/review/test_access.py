@@ -2,6 +2,7 @@
 
 import base64
 import string
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,16 +22,16 @@ class Clock:
         return self.now
 
 
-def access(key: bytes = KEY, *, password: str | None = None, marker: str = "ada", **changed: object) -> Access:
-    told: dict[str, object] = {"round": 1, "port": 8123, "hosts": ("127.0.0.1:8123",), **changed}
-    return Access(key, password=password, marker=marker, **told)  # type: ignore[arg-type]
+def access(key: bytes = KEY, *, password: str | None = None, marker: str = "ada", **changed: Any) -> Access:
+    told: dict[str, Any] = {"round": 1, "port": 8123, "hosts": ("127.0.0.1:8123",), **changed}
+    return Access(key, password=password, marker=marker, **told)
 
 
 def cookies(access: Access, marker: str = "ada", round: int = 1) -> str:
     return access.set_cookie(access.begin(marker, round)).partition(";")[0]
 
 
-def test_a_session_comes_back_as_it_was() -> None:
+def test_session_round_trip() -> None:
     ours = access()
     session = ours.begin("Ada Lovelace 🦉", 2)
     cookie = ours.set_cookie(session)
@@ -40,7 +41,7 @@ def test_a_session_comes_back_as_it_was() -> None:
     assert cookie.startswith("viva-review-8123=") and "Secure" not in cookie
 
 
-def test_with_https_the_cookie_is_bound_to_it() -> None:
+def test_https_cookie() -> None:
     cookie = access(https=True).set_cookie(access().begin())
     assert cookie.startswith("__Host-viva-review-8123=") and cookie.endswith("; Secure")
 
@@ -54,17 +55,17 @@ def test_with_https_the_cookie_is_bound_to_it() -> None:
         access(round=2),
     ],
 )
-def test_sessions_of_another_run_are_refused(other: Access) -> None:
+def test_session_of_another_run(other: Access) -> None:
     assert other.session(cookies(access())) is None
 
 
-def test_another_password_ends_sessions_and_the_same_does_not() -> None:
+def test_session_after_password_change() -> None:
     given = cookies(access(password="correct horse"))
     assert access(password="correct horse", marker="grace").session(given) is not None
     assert access(password="wrong horse!").session(given) is None
 
 
-def test_a_session_lasts_as_long_as_it_is_used() -> None:
+def test_session_renewal() -> None:
     clock = Clock()
     ours = access(now=clock)
     session = ours.begin()
@@ -79,7 +80,7 @@ def test_a_session_lasts_as_long_as_it_is_used() -> None:
     assert ours.session(second) == later
 
 
-def test_a_session_that_was_ended_is_refused_with_every_cookie_that_it_had() -> None:
+def test_ended_session_is_refused() -> None:
     ours = access()
     session, other = ours.begin(), ours.begin()
     ours.end(session)
@@ -88,7 +89,7 @@ def test_a_session_that_was_ended_is_refused_with_every_cookie_that_it_had() -> 
 
 
 @given(st.text())
-def test_no_text_is_a_session(text: str) -> None:
+def test_arbitrary_text_is_no_session(text: str) -> None:
     ours = access()
     assert ours.session(text) is None
     assert ours.session(f"{ours.cookie}={text}") is None
@@ -97,7 +98,7 @@ def test_no_text_is_a_session(text: str) -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, len(COOKIE) - 1))
-def test_a_cookie_with_one_character_changed_left_out_or_added_is_refused(place: int, shift: int) -> None:
+def test_forged_cookie_is_refused(place: int, shift: int) -> None:
     """The cookie is another one each time, so nothing that is drawn may depend on it."""
     ours = access()
     name, _, value = cookies(ours).partition("=")
@@ -110,13 +111,13 @@ def test_a_cookie_with_one_character_changed_left_out_or_added_is_refused(place:
 
 
 @given(st.text())
-def test_only_the_token_opens(text: str) -> None:
+def test_only_the_token_is_accepted(text: str) -> None:
     ours = access()
     assert not ours.is_token(text)
     assert ours.token is not None and ours.is_token(ours.token) and not ours.is_token(ours.token[:-1])
 
 
-def test_with_a_password_there_is_no_token_and_only_the_password_is_taken() -> None:
+def test_password_replaces_token() -> None:
     ours = access(password="pässword für alle", hosts=None)
     assert ours.token is None and not ours.is_token("") and not ours.is_token("None")
     assert ours.is_password("pässword für alle")
@@ -125,13 +126,13 @@ def test_with_a_password_there_is_no_token_and_only_the_password_is_taken() -> N
     assert not access().is_password("")
 
 
-def test_nothing_that_is_derived_is_anything_else() -> None:
+def test_derived_secrets_differ() -> None:
     ours = access()
     first, second = ours.begin(), ours.begin()
     assert len({ours.token, first.csrf, second.csrf, ours.login_csrf(first.id), first.id, second.id}) == 6
 
 
-def test_a_key_that_is_too_short_and_open_doors_are_refused() -> None:
+def test_unsafe_access_is_refused() -> None:
     with pytest.raises(ValueError):
         access(b"short")
     with pytest.raises(ValueError):
@@ -139,7 +140,7 @@ def test_a_key_that_is_too_short_and_open_doors_are_refused() -> None:
 
 
 @given(st.text())
-def test_the_name_of_a_marker_can_be_shown_everywhere(text: str) -> None:
+def test_marker_name_is_printable(text: str) -> None:
     name = marker_of(text)
     if name is not None:
         assert 1 <= len(name) <= 60 and name.isprintable() and marker_of(name) == name
@@ -158,12 +159,12 @@ def test_the_name_of_a_marker_can_be_shown_everywhere(text: str) -> None:
         ("Jose\u0301", "José"),
     ],
 )
-def test_names(text: str, name: str | None) -> None:
+def test_marker_name(text: str, name: str | None) -> None:
     assert marker_of(text) == name
 
 
 @pytest.mark.parametrize(
     ("header", "value"), [("", ""), ("b=1; a=2; a=3", "2"), ("a", ""), ("aa=1;a=x=y", "x=y"), ("=;;a=", "")]
 )
-def test_cookies_are_told_apart(header: str, value: str) -> None:
+def test_cookie_by_name(header: str, value: str) -> None:
     assert cookie_named("a", header) == value

@@ -89,7 +89,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield begin
 
 
-def test_one_line_opens_the_pages_and_ctrl_c_ends_them(start: Any) -> None:
+def test_start_and_interrupt(start: Any) -> None:
     program = start("results", "--by", "Grace Hopper", "--second", "--question", "1 & 2")
     path, browser = program.opens()
     entered = browser.ask("GET", path)
@@ -100,14 +100,14 @@ def test_one_line_opens_the_pages_and_ctrl_c_ends_them(start: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_what_ends_programs_ends_it_alike(start: Any, number: int) -> None:
+def test_other_signals_end_it(start: Any, number: int) -> None:
     program = start("results")
     path, browser = program.opens()
     assert browser.ask("GET", path).status == 303
     assert program.end(number) == STOPPED
 
 
-def test_ctrl_c_does_not_wait_for_pages_that_are_not_made(start: Any) -> None:
+def test_interrupt_while_reading(start: Any) -> None:
     program = start("results", "-a", "slow")
     _, browser = program.opens()
     assert program.line() == "reading\n"
@@ -117,7 +117,7 @@ def test_ctrl_c_does_not_wait_for_pages_that_are_not_made(start: Any) -> None:
     assert program.ended() == STOPPED
 
 
-def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
+def test_loading_page(start: Any) -> None:
     """It asks for itself again at once; that request waits, as do all that are not for a page."""
     program = start("results", "-a", "slow")
     path, browser = program.opens()
@@ -129,18 +129,18 @@ def test_there_is_a_page_before_the_pages_are_made(start: Any) -> None:
     got: list[Any] = []
     again = threading.Thread(target=lambda: got.append(browser.ask("GET", "/queue")))
     file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/queue", accept=MADE)))
-    for each in (again, file):
-        each.start()
+    again.start()
+    file.start()
     assert browser.ask("GET", "/static/plain.css").status == 200 and not got
     program.process.stdin.write("\n")
     program.process.stdin.flush()
-    for each in (again, file):
-        each.join()
+    again.join()
+    file.join()
     assert [answer.body for answer in got] == ["('results', None, 'slow')"] * 2
     assert program.end() == STOPPED
 
 
-def test_what_is_under_way_comes_to_its_end(start: Any) -> None:
+def test_interrupt_during_a_request(start: Any) -> None:
     program = start("results")
     path, browser = program.opens()
     browser.ask("GET", path)
@@ -156,7 +156,7 @@ def test_what_is_under_way_comes_to_its_end(start: Any) -> None:
     assert program.ended() == STOPPED
 
 
-def test_an_open_page_outlives_a_restart(start: Any) -> None:
+def test_restart_keeps_open_pages(start: Any) -> None:
     first = start("results")
     path, browser = first.opens()
     browser.ask("GET", path)
@@ -174,16 +174,7 @@ def test_an_open_page_outlives_a_restart(start: Any) -> None:
     assert browser.ask("GET", "/").status == 403
 
 
-def test_who_marks_now_is_never_who_marked_before(start: Any) -> None:
-    first = start("results", "--by", "Ada")
-    path, browser = first.opens()
-    browser.ask("GET", path)
-    first.end()
-    start("results", "--by", "Ada", "--second").opens()
-    assert browser.ask("GET", "/").status == 403
-
-
-def test_a_second_run_says_where_the_first_one_is(start: Any) -> None:
+def test_second_run_names_the_first(start: Any) -> None:
     path, browser = start("results").opens()
     status, said = start("results").ended()
     assert status == 1 and f"runs already at http://127.0.0.1:{browser.port}{path}: open that address" in said
@@ -193,7 +184,7 @@ def test_a_second_run_says_where_the_first_one_is(start: Any) -> None:
     assert browser.ask("GET", path).status == 303
 
 
-def test_a_stranger_at_the_port_of_the_last_time_gets_no_key_that_is_still_good(start: Any) -> None:
+def test_port_taken_by_a_stranger(start: Any) -> None:
     first = start("results")
     path, browser = first.opens()
     browser.ask("GET", path)
@@ -207,17 +198,7 @@ def test_a_stranger_at_the_port_of_the_last_time_gets_no_key_that_is_still_good(
         assert there.ask("GET", "/", cookie=f"{renamed}={browser.cookies[name]}").status == 403
 
 
-def test_where_nothing_can_be_remembered_it_is_said_and_the_pages_open(start: Any, tmp_path: Path) -> None:
-    (tmp_path / "state").touch()
-    program = start("results")
-    path, browser = program.opens()
-    assert browser.ask("GET", path).status == 303
-    status, said = program.end()
-    assert status == 0 and said.startswith("viva: nothing can be kept in ")
-    assert said.endswith("pages that are open now end with this run.\n" + STOPPED[1])
-
-
-def test_what_the_pages_cannot_be_made_of_is_a_sentence(start: Any) -> None:
+def test_unreadable_answers(start: Any) -> None:
     program = start("results", "-a", "unreadable")
     assert program.ended() == (1, "viva: The answers cannot be read.\n")
 
@@ -237,14 +218,7 @@ def test_other_machines_need_the_password(start: Any) -> None:
     assert PASSWORD not in said
 
 
-def test_an_address_of_this_machine_needs_none(start: Any) -> None:
-    program = start("results", "--host", "localhost")
-    path, browser = program.opens()
-    assert path.startswith("/?token=") and browser.ask("GET", path).status == 303
-    assert program.end() == STOPPED
-
-
-def test_with_a_certificate_nobody_can_listen_in(start: Any, tmp_path: Path) -> None:
+def test_https(start: Any, tmp_path: Path) -> None:
     files = certificate(tmp_path)
     program = start("results", "--certificate", files[0], "--key", files[1])
     found = ADDRESS.fullmatch(program.line())
@@ -277,7 +251,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return public, private
 
 
-def test_the_browser_is_opened_without_telling_the_token_to_who_lists_processes(start: Any, tmp_path: Path) -> None:
+def test_browser_command_hides_the_token(start: Any, tmp_path: Path) -> None:
     told = tmp_path / "told"
     os.mkfifo(told)
     look = tmp_path / "browser"
@@ -322,8 +296,6 @@ def refused(start: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         (["results", "--by", "a\x1b[31m"], ["--by", "1 to 60 characters"]),
         (["results", "--port", "0"], ["--port", "0 is not in the range"]),
         (["results", "--host", "0.0.0.0"], ["--host", "at least 10 characters", "VIVA_REVIEW_PASSWORD"]),
-        (["results", "--host", "203.0.113.7"], ["--host", "at least 10 characters"]),
-        (["results", "--host", "x" * 300], ["--host", "there is no such address"]),
         (["results", "--certificate", "c"], ["--certificate and --key belong together"]),
         (["results", "--certificate", "c", "--key", "k"], ["--certificate c: no such file"]),
         (
@@ -332,25 +304,16 @@ def refused(start: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         ),
     ],
 )
-def test_what_is_wrong_is_one_sentence_and_nothing_is_left_behind(
-    refused: Any, tmp_path: Path, arguments: list[str], words: list[str]
+def test_wrong_command_line(
+    refused: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: list[str]
 ) -> None:
+    monkeypatch.setenv("VIVA_REVIEW_PASSWORD", "nine char")
     said = refused(*arguments)
     assert all(word in said for word in words), said
     assert not (tmp_path / "state").exists()
 
 
-@pytest.mark.parametrize("password", ["", "short", "nine char"])
-def test_a_password_that_can_be_guessed_is_refused(
-    refused: Any, monkeypatch: pytest.MonkeyPatch, password: str
-) -> None:
-    monkeypatch.setenv("VIVA_REVIEW_PASSWORD", password)
-    assert "at least 10 characters" in refused("results", "--host", "0.0.0.0")
-
-
-def test_the_password_is_asked_for_twice_and_not_shown(
-    refused: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_password_prompt(refused: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     typed = iter(["correct horse", "correct house", "too short", "too short"])
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -362,15 +325,7 @@ def test_the_password_is_asked_for_twice_and_not_shown(
 
 
 @pytest.mark.parametrize("module", ["starlette", "uvicorn", "jinja2"])
-def test_a_missing_library_is_said_before_an_address(
-    refused: Any, monkeypatch: pytest.MonkeyPatch, module: str
-) -> None:
+def test_missing_library(refused: Any, monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     real = __import__("importlib.util").util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == module else real(name))
     assert refused("results") == f"viva: `viva review` needs the module `{module}`: pip install 'viva-grader[review]'\n"
-
-
-def test_a_port_of_somebody_else_is_a_sentence(refused: Any) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        assert f"--port {port}: another program listens there" in refused("results", "--port", port)

@@ -1,4 +1,4 @@
-"""Marks go out as a table and come in again: what was changed is taken, once, and nothing that is wrong."""
+"""Grades as a table: cells survive spreadsheets, changed rows are taken once, and nothing wrong is taken."""
 
 import csv
 import io
@@ -12,13 +12,59 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.config.rubric import Group, Item, Question, Rubric
+from viva.formats import escaping
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND, Judgement, Place
 from viva.review.rubric_points import judge
 from viva.review.tables import spreadsheet_cells
 from viva.review.tables.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
+from viva.review.tables.spreadsheet_cells import cell, text_of
 from viva.review.written_answers import Answer, GradedSubmission, Key, Written
+
+TRICKY = st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\n\u00a0e"), st.characters()), max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=SUM(1)", "'=SUM(1)"),
+        ("'=SUM(1)", "''=SUM(1)"),
+        ("''=SUM(1)", "'''=SUM(1)"),
+        (" =SUM(1)", "' =SUM(1)"),
+        ("-5", "'-5"),
+        ("2.10", "'2.10"),
+        ("1/2", "'1/2"),
+        ("Mar 1", "'Mar 1"),
+        ("- a list\n- of two", "'- a list\n- of two"),
+        ("'tis right", "'tis right"),
+        ("a sentence in which 2 numbers are: 1", "a sentence in which 2 numbers are: 1"),
+        ("", ""),
+        ("'", "'"),
+    ],
+)
+def test_cell_is_quoted(text: str, written: str) -> None:
+    assert cell(text) == written
+    assert text_of(written) == text
+
+
+@given(TRICKY)
+def test_cell_round_trip(text: str) -> None:
+    shown = escaping.terminal(text)
+    out = io.StringIO(newline="")
+    csv.writer(out).writerow([cell(text), "next"])
+    ((first, second),) = csv.reader(io.StringIO(out.getvalue(), newline=""))
+    assert (text_of(first), second) == (shown, "next")
+    assert text_of(first.replace("\n", "\r\n")) == shown
+    assert not first.lstrip(" \u00a0").startswith(("=", "+", "-", "@", "\t", "＝"))
+
+
+@given(TRICKY)
+def test_cell_without_its_quote(text: str) -> None:
+    shown = escaping.terminal(text)
+    if not shown.startswith("'"):
+        assert text_of(shown) == shown
+
 
 F = Fraction
 QUESTION = Question(
@@ -79,7 +125,7 @@ def problem(rows: Table, latest: Mapping[Key, tuple[int, Judgement]] = LATEST) -
     return "\n".join(problems)
 
 
-def test_what_is_written() -> None:
+def test_written_table() -> None:
     data = to_csv(ANSWERS.values(), LATEST)
     assert data.startswith(b"\xef\xbb\xbf" + ",".join(COLUMNS).encode() + b"\r\n")
     ada, bo, eve = opened(data)
@@ -91,11 +137,11 @@ def test_what_is_written() -> None:
     assert ada["seen"].startswith("7-") and bo["seen"].startswith("8-")
 
 
-def test_a_table_that_nobody_changed_says_nothing() -> None:
+def test_unchanged_table() -> None:
     assert read(to_csv(ANSWERS.values(), LATEST)) == []
 
 
-def test_what_was_changed_is_taken_with_what_it_is_worth() -> None:
+def test_changed_rows() -> None:
     rows = written()
     rows[0]["adjust"] = "-1/3"
     rows[1]["done"] = "Yes "
@@ -109,7 +155,7 @@ def test_what_was_changed_is_taken_with_what_it_is_worth() -> None:
     assert [mark.place for mark in second] == [Place(*EVE, round=SECOND)]
 
 
-def test_a_mark_can_be_taken_back() -> None:
+def test_grade_taken_back() -> None:
     rows = written()
     rows[0] |= dict.fromkeys(["items", "comment", "done", "points"], "")
     assert read(saved(rows)) == [ReadMark(Place(*ADA), Judgement(points=F(4)), 7)]
@@ -139,7 +185,7 @@ def shuffled(rows: Table) -> bytes:
         lambda rows: saved([row | {"adjust": row["adjust"].replace(".", ",")} for row in rows]),
     ],
 )
-def test_what_spreadsheets_do_to_a_table(save: Callable[[Table], bytes]) -> None:
+def test_spreadsheet_formats(save: Callable[[Table], bytes]) -> None:
     assert read(save(written())) == []
     rows = written()
     rows[1]["done"] = "yes"
@@ -171,14 +217,14 @@ EXCLUSIVE = "Question 2.10: `whole` and `part` exclude each other (group `scope`
         ({"seen": "7"}, "seen is `7`; leave that column as it was written."),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence_and_nothing_is_taken(change: dict[str, str], said: str) -> None:
+def test_wrong_cell(change: dict[str, str], said: str) -> None:
     rows = written()
     rows[2]["done"] = "yes"
     rows[0] |= change
     assert problem(rows) == f"row 2: {said}"
 
 
-def test_points_alone_are_no_mark() -> None:
+def test_points_alone() -> None:
     rows = written()
     rows[2]["points"] = "3"
     assert problem(rows).startswith("row 4: points are 3, and items and adjust are worth 0; ")
@@ -189,13 +235,13 @@ def test_points_alone_are_no_mark() -> None:
     assert [mark.judgement.earned for mark in read(saved(rows))] == [3, 1]
 
 
-def test_a_row_that_stands_there_twice() -> None:
+def test_duplicate_row() -> None:
     rows = written()
     said = problem([*rows, rows[0]])
     assert said.startswith("row 5: ") and "as row 2" in said and "\n" not in said
 
 
-def test_what_somebody_has_marked_since_is_not_overwritten() -> None:
+def test_stale_row() -> None:
     since = {**LATEST, ADA: (9, DRAFT), EVE: (10, MARKED)}
     stale = "someone graded this answer after the table was written; grade it in a new table."
     rows = written()
@@ -212,14 +258,14 @@ def test_what_somebody_has_marked_since_is_not_overwritten() -> None:
     assert problem(rows[:1], {}) == f"row 2: {stale}"  # what it was written from is gone
 
 
-def test_the_first_ten_problems_are_said() -> None:
+def test_many_problems() -> None:
     keys = [(f"{index:064}", "2.10") for index in range(12)]
     rows = opened(to_csv([answer(key, "") for key in keys], {}))
     said = problem(rows).split("\n")
     assert len(said) == 11 and said[-1] == "and 2 more." and said[9].startswith("row 11: ")
 
 
-def test_a_rubric_that_has_changed_since_disturbs_only_what_is_marked_by_it() -> None:
+def test_changed_rubric() -> None:
     rubric = Rubric((Question("2.10", "Why?", F(4), QUESTION.items[:1]),))
     rows = written()
     assert read_marks(saved(rows), ANSWERS, rubric, LATEST) == []
@@ -243,18 +289,18 @@ def test_a_rubric_that_has_changed_since_disturbs_only_what_is_marked_by_it() ->
         (b"," * (spreadsheet_cells.MOST_CELLS + 1), "The table is larger than 64 MiB or 4,000,000 cells"),
     ],
 )
-def test_what_is_no_such_table(data: bytes, said: str) -> None:
+def test_no_table(data: bytes, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read(data)
 
 
-def test_a_table_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_huge_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spreadsheet_cells, "MOST_BYTES", 1 << 20)
     with pytest.raises(UsageError, match="larger than 1 MiB"):
         read(b"x" * ((1 << 20) + 1))
 
 
-def test_an_answer_that_is_too_long_for_a_cell_is_cut_and_still_known() -> None:
+def test_long_answer_is_cut() -> None:
     key = ("a" * 64, "2.10")
     long = answer(key, "word " * 20_000)
     rows = opened(to_csv([long], {}))
@@ -273,7 +319,7 @@ judgements = st.builds(
 
 
 @given(judgements, st.text(max_size=60))
-def test_any_judgement_comes_back_as_it_was(judgement: Judgement, text: str) -> None:
+def test_judgement_round_trip(judgement: Judgement, text: str) -> None:
     asked = {ADA: answer(ADA, text)}
     data = to_csv(asked.values(), {ADA: (3, judgement)})
     assert read_marks(data, asked, RUBRIC, {ADA: (3, judgement)}) == []
@@ -284,7 +330,7 @@ def test_any_judgement_comes_back_as_it_was(judgement: Judgement, text: str) -> 
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_do_harm(data: bytes) -> None:
+def test_any_bytes(data: bytes) -> None:
     with pytest.raises(UsageError):
         read(data)
 
@@ -295,7 +341,7 @@ HOSTILE = st.text(
 
 
 @given(st.dictionaries(st.sampled_from(COLUMNS), HOSTILE, min_size=1), st.binary(max_size=20))
-def test_no_cell_does_harm(change: dict[str, str], after: bytes) -> None:
+def test_any_cell(change: dict[str, str], after: bytes) -> None:
     rows = written()
     rows[0] |= change
     try:

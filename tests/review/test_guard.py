@@ -45,7 +45,7 @@ MULTIPART = "multipart/form-data; boundary=b"
 # --- the address
 
 
-def test_the_token_becomes_a_session_and_leaves_the_address(review: Review) -> None:
+def test_token_starts_a_session(review: Review) -> None:
     browser = Browser(review.port)
     entered = browser.ask("GET", f"/?token={review.access.token}")
     assert (entered.status, entered.headers["location"]) == (303, "/")
@@ -54,7 +54,7 @@ def test_the_token_becomes_a_session_and_leaves_the_address(review: Review) -> N
     assert page.status == 200 and '"marker":"ada","round":1' in page.body
 
 
-def test_from_a_file_the_session_begins_on_a_page_that_leads_on(review: Review) -> None:
+def test_session_from_a_file(review: Review) -> None:
     """Browsers hold a strict cookie back from a redirect that another site began."""
     browser = Browser(review.port)
     entered = browser.ask("GET", f"/?token={review.access.token}", sec_fetch_site="cross-site")
@@ -66,24 +66,24 @@ def test_from_a_file_the_session_begins_on_a_page_that_leads_on(review: Review) 
 @pytest.mark.parametrize(
     "path", ["/", "/?token=", "/?token=wrong", "/mark", "/nowhere", "/static/htmx.min.js", "/login"]
 )
-def test_without_a_session_there_is_one_sentence(review: Review, path: str) -> None:
+def test_no_session(review: Review, path: str) -> None:
     answer = Browser(review.port).ask("GET", path)
     assert answer.status == 403 and "open the address that `viva review` printed" in answer.body
     assert str(review.access.token) not in answer.body and "set-cookie" not in answer.headers
 
 
-def test_a_script_gets_the_bare_sentence(review: Review) -> None:
+def test_no_session_in_a_script(review: Review) -> None:
     answer = Browser(review.port).ask("GET", "/", hx_request="true")
     assert answer.status == 403 and "This page is closed to you" in answer.body and "<" not in answer.body
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "x.y", "é" * 50, "A" * 5000, "eyJ9.", "a;b=c", '"quoted"'])
-def test_a_forged_cookie_is_no_session(review: Review, cookie: str) -> None:
+def test_forged_cookie(review: Review, cookie: str) -> None:
     browser = Browser(review.port, {f"viva-review-{review.port}": cookie})
     assert browser.ask("GET", "/").status == 403
 
 
-def test_the_token_is_taken_nowhere_else(review: Review) -> None:
+def test_token_elsewhere(review: Review) -> None:
     stranger, token = Browser(review.port), review.access.token
     assert stranger.ask("GET", f"/mark?token={token}").status == 403
     assert stranger.ask("POST", f"/?token={token}", "").status == 403
@@ -100,7 +100,7 @@ def test_the_token_is_taken_nowhere_else(review: Review) -> None:
         *("127.0.0.1:{port}@evil", "127.0.0.1:{port}, evil", "0.0.0.0:{port}"),
     ],
 )
-def test_another_name_is_refused_even_with_token_and_session(review: Review, inside: Browser, host: str) -> None:
+def test_dns_rebinding(review: Review, inside: Browser, host: str) -> None:
     """A name whose address an attacker changes to this machine's (DNS rebinding)."""
     host = host.format(port=review.port)
     for path in ("/", f"/?token={review.access.token}", "/static/plain.css"):
@@ -109,7 +109,7 @@ def test_another_name_is_refused_even_with_token_and_session(review: Review, ins
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "LOCALHOST:{port}", "[::1]:{port}"])
-def test_other_names_of_this_machine_are_taken(review: Review, inside: Browser, host: str) -> None:
+def test_local_host_names(review: Review, inside: Browser, host: str) -> None:
     assert inside.ask("GET", "/", host=host.format(port=review.port)).status == 200
 
 
@@ -138,7 +138,7 @@ def raw(port: int, data: bytes) -> Iterator[bytes]:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     ],
 )
-def test_what_no_browser_sends_is_refused(review: Review, request_: bytes) -> None:
+def test_malformed_request(review: Review, request_: bytes) -> None:
     answer = next(raw(review.port, request_.replace(b"%d", str(review.port).encode())))
     status = int(answer.split()[1])
     assert status in (400, 403, 413, 421, 431, 501), answer
@@ -148,7 +148,7 @@ def test_what_no_browser_sends_is_refused(review: Review, request_: bytes) -> No
 @pytest.mark.parametrize(
     "method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X" * 100]
 )
-def test_only_what_browsers_need_can_be_asked(inside: Browser, method: str) -> None:
+def test_other_methods(inside: Browser, method: str) -> None:
     answer = inside.ask(method, "/")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD, POST")
 
@@ -156,7 +156,7 @@ def test_only_what_browsers_need_can_be_asked(inside: Browser, method: str) -> N
 # --- what changes something
 
 
-def test_a_form_of_our_own_gets_through(review: Review, inside: Browser, csrf: str) -> None:
+def test_own_form(review: Review, inside: Browser, csrf: str) -> None:
     own = f"http://127.0.0.1:{review.port}"
     review.app.state.marks.clear()
     header = urllib.parse.unquote(csrf)
@@ -184,9 +184,7 @@ def test_a_form_of_our_own_gets_through(review: Review, inside: Browser, csrf: s
         {"origin": "http://127.0.0.1:{port}", "sec_fetch_site": "cross-site"},
     ],
 )
-def test_another_page_cannot_send_even_what_it_has_guessed(
-    review: Review, inside: Browser, csrf: str, headers: dict[str, str]
-) -> None:
+def test_foreign_origin(review: Review, inside: Browser, csrf: str, headers: dict[str, str]) -> None:
     review.app.state.marks.clear()
     sent = {name: value.format(port=review.port) for name, value in headers.items()}
     assert inside.ask("POST", "/mark", f"points=1&csrf={csrf}", **sent).status == 403
@@ -208,9 +206,7 @@ def test_another_page_cannot_send_even_what_it_has_guessed(
         (MULTIPART, multipart(("csrf", '; filename="csrf"', b"{csrf}"))),
     ],
 )
-def test_without_the_secret_of_the_session_nothing_changes(
-    review: Review, inside: Browser, csrf: str, kind: str, body: bytes
-) -> None:
+def test_missing_csrf_token(review: Review, inside: Browser, csrf: str, kind: str, body: bytes) -> None:
     review.app.state.marks.clear()
     sent = body.replace(b"{csrf}", csrf.encode())
     assert inside.ask("POST", "/mark", sent, content_type=kind).status == 403
@@ -218,7 +214,7 @@ def test_without_the_secret_of_the_session_nothing_changes(
     assert review.app.state.marks == []
 
 
-def test_the_secret_of_another_session_does_not_do(review: Review, inside: Browser, csrf: str) -> None:
+def test_csrf_token_of_another_session(review: Review, inside: Browser, csrf: str) -> None:
     other = review.browser()
     assert other.ask("POST", "/mark", f"points=1&csrf={csrf}").status == 403
     assert Browser(review.port).ask("POST", "/mark", f"points=1&csrf={csrf}").status == 403
@@ -234,14 +230,14 @@ def test_the_secret_of_another_session_does_not_do(review: Review, inside: Brows
         ("application/x-www-form-urlencoded", b"a=1&" * 5000),
     ],
 )
-def test_a_form_that_cannot_be_read_is_told_so(review: Review, inside: Browser, kind: str, body: bytes) -> None:
+def test_unreadable_form(review: Review, inside: Browser, kind: str, body: bytes) -> None:
     review.app.state.marks.clear()
     answer = inside.ask("POST", "/mark", body, content_type=kind)
     assert answer.status == 400 and "nothing was changed" in answer.body
     assert review.app.state.marks == []
 
 
-def test_signing_out_ends_the_session_for_its_copies_too(review: Review, inside: Browser, csrf: str) -> None:
+def test_sign_out(review: Review, inside: Browser, csrf: str) -> None:
     copy = Browser(review.port, dict(inside.cookies))
     assert inside.ask("POST", "/logout", "csrf=wrong").status == 403
     assert "You are signed out" in inside.ask("POST", "/logout", f"csrf={csrf}").body
@@ -258,7 +254,7 @@ def chunked(parts: int, part: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("path", ["/mark", "/nowhere", "/login", "/logout"])
-def test_a_body_is_bounded_whether_it_says_its_length_or_not(inside: Browser, csrf: str, path: str) -> None:
+def test_body_limit(inside: Browser, csrf: str, path: str) -> None:
     token = urllib.parse.unquote(csrf)
     for headers in ({"x_csrf_token": token}, {}):
         answer = inside.ask("POST", path, bytes(1024**2 + 1), **headers)
@@ -273,7 +269,7 @@ def test_a_body_is_bounded_whether_it_says_its_length_or_not(inside: Browser, cs
     )
 
 
-def test_a_table_may_be_larger(inside: Browser, csrf: str) -> None:
+def test_body_limit_of_tables(inside: Browser, csrf: str) -> None:
     token = urllib.parse.unquote(csrf).encode()
     body = multipart(("file", '; filename="marks.csv"', bytes(8 * 1024**2)), ("csrf", "", token))
     answer = inside.ask("POST", "/marks.csv", body, content_type=MULTIPART)
@@ -283,7 +279,7 @@ def test_a_table_may_be_larger(inside: Browser, csrf: str) -> None:
     assert inside.ask("POST", "/marks.csv", body, content_type=MULTIPART).status == 413
 
 
-def test_a_stranger_is_refused_before_a_body_is_read(review: Review) -> None:
+def test_body_of_a_stranger(review: Review) -> None:
     answer = Browser(review.port).ask("POST", "/marks.csv", b"", content_length=str(10**9))
     assert answer.status == 403
 
@@ -294,7 +290,7 @@ def test_a_stranger_is_refused_before_a_body_is_read(review: Review) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/nowhere", "/fails", "/says-500", "/own-headers", "/static/plain.css", "/static/x"]
 )
-def test_every_reply_says_what_a_browser_may_do(review: Review, inside: Browser, path: str, capfd: Any) -> None:
+def test_security_headers(review: Review, inside: Browser, path: str, capfd: Any) -> None:
     for browser in (inside, Browser(review.port)):
         answer = browser.ask("GET", path)
         for name, value in {**ALWAYS, "cache-control": "no-store"}.items():
@@ -305,11 +301,11 @@ def test_every_reply_says_what_a_browser_may_do(review: Review, inside: Browser,
     capfd.readouterr()
 
 
-def test_other_headers_of_the_app_stay(inside: Browser) -> None:
+def test_headers_of_the_app(inside: Browser) -> None:
     assert inside.ask("GET", "/own-headers").headers["x-own"] == "kept"
 
 
-def test_files_are_kept_by_browsers_under_the_address_that_names_their_bytes(review: Review, inside: Browser) -> None:
+def test_static_files_are_cached(review: Review, inside: Browser) -> None:
     answer = inside.ask("GET", address("htmx.min.js"))
     assert answer.status == 200 and answer.body.encode() == files()["htmx.min.js"].data
     assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
@@ -326,7 +322,7 @@ def test_files_are_kept_by_browsers_under_the_address_that_names_their_bytes(rev
         *("", ".", "..", "%00", "plain.css/", "plain.css/../../access.py", "htmx.min.js%00.css", "x" * 5000),
     ],
 )
-def test_no_name_leads_out_of_the_folder(inside: Browser, name: str) -> None:
+def test_path_traversal(inside: Browser, name: str) -> None:
     answer = inside.ask("GET", f"/static/{name}")
     assert answer.status == 404 and "import" not in answer.body
 
@@ -334,7 +330,7 @@ def test_no_name_leads_out_of_the_folder(inside: Browser, name: str) -> None:
 # --- faults
 
 
-def test_a_fault_is_a_sentence_in_the_browser_and_told_in_full_in_the_terminal(inside: Browser, capfd: Any) -> None:
+def test_server_error(inside: Browser, capfd: Any) -> None:
     answer = inside.ask("GET", "/fails")
     assert answer.status == 500 and "Something went wrong on viva" in answer.body and "ours" not in answer.body
     told = capfd.readouterr().err
@@ -343,7 +339,7 @@ def test_a_fault_is_a_sentence_in_the_browser_and_told_in_full_in_the_terminal(i
     assert capfd.readouterr().err == ""
 
 
-def test_a_fault_after_the_first_words_closes_the_connection(review: Review, inside: Browser, capfd: Any) -> None:
+def test_server_error_after_the_headers(review: Review, inside: Browser, capfd: Any) -> None:
     cookie = "; ".join(f"{name}={value}" for name, value in inside.cookies.items())
     head = f"GET /fails-late HTTP/1.1\r\nHost: 127.0.0.1:{review.port}\r\nCookie: {cookie}\r\n\r\n"
     answer = b"".join(raw(review.port, head.encode()))
@@ -351,7 +347,7 @@ def test_a_fault_after_the_first_words_closes_the_connection(review: Review, ins
     assert "RuntimeError: too late" in capfd.readouterr().err
 
 
-def test_connections_without_a_request_shut_nobody_out(review: Review, inside: Browser) -> None:
+def test_idle_connections(review: Review, inside: Browser) -> None:
     """More of them than the server takes: new ones and requests that are being answered stay."""
     review.app.state.asked.clear()
     review.app.state.goes_on.clear()

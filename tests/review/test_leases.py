@@ -22,7 +22,7 @@ SIZE = 12
 BLIND = Marker("Grace", SECOND)
 
 
-def test_a_marker_is_led_through_and_then_there_is_none(queue: ReviewQueue) -> None:
+def test_next_answer_until_the_end(queue: ReviewQueue) -> None:
     answers = queue.answers[QUESTION]
     for place in (0, 2, 3):
         say(queue, ADA, answers[place])
@@ -41,11 +41,9 @@ def test_a_marker_is_led_through_and_then_there_is_none(queue: ReviewQueue) -> N
     assert queue.progress("2.2", 1).left == SIZE == queue.progress(QUESTION, SECOND).left
 
 
-def test_what_somebody_else_has_opened_comes_last_and_only_in_her_round(
-    queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opened_answer_comes_last(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(leases.time, "monotonic", lambda: now)
+    monkeypatch.setattr("viva.review.leases.time.monotonic", lambda: now)
     answers = queue.answers[QUESTION]
     queue.leases.open(GRACE, answers[0])
     queue.leases.open(ADA, answers[1])
@@ -60,9 +58,9 @@ def test_what_somebody_else_has_opened_comes_last_and_only_in_her_round(
     assert queue.next_for(ALAN, QUESTION) is answers[0]
 
 
-def test_what_was_opened_long_ago_is_given_away(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_lease(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr(leases.time, "monotonic", lambda: now)
+    monkeypatch.setattr("viva.review.leases.time.monotonic", lambda: now)
     first, second = queue.answers[QUESTION][:2]
     queue.leases.open(GRACE, first)
     assert queue.next_for(ADA, QUESTION) is second
@@ -70,7 +68,7 @@ def test_what_was_opened_long_ago_is_given_away(queue: ReviewQueue, monkeypatch:
     assert queue.next_for(ADA, QUESTION) is first
 
 
-def test_a_second_marker_gets_none_that_she_marked_at_first(queue: ReviewQueue) -> None:
+def test_second_round_skips_own_answers(queue: ReviewQueue) -> None:
     answers = queue.answers[QUESTION]
     say(queue, GRACE, answers[0])
     say(queue, ADA, answers[1])
@@ -91,9 +89,7 @@ def test_a_second_marker_gets_none_that_she_marked_at_first(queue: ReviewQueue) 
     ("done_by_others", "begins"),
     [([0], 6), ([11], 5), ([0, 1, 2, 3], 8), ([6], 3), ([3], 8), ([1, 10], 6), ([*range(11)], 11)],
 )
-def test_where_others_mark_somebody_new_begins_in_the_middle_of_the_longest_run(
-    queue: ReviewQueue, done_by_others: list[int], begins: int
-) -> None:
+def test_new_marker_starts_mid_gap(queue: ReviewQueue, done_by_others: list[int], begins: int) -> None:
     answers = queue.answers[QUESTION]
     for place in done_by_others:
         say(queue, ADA, answers[place])
@@ -104,7 +100,7 @@ def test_where_others_mark_somebody_new_begins_in_the_middle_of_the_longest_run(
     assert queue.next_for(ADA, QUESTION) is answers[ada]
 
 
-def test_who_runs_into_another_marker_jumps_away(queue: ReviewQueue) -> None:
+def test_marker_jumps_past_another(queue: ReviewQueue) -> None:
     answers = queue.answers[QUESTION]
     for answer in answers[:4]:
         say(queue, ADA, answer)
@@ -113,13 +109,13 @@ def test_who_runs_into_another_marker_jumps_away(queue: ReviewQueue) -> None:
     assert queue.next_for(GRACE, QUESTION, answers[8]) is answers[9]
 
 
-def test_somebody_elses_draft_makes_nobody_jump(queue: ReviewQueue) -> None:
+def test_draft_makes_nobody_jump(queue: ReviewQueue) -> None:
     answers = queue.answers[QUESTION]
     say(queue, ADA, answers[2], done=False)
     assert queue.next_for(GRACE, QUESTION, answers[2]) is answers[3]
 
 
-def test_the_neighbours_of_an_answer(queue: ReviewQueue) -> None:
+def test_neighbors(queue: ReviewQueue) -> None:
     answers = queue.answers[QUESTION]
     assert [queue.position(answer) for answer in answers] == list(range(SIZE))
     assert queue.neighbor(answers[3], 1) is answers[4] and queue.neighbor(answers[3], -1) is answers[2]
@@ -132,9 +128,7 @@ def test_the_neighbours_of_an_answer(queue: ReviewQueue) -> None:
     st.lists(st.tuples(st.integers(0, 1), st.sampled_from(["look", "mark", "jump"])), max_size=60),
     st.integers(0, 9),
 )
-def test_every_answer_is_marked_once_whatever_order_two_markers_act_in(
-    records: Records, size: int, turns: list[tuple[int, str]], jump: int
-) -> None:
+def test_two_markers_in_any_order(records: Records, size: int, turns: list[tuple[int, str]], jump: int) -> None:
     """Each marker has a queue; both may open the same answer, and then the slower one gets an error."""
     class_, name = class_of([f"text {n}" for n in range(size)]), uuid.uuid4().hex
     with queue_of(records, class_, name=name) as (one, _), queue_of(records, class_, name=name) as (two, _):
@@ -170,9 +164,7 @@ def test_every_answer_is_marked_once_whatever_order_two_markers_act_in(
 
 
 @given(st.lists(st.integers(0, 8), max_size=6), st.lists(st.integers(0, 8), max_size=3), st.integers(1, 9))
-def test_who_repeats_next_and_mark_reaches_everything_once(
-    records: Records, others: list[int], held: list[int], size: int
-) -> None:
+def test_next_reaches_every_answer(records: Records, others: list[int], held: list[int], size: int) -> None:
     with queue_of(records, class_of(["x"] * size), name=uuid.uuid4().hex) as (queue, _):
         answers = queue.answers["1"]
         for place in {each for each in others if each < size}:

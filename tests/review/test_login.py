@@ -36,7 +36,7 @@ def form(browser: Browser, **fields: str) -> str:
     return "&".join(f"{name}={value}" for name, value in told.items())
 
 
-def test_without_a_session_pages_lead_to_the_form_and_changes_are_refused(review: Review) -> None:
+def test_no_session(review: Review) -> None:
     stranger = Browser(review.port)
     for path in ("/", "/nowhere", address("htmx.min.js"), "/?token=", "/?token=None"):
         answer = stranger.ask("GET", path)
@@ -48,7 +48,7 @@ def test_without_a_session_pages_lead_to_the_form_and_changes_are_refused(review
 
 
 @pytest.mark.parametrize(("second", "round"), [({}, 1), ({"second": "yes"}, 2)])
-def test_the_password_lets_in_who_says_who_they_are(review: Review, second: dict[str, str], round: int) -> None:
+def test_sign_in(review: Review, second: dict[str, str], round: int) -> None:
     browser = Browser(review.port)
     entered = browser.ask("POST", "/login", form(browser, **second), origin=f"http://127.0.0.1:{review.port}")
     assert (entered.status, entered.headers["location"]) == (303, "/")
@@ -71,7 +71,7 @@ def test_the_password_lets_in_who_says_who_they_are(review: Review, second: dict
         {"marker": "<script>", "password": "wrong"},
     ],
 )
-def test_what_was_wrong_is_not_said(review: Review, wrong: dict[str, str]) -> None:
+def test_wrong_sign_in(review: Review, wrong: dict[str, str]) -> None:
     browser = Browser(review.port)
     refused = browser.ask("POST", "/login", form(browser, **wrong))
     assert refused.status == 403 and "That did not work: give your name and the password" in refused.body
@@ -80,7 +80,7 @@ def test_what_was_wrong_is_not_said(review: Review, wrong: dict[str, str]) -> No
     assert browser.ask("GET", "/").status == 303
 
 
-def test_another_page_cannot_sign_anybody_in(review: Review) -> None:
+def test_foreign_sign_in(review: Review) -> None:
     browser = Browser(review.port)
     body = form(browser)
     for headers in ({"origin": "http://evil.example"}, {"sec_fetch_site": "cross-site"}, {"origin": "null"}):
@@ -93,7 +93,7 @@ def test_another_page_cannot_sign_anybody_in(review: Review) -> None:
     assert browser.ask("POST", "/login", body).status == 303
 
 
-def test_what_a_browser_asks_for_itself_leaves_the_form_good(review: Review) -> None:
+def test_favicon_keeps_the_form(review: Review) -> None:
     """An icon that was led to the form brought a new cookie along, with which the form that was shown did not fit."""
     browser = Browser(review.port)
     body = form(browser)
@@ -103,7 +103,7 @@ def test_what_a_browser_asks_for_itself_leaves_the_form_good(review: Review) -> 
     assert browser.ask("POST", "/login", body).status == 303
 
 
-def test_a_body_that_is_no_form_is_refused(review: Review) -> None:
+def test_unreadable_form(review: Review) -> None:
     browser = Browser(review.port)
     body = form(browser)
     assert browser.ask("POST", "/login", b"\xff\xfe").status == 403
@@ -111,7 +111,7 @@ def test_a_body_that_is_no_form_is_refused(review: Review) -> None:
     assert browser.ask("POST", "/login", body + "&more=" + "x" * 16384).status == 413
 
 
-def test_signing_out_leads_back_to_the_form(review: Review) -> None:
+def test_sign_out(review: Review) -> None:
     browser = Browser(review.port)
     browser.ask("POST", "/login", form(browser))
     copy = Browser(review.port, dict(browser.cookies))
@@ -148,16 +148,16 @@ class Tries:
 
         cookie = f"{self.access.login_cookie}=n"
         asked = RequestHead("POST", "/login", "", {"host": "h", "cookie": cookie})
-        return asyncio.create_task(self.login(asked, receive))  # type: ignore[arg-type]
+        return asyncio.create_task(self.login(asked, receive))
 
 
-def test_wrong_passwords_wait_one_after_the_other_and_the_page_does_not() -> None:
+def test_wrong_passwords_wait() -> None:
     async def run() -> None:
         tries = Tries()
         started = [tries.start("wrong"), tries.start("wrong"), tries.start("wrong")]
         for number in range(3):
             over = await tries.pauses.get()
-            shown = await tries.login(RequestHead("GET", "/login", "", {}), None)  # type: ignore[arg-type]
+            shown = await tries.login(RequestHead("GET", "/login", "", {}), None)  # type: ignore[arg-type]  # not read
             assert shown.status == 200
             assert tries.pauses.empty() and sum(one.done() for one in started) == number
             over.set()
@@ -166,7 +166,7 @@ def test_wrong_passwords_wait_one_after_the_other_and_the_page_does_not() -> Non
     asyncio.run(run())
 
 
-def test_the_right_password_waits_for_its_turn_and_for_nothing_more() -> None:
+def test_right_password_waits_for_its_turn() -> None:
     async def run() -> None:
         tries = Tries()
         wrong, right = tries.start("wrong"), tries.start(PASSWORD)
@@ -177,7 +177,7 @@ def test_the_right_password_waits_for_its_turn_and_for_nothing_more() -> None:
     asyncio.run(run())
 
 
-def test_more_than_can_wait_are_sent_away() -> None:
+def test_too_many_attempts() -> None:
     async def run() -> None:
         tries = Tries()
         first = [tries.start("wrong") for _ in range(MOST_WAITING)]

@@ -54,7 +54,7 @@ def served(records: Records, class_: Class, name: str) -> Iterator[Pages]:
         yield running
 
 
-def test_whatever_is_written_is_shown_whole_and_harmless(records: Records) -> None:
+def test_hostile_answers(records: Records) -> None:
     with served(records, class_of(TEXTS, ODDLY, name="\ud800<script>\u202e"), "texts") as pages:
         ada = pages.person()
         bodies = []
@@ -79,7 +79,7 @@ def test_whatever_is_written_is_shown_whole_and_harmless(records: Records) -> No
 
 
 @pytest.mark.parametrize("number", ODD)
-def test_whatever_a_question_is_called_its_pages_are_there(records: Records, number: str) -> None:
+def test_odd_question_numbers(records: Records, number: str) -> None:
     with served(records, class_of(["The mask hides it."] * 2, ODDLY), f"numbers {number}") as pages:
         for round in (FIRST, SECOND):
             ada = pages.person("Ada" if round == FIRST else "Grace", round)
@@ -98,7 +98,7 @@ def test_whatever_a_question_is_called_its_pages_are_there(records: Records, num
             assert ada.send("/undo").headers["location"] == f"{here}?note=undone"
 
 
-def test_results_that_are_gone_or_broken_are_a_sentence(tmp_path: Path) -> None:
+def test_missing_results(tmp_path: Path) -> None:
     for number in range(2):
         file = tmp_path / "results" / attempt_of(number).name / "results.json"
         file.parent.mkdir(parents=True)

@@ -4,13 +4,11 @@ import re
 
 import pytest
 
-from tests.support.review_class import attempt_of, hash_of, rubric
+from tests.support.review_class import attempt_of, hash_of
 from tests.support.review_pages import DECIDE, HERE, OTHER, SIZE, mark
-from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of, hidden
+from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of
 from viva.model.hand_grading import FIRST, SECOND
 from viva.review.web import request_context
-
-NUMBERS = [question.number for question in rubric().questions]
 
 
 def parts(path: str = HERE) -> list[str]:
@@ -47,7 +45,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize("round", [FIRST, SECOND])
-def test_every_page_is_there_for_both_markers(pages: Pages, round: int) -> None:
+def test_pages_for_both_rounds(pages: Pages, round: int) -> None:
     person = pages.person("Ada", round)
     for path, *essentials in PAGES:
         page = person.get(path)
@@ -61,24 +59,6 @@ def test_every_page_is_there_for_both_markers(pages: Pages, round: int) -> None:
             assert page.body.count("</html>") == 1 and ("second marker" in page.body.partition("<main")[0]) is (
                 round == SECOND
             )
-
-
-def test_the_next_answer_is_led_to(pages: Pages, ada: Person) -> None:
-    answers = pages.queue.answers[QUESTION]
-    for place, answer in enumerate(answers):
-        led = ada.get(f"/q/{QUESTION}")
-        assert (led.status, led.headers["location"]) == (303, f"/q/{QUESTION}/{answer.content_hash}")
-        page = ada.get(led.headers["location"])
-        assert f"answer {place + 1} of {SIZE}" in page.body and f"{place} graded" in page.body
-        sent = ada.send(
-            led.headers["location"], items=ITEMS[0], finish="yes", seen="0", action=hidden(page.body, "action")
-        )
-        after = (
-            f"/q/{QUESTION}/{answers[place + 1].content_hash}" if place + 1 < SIZE else f"/q/{QUESTION}/all?done=yes"
-        )
-        assert (sent.status, sent.headers["location"]) == (303, after)
-    assert ada.get(f"/q/{QUESTION}").headers["location"] == f"/q/{QUESTION}/all?done=yes"
-    assert "10 of 10" in ada.get("/").body
 
 
 @pytest.mark.parametrize(
@@ -97,7 +77,7 @@ def test_the_next_answer_is_led_to(pages: Pages, ada: Person) -> None:
         *(f"{HERE}/name/x", f"/q/{QUESTION}/{hash_of(0).upper()}", f"/q/{QUESTION}/%2e%2e", f"/q/{'9' * 5000}"),
     ],
 )
-def test_what_is_not_there_is_a_page_that_says_so(pages: Pages, ada: Person, path: str) -> None:
+def test_unknown_page(pages: Pages, ada: Person, path: str) -> None:
     page = ada.get(path)
     assert page.status in (404, 307) and "<script>alert" not in page.body
     if page.status == 404:
@@ -105,21 +85,15 @@ def test_what_is_not_there_is_a_page_that_says_so(pages: Pages, ada: Person, pat
 
 
 @pytest.mark.parametrize("path", [f"/q/9.9/{hash_of(0)}", f"/q/{QUESTION}/{hash_of(77)}", f"/decide/9.9/{hash_of(0)}"])
-def test_what_is_not_there_takes_no_form(pages: Pages, ada: Person, path: str) -> None:
+def test_unknown_form(pages: Pages, ada: Person, path: str) -> None:
     sent = ada.send(path, comment="x", why="x")
     assert sent.status == 404 and pages.queue.decisions.current() == []
-
-
-def test_other_methods_are_refused(ada: Person) -> None:
-    assert ada.send("/agreement").status == 405
-    assert ada.browser.ask("PUT", HERE, b"", x_csrf_token=ada.csrf).status == 405
-    assert ada.get("/undo").status == 405
 
 
 # --- names
 
 
-def test_no_page_names_students_before_somebody_asks(pages: Pages, ada: Person) -> None:
+def test_names_are_hidden_until_requested(pages: Pages, ada: Person) -> None:
     names = [text for n in range(SIZE) for s in attempt_of(n).students for text in (s.name, s.id, f"s{n:04}")]
     mark(ada, HERE, comment="Read on.")
     paths = ["/", f"/q/{QUESTION}/all", *(p for n in range(SIZE) for p in parts(f"/q/{QUESTION}/{hash_of(n)}"))]
@@ -152,7 +126,7 @@ def without_clocks(body: str) -> str:
 
 
 @pytest.mark.parametrize("first", [FIRST, SECOND])
-def test_neither_marker_sees_what_the_other_said_before_her_own_mark(pages: Pages, first: int) -> None:
+def test_rounds_are_blind(pages: Pages, first: int) -> None:
     one, other = pages.person("Ada", first), pages.person("Grace", 3 - first)
     before = without_clocks(all_of(other))
     mark(one, HERE, "limits", "roles", comment=SECRET)
@@ -172,7 +146,7 @@ def test_neither_marker_sees_what_the_other_said_before_her_own_mark(pages: Page
     assert SECRET not in all_of(other), "who takes it back is blind again"
 
 
-def test_a_decision_is_hidden_from_who_has_not_marked(pages: Pages, ada: Person, grace: Person) -> None:
+def test_decision_is_hidden_before_grading(pages: Pages, ada: Person, grace: Person) -> None:
     before = without_clocks(all_of(grace))
     mark(ada, HERE, "limits")
     sent = ada.send(DECIDE, items=ITEMS[2:4], comment=SECRET, why="a reason of mine", seen="0")
@@ -185,9 +159,7 @@ def test_a_decision_is_hidden_from_who_has_not_marked(pages: Pages, ada: Person,
 # --- a class that is not there
 
 
-def test_what_is_still_being_read_or_cannot_be_is_said(
-    pages: Pages, ada: Person, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_class_not_readable(pages: Pages, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     pages.queue.ready.clear()
     monkeypatch.setattr(request_context, "CLASS_TIMEOUT_S", 0.01)
     assert "Reading the class" in ada.get("/").body
@@ -202,7 +174,7 @@ def test_what_is_still_being_read_or_cannot_be_is_said(
     assert pages.queue.decisions.current() == []
 
 
-def test_records_that_cannot_be_written_are_a_sentence_and_the_page_tries_again(pages: Pages, ada: Person) -> None:
+def test_records_not_writable(pages: Pages, ada: Person) -> None:
     """The page sends again what a server could not keep, and says so meanwhile; other replies end that."""
     mark(ada, HERE, "limits")
     answer_of(pages.queue, 0)

@@ -1,6 +1,7 @@
 """The pages next to grading: decisions, regrade requests, and tables of grades."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from viva.model.hand_grading import FIRST, SECOND
 # --- decisions and requests
 
 
-def test_a_request_is_noted_decided_and_told(pages: Pages, ada: Person) -> None:
+def test_request_and_decision(pages: Pages, ada: Person) -> None:
     mark(ada, HERE, "limits")
     noted = ada.send(f"{DECIDE}/request", request="  <b>It</b> is there.\r\nLook again. ")
     assert noted.headers["location"] == f"{DECIDE}?note=noted&named=yes"
@@ -28,7 +29,7 @@ def test_a_request_is_noted_decided_and_told(pages: Pages, ada: Person) -> None:
     assert "2.5 of 4" in ada.get("/students?find=id0000").body
 
 
-def test_undo_of_a_decision_leads_to_it(pages: Pages, ada: Person) -> None:
+def test_undo_of_a_decision(pages: Pages, ada: Person) -> None:
     mark(ada, HERE, "limits")
     ada.send(DECIDE, items="roles", why="seen again", seen="0")
     undone = ada.send("/undo")
@@ -42,42 +43,38 @@ def test_undo_of_a_decision_leads_to_it(pages: Pages, ada: Person) -> None:
     ("fields", "sentence"),
     [
         ({"why": ""}, "A decision needs a reason."),
-        ({"why": " \r\n"}, "A decision needs a reason."),
         ({"why": "x", "items": ("limits", "limit")}, "exclude each other"),
-        ({"why": "x", "adjust": "much"}, "`much` is not a number of points"),
-        ({"why": "x", "comment": "y" * 20_001}, "The comment has 20,001 characters"),
         ({"why": "x" * 2001}, "The reason has 2,001 characters; write at most 2,000."),
         ({"why": "x", "seen": "99"}, "changed in the meantime"),
     ],
 )
-def test_a_decision_that_cannot_be_loses_nothing_that_was_typed(
-    pages: Pages, ada: Person, fields: dict[str, str], sentence: str
-) -> None:
+def test_refused_decision_keeps_the_form(pages: Pages, ada: Person, fields: dict[str, Any], sentence: str) -> None:
     mark(ada, HERE, "answers")
     typed = {"items": "roles", "adjust": "-0.5", "comment": "My <comment>", "seen": "0", **fields}
     page = ada.send(DECIDE, **typed)
     assert page.status == 422 and sentence in page.body and 'role="alert"' in page.body
     assert [row.place.kind for row in pages.queue.decisions.current()] == ["mark"]
     assert f'name="adjust" inputmode="decimal" autocomplete="off" size="6" value="{typed["adjust"]}"' in page.body
-    if "comment" not in fields:
-        assert "\nMy &lt;comment&gt;</textarea>" in page.body
+    assert "\nMy &lt;comment&gt;</textarea>" in page.body
     if "items" not in fields:
         assert re.findall(r'value="(\w+)" checked', page.body) == ["roles"]
     assert f"\n{fields['why']}</textarea>" in page.body or not fields["why"].strip()
 
 
-def test_a_request_that_is_too_long_is_not_cut(pages: Pages, ada: Person) -> None:
-    page = ada.send(f"{DECIDE}/request", request="y" * 5001)
-    assert page.status == 422 and "The request has 5,001 characters; write at most 5,000." in page.body
-    assert "y" * 5001 in page.body and pages.queue.decisions.appealed() == {}
+@pytest.mark.parametrize(
+    ("request_", "sentence"),
+    [
+        ("y" * 5001, "The request has 5,001 characters; write at most 5,000."),
+        (" \r\n ", "needs its text"),
+    ],
+)
+def test_refused_request(pages: Pages, ada: Person, request_: str, sentence: str) -> None:
+    page = ada.send(f"{DECIDE}/request", request=request_)
+    assert page.status == 422 and sentence in page.body and pages.queue.decisions.appealed() == {}
+    assert request_.strip() in page.body
 
 
-def test_an_empty_request_is_no_request(pages: Pages, ada: Person) -> None:
-    page = ada.send(f"{DECIDE}/request", request=" \r\n ")
-    assert page.status == 422 and "needs its text" in page.body and pages.queue.decisions.appealed() == {}
-
-
-def test_students_are_found_by_whatever_they_are_called(ada: Person) -> None:
+def test_find_students(ada: Person) -> None:
     for find in ("ID0002", "alan", "s0002", " Lovelace "):
         body = ada.get(f"/students?find={find.replace(' ', '+')}").body
         assert f"/decide/{QUESTION}/{hash_of(2)}?named=yes" in body, find
@@ -89,7 +86,7 @@ def test_students_are_found_by_whatever_they_are_called(ada: Person) -> None:
 # --- tables
 
 
-def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Person) -> None:
+def test_table_download_and_upload(pages: Pages, ada: Person, grace: Person) -> None:
     mark(grace, HERE, "roles", comment="from a page")
     out = ada.get("/marks.csv")
     assert out.headers["content-disposition"] == f'attachment; filename="{NAME}-marks.csv"'
@@ -104,7 +101,7 @@ def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Perso
     taken = ada.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert taken.status == 200 and "1 grade taken" in taken.body
     (row,) = [row for row in pages.queue.decisions.current() if row.place.round == FIRST]
-    assert (row.judgement.earned, row.judgement.comment, row.by) == (1, "from a table", "Ada")
+    assert (float(row.judgement.earned), row.judgement.comment, row.by) == (1, "from a table", "Ada")
     own = pages.person("Ada", SECOND).upload("\r\n".join([lines[0], ",".join(filled)]).encode())
     assert own.status == 422 and "someone else has to give" in own.body
     late = grace.upload("\r\n".join([lines[0], ",".join(filled)]).encode())
@@ -114,31 +111,19 @@ def test_a_table_goes_out_and_comes_back(pages: Pages, ada: Person, grace: Perso
     assert "-marks-second.csv" in grace.get("/marks.csv").headers["content-disposition"]
 
 
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (b"", "The table is empty"),
-        (b"\0", "no column"),
-        (b"\xff\xfe\x00", "is not UTF-8 text"),
-        (b"PK\x03\x04" + bytes(100), "no column"),
-        (b"submission,question\r\n", "no column answer"),
+def test_unreadable_table(pages: Pages, ada: Person) -> None:
+    header = b"submission,question,answer,items,adjust,comment,done,seen\r\n"
+    for data, sentence in [
         (b"<script>alert(1)</script>", "no column"),
-        (b'submission,question,answer,items,adjust,comment,done,seen\r\n"' + b"x" * 200_000, "cannot be read"),
-        (
-            b"submission,question,answer,items,adjust,comment,done,seen\r\n<b>,2.1,,,,,yes,\r\n",
-            "row 2: there is no answer",
-        ),
-        (b"," * 4_000_001, "4,000,000 cells"),
-    ],
-)
-def test_what_is_no_table_is_said_and_nothing_is_taken(pages: Pages, ada: Person, data: bytes, sentence: str) -> None:
-    page = ada.upload(data)
-    assert page.status == 422 and sentence in page.body
-    assert "<script>alert" not in page.body and "<b>" not in page.body.partition("<main")[2]
+        (header + b"<b>,2.1,,,,,yes,\r\n", "row 2: there is no answer"),
+    ]:
+        page = ada.upload(data)
+        assert page.status == 422 and sentence in page.body
+        assert "<script>alert" not in page.body and "<b>" not in page.body.partition("<main")[2]
     assert pages.queue.decisions.current() == []
 
 
-def test_a_table_in_another_field_or_none_is_said(ada: Person) -> None:
+def test_upload_without_a_table(ada: Person) -> None:
     assert ada.upload(b"x", "other").status == 422
     assert ada.send("/marks.csv").status == 422
     assert ada.upload(bytes(17 << 20)).status == 413

@@ -2,19 +2,21 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.review_class import NAME, hash_of
 from tests.support.review_pages import HERE, ONE, OTHER, SIZE, mark
 from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, hidden, pages_of, queue_at, reader
-from viva.model.hand_grading import FIRST, SECOND
+from viva.model.hand_grading import FIRST, SECOND, Judgement, Place
 from viva.records import hand_grading
+from viva.records.store import Reason
 
 # --- marking
 
 
-def test_a_form_is_kept_and_shown_again(pages: Pages, ada: Person) -> None:
+def test_saved_form_is_shown_again(pages: Pages, ada: Person) -> None:
     assert (
         ada.send(
             HERE, items=ITEMS[:1], adjust="-1/2", comment='\r\nOne\r\n<two> & "three"\r\n', finish="", seen="0"
@@ -29,7 +31,7 @@ def test_a_form_is_kept_and_shown_again(pages: Pages, ada: Person) -> None:
     assert hidden(page, "seen") == str(there.id)
 
 
-def test_with_a_script_a_fragment_comes_back(ada: Person) -> None:
+def test_fragment_for_scripts(ada: Person) -> None:
     kept = ada.send(HERE, script=True, items=ITEMS[2:4], seen="0", action="a")
     assert kept.status == 200 and kept.body.lstrip().startswith('<div id="saved">')
     assert "<strong>2</strong> of 4 points" in kept.body and ">draft<" in kept.body
@@ -46,15 +48,11 @@ def test_with_a_script_a_fragment_comes_back(ada: Person) -> None:
         ({"items": "nothing"}, "no rubric item `nothing`"),
         ({"items": "\0<b>"}, "no rubric item"),
         ({"adjust": "much"}, "`much` is not a number of points"),
-        ({"adjust": "1e9"}, "is not a number of points"),
-        ({"adjust": "1/0"}, "is not a number of points"),
         ({"adjust": "9" * 5000}, "is not a number of points"),
         ({"comment": "x" * 20_001}, "The comment has 20,001 characters"),
     ],
 )
-def test_what_cannot_be_is_said_and_nothing_is_kept(
-    pages: Pages, ada: Person, fields: dict[str, str], sentence: str
-) -> None:
+def test_refused_grade(pages: Pages, ada: Person, fields: dict[str, Any], sentence: str) -> None:
     fragment = ada.send(HERE, script=True, seen="0", **fields)
     assert fragment.status == 422 and fragment.body.lstrip().startswith('<div id="saved">')
     assert sentence in fragment.body and 'role="alert"' in fragment.body and hidden(fragment.body, "seen") == "0"
@@ -63,7 +61,7 @@ def test_what_cannot_be_is_said_and_nothing_is_kept(
     assert pages.queue.decisions.current() == [] and "<b>" not in page.body
 
 
-def test_what_cannot_be_does_not_make_seen_what_somebody_else_has_said(pages: Pages, ada: Person) -> None:
+def test_refused_grade_sees_nothing(pages: Pages, ada: Person) -> None:
     mark(pages.person("Alan"), HERE, "limits")
     refused = ada.send(HERE, script=True, adjust="much", seen="0")
     assert (refused.status, hidden(refused.body, "seen")) == (422, "0")
@@ -71,14 +69,14 @@ def test_what_cannot_be_does_not_make_seen_what_somebody_else_has_said(pages: Pa
 
 
 @pytest.mark.parametrize("seen", ["abc", "", "1.5", "9" * 5000, "\0"])
-def test_a_field_that_is_none_is_said(pages: Pages, ada: Person, seen: str) -> None:
+def test_invalid_seen_field(pages: Pages, ada: Person, seen: str) -> None:
     sent = ada.send(HERE, seen=seen, comment="x")
     assert sent.status in (422, 409) or (seen == "" and sent.status == 303)
     assert "Traceback" not in sent.body
 
 
 @pytest.mark.parametrize("seen", ["7", "-1", str(10**30)])
-def test_who_was_slower_is_told_and_what_she_saw_stays_what_it_was(pages: Pages, ada: Person, seen: str) -> None:
+def test_concurrent_grade(pages: Pages, ada: Person, seen: str) -> None:
     other = pages.person("Alan")
     mark(other, HERE, "limits", comment="by Alan")
     theirs = str(pages.queue.decisions.current()[0].id)
@@ -93,7 +91,7 @@ def test_who_was_slower_is_told_and_what_she_saw_stays_what_it_was(pages: Pages,
     assert mine.status == 200 and pages.queue.decisions.current()[0].by == "Ada"
 
 
-def test_a_reply_that_was_lost_shows_the_markers_own_row(pages: Pages, ada: Person) -> None:
+def test_lost_reply_shows_the_own_row(pages: Pages, ada: Person) -> None:
     """Else her page would have seen what Alan said since, and go over it without a word."""
     first = ada.send(HERE, script=True, items="limits", seen="0", action="a")
     mark(pages.person("Alan"), HERE, "roles", seen=int(hidden(first.body, "seen")))
@@ -102,7 +100,7 @@ def test_a_reply_that_was_lost_shows_the_markers_own_row(pages: Pages, ada: Pers
     assert ada.send(HERE, script=True, items="answers", seen=hidden(again.body, "seen"), action="b").status == 409
 
 
-def test_large_fields_do_no_harm(pages: Pages, ada: Person) -> None:
+def test_large_fields(pages: Pages, ada: Person) -> None:
     long = "x" * 900_000
     assert ada.send(HERE, seen="0", action=long, finish="yes").status == 303
     assert pages.queue.decisions.current()[0].action == long[:64]
@@ -112,7 +110,7 @@ def test_large_fields_do_no_harm(pages: Pages, ada: Person) -> None:
     assert ada.send(f"/q/{QUESTION}/{hash_of(3)}", items=["limits"] * 1100).status in (303, 400, 422)
 
 
-def test_bytes_that_are_no_text_do_no_harm(pages: Pages, ada: Person) -> None:
+def test_invalid_bytes(pages: Pages, ada: Person) -> None:
     csrf = ada.csrf.encode()
     for comment in (b"%ff%fe", b"\xff\xfe", b"%00", b"%ED%A0%80", b"a%0d%0ab%1b[2J%E2%80%AE"):
         seen = str(pages.queue.decisions.current()[0].id if pages.queue.decisions.current() else 0).encode()
@@ -127,7 +125,7 @@ def test_bytes_that_are_no_text_do_no_harm(pages: Pages, ada: Person) -> None:
     assert sent.status in (303, 400, 409, 422) and ada.get(HERE).status == 200
 
 
-def test_a_page_of_the_list_that_there_is_not_is_the_nearest_one(ada: Person) -> None:
+def test_page_number_out_of_range(ada: Person) -> None:
     for page in ("-1", "0", "1", str(10**30), "2"):
         body = ada.get(f"/q/{QUESTION}/all?page={page}").body
         assert body.count("<li") >= SIZE and body.count(f"/q/{QUESTION}/") >= SIZE, page
@@ -135,16 +133,10 @@ def test_a_page_of_the_list_that_there_is_not_is_the_nearest_one(ada: Person) ->
         assert ada.get(f"/q/{QUESTION}/all?page={page}").status == 422
 
 
-def test_a_comment_of_many_lines_comes_back_whole(pages: Pages, ada: Person) -> None:
-    comment = "\n".join("x" for _ in range(5000))
-    mark(ada, HERE, comment=comment)
-    assert f"\n{comment}</textarea>" in ada.get(HERE).body
-
-
 # --- groups
 
 
-def test_a_group_is_looked_at_after_one_of_it_is_marked(pages: Pages, ada: Person) -> None:
+def test_group(pages: Pages, ada: Person) -> None:
     assert "This answer is not graded yet" in ada.get(f"{ONE}/group").body
     refused = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
     assert "This answer is not graded yet" in refused.body and pages.queue.decisions.current() == []
@@ -169,14 +161,14 @@ def test_a_group_is_looked_at_after_one_of_it_is_marked(pages: Pages, ada: Perso
         f"{hash_of(8)} {'9' * 5000}", f"{hash_of(8)} 0 0", f"{hash_of(8)} ²", "\0 0", " ",
     ],
 )  # fmt: skip
-def test_only_similar_answers_as_they_were_seen_get_the_mark(pages: Pages, ada: Person, chosen: str) -> None:
+def test_forged_group(pages: Pages, ada: Person, chosen: str) -> None:
     mark(ada, ONE, "limits")
     sent = ada.send(f"{ONE}/group", chosen=chosen, action="forged")
     assert sent.status in (303, 409), sent.body
     assert {row.place.content_hash for row in pages.queue.decisions.current()} == {hash_of(3)}
 
 
-def test_of_a_group_that_somebody_has_marked_since_nothing_is_kept(pages: Pages, ada: Person) -> None:
+def test_group_changed_meanwhile(pages: Pages, ada: Person) -> None:
     mark(ada, ONE, "limits")
     mark(pages.person("Alan"), OTHER, "roles")
     sent = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
@@ -185,7 +177,7 @@ def test_of_a_group_that_somebody_has_marked_since_nothing_is_kept(pages: Pages,
     assert marks == {hash_of(3): ("limits",), hash_of(8): ("roles",)}
 
 
-def test_a_second_marker_is_given_none_of_her_own_in_a_group(pages: Pages) -> None:
+def test_group_in_the_second_round(pages: Pages) -> None:
     """She would agree with herself."""
     mark(pages.person("Grace"), OTHER, "limits")
     grace = pages.person("Grace", SECOND)
@@ -201,7 +193,7 @@ def test_a_second_marker_is_given_none_of_her_own_in_a_group(pages: Pages) -> No
 # --- undo
 
 
-def test_undo_leads_to_what_was_taken_back(pages: Pages, ada: Person) -> None:
+def test_undo(pages: Pages, ada: Person) -> None:
     mark(ada, HERE, "limits")
     undone = ada.send("/undo")
     assert (undone.status, undone.headers["location"]) == (303, f"{HERE}?note=undone")
@@ -211,18 +203,7 @@ def test_undo_leads_to_what_was_taken_back(pages: Pages, ada: Person) -> None:
     assert ada.send("/undo", script=True).status == 200
 
 
-def test_undo_of_what_somebody_has_changed_since_is_a_page(pages: Pages, ada: Person) -> None:
-    mark(ada, HERE, "limits")
-    mark(pages.person("Alan"), HERE, "roles", seen=pages.queue.decisions.current()[0].id)
-    undone = ada.send("/undo")
-    assert undone.status == 409 and "It was not taken back" in undone.body and "by Alan" in undone.body
-    assert pages.queue.decisions.current()[0].judgement.items == ("roles",)
-
-
-def test_undo_of_what_is_not_in_the_class_any_more_says_that_it_was_done(file: Path) -> None:
-    from viva.model.hand_grading import Judgement, Place
-    from viva.records.store import Reason
-
+def test_undo_of_a_missing_answer(file: Path) -> None:
     with reader(file) as records:
         hand_grading.append(records, NAME, "a", [(Place("f" * 64, QUESTION), Judgement(done=True))], Reason("Ada"))
     with queue_at(file) as queue, pages_of(queue) as running:

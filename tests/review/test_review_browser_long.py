@@ -19,6 +19,7 @@ from viva.records import Records, hand_grading
 
 pytestmark = pytest.mark.nightly
 QUESTION = "2.1"
+(ASKED,) = [question for question in rubric().questions if question.number == QUESTION]
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +57,7 @@ def place_in(page: Any) -> str:
 def wanted(content_hash: str) -> list[int]:
     """Return the keys of the items that the marker of these tests chooses."""
     number = int(content_hash[:8], 16)
-    count = len(rubric().question(QUESTION).items)  # type: ignore[union-attr]
-    return [key for key in range(1, count + 1) if number >> key & 1]
+    return [key for key in range(1, len(ASKED.items) + 1) if number >> key & 1]
 
 
 def until(page: Any, condition: str) -> None:
@@ -72,10 +72,8 @@ def until(page: Any, condition: str) -> None:
 
 def _left(keys: list[int]) -> list[str]:
     """Return the items that are chosen by these keys: of exclusive ones the last."""
-    question = rubric().question(QUESTION)
-    assert question is not None
-    exclusive = {group.name for group in question.groups if group.exclusive}
-    items = [question.items[key - 1] for key in keys]
+    exclusive = {group.name for group in ASKED.groups if group.exclusive}
+    items = [ASKED.items[key - 1] for key in keys]
     return [
         i.id
         for n, i in enumerate(items)
@@ -92,10 +90,8 @@ def finish(page: Any) -> None:
     page.wait_for_url(lambda now: now != before)
 
 
-def test_a_whole_class_is_marked_by_keyboard(browser: Any, url: str, tmp_path: Path) -> None:
+def test_class_graded_by_keyboard(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 60)
-    question = rubric().question(QUESTION)
-    assert question is not None
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server)
         elsewhere = []
@@ -127,14 +123,14 @@ def test_a_whole_class_is_marked_by_keyboard(browser: Any, url: str, tmp_path: P
         items = _left(chosen[content_hash])
         assert row.judgement.done
         assert list(row.judgement.items) == items
-        assert row.judgement.earned == earned(question, items)
+        assert row.judgement.earned == earned(ASKED, items)
         assert row.judgement.comment == comments.get(content_hash, "")
         assert row.by == "Ada"
     assert elsewhere == []
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
-def test_two_markers_share_a_class(browser: Any, url: str, tmp_path: Path, database: str, request: Any) -> None:
+def test_two_markers(browser: Any, url: str, tmp_path: Path, database: str, request: Any) -> None:
     """Each with a server of her own on the same records; no one waits, nothing is marked twice, nothing is lost."""
     place = url if database == "sqlite" else request.getfixturevalue("postgres_url")
     kept(place, 24)
@@ -171,7 +167,7 @@ def test_two_markers_share_a_class(browser: Any, url: str, tmp_path: Path, datab
     assert set(marked.values()) == {1}
 
 
-def test_who_was_slower_is_told_and_chooses(browser: Any, url: str, tmp_path: Path) -> None:
+def test_conflict(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     (tmp_path / "b").mkdir()
     with (
@@ -195,9 +191,7 @@ def test_who_was_slower_is_told_and_chooses(browser: Any, url: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("reloaded", [False, True], ids=["the page stays", "the page is loaded again"])
-def test_a_restart_in_the_middle_of_a_sentence_loses_nothing(
-    browser: Any, url: str, tmp_path: Path, reloaded: bool
-) -> None:
+def test_restart_while_typing(browser: Any, url: str, tmp_path: Path, reloaded: bool) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(1)}")
@@ -222,7 +216,7 @@ def test_a_restart_in_the_middle_of_a_sentence_loses_nothing(
     assert len(row.items) == 1
 
 
-def test_enter_while_the_server_is_away_is_kept_and_goes_on(browser: Any, url: str, tmp_path: Path) -> None:
+def test_enter_without_server(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(1)}")
@@ -234,7 +228,7 @@ def test_enter_while_the_server_is_away_is_kept_and_goes_on(browser: Any, url: s
     assert latest(url)[hash_of(1)].judgement.done
 
 
-def test_similar_answers_get_one_decision_and_it_can_be_taken_back(browser: Any, url: str, tmp_path: Path) -> None:
+def test_group_and_undo(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 40)
     alike = [number for number in range(40) if number % 5 == 3 and number % 10 != 9]
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -260,7 +254,7 @@ def test_similar_answers_get_one_decision_and_it_can_be_taken_back(browser: Any,
         assert not [row for row in latest(url).values() if row.judgement.done]
 
 
-def test_a_second_marker_is_blind_and_agreement_is_told(browser: Any, url: str, tmp_path: Path) -> None:
+def test_second_round_and_agreement(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 6)
     (tmp_path / "b").mkdir()
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -301,41 +295,7 @@ def test_a_second_marker_is_blind_and_agreement_is_told(browser: Any, url: str, 
     assert len(latest(url, SECOND)) == 6
 
 
-def test_a_request_is_noted_and_decided(browser: Any, url: str, tmp_path: Path) -> None:
-    kept(url, 4)
-    with served(tmp_path, "--records", url, "--by", "Ada") as server:
-        page = opened(browser, server, f"/q/{QUESTION}/{hash_of(2)}")
-        finish(page)  # no item: no points
-        page.goto(f"{server.origin}/students")
-        page.fill("#find", "id0002")
-        page.get_by_role("button", name="Find").click()
-        page.locator("tr", has_text=QUESTION).get_by_role("link").click()
-        page.fill("#request", "I did say that it is <b>parallel</b>.")
-        page.get_by_role("button", name="Note it").click()
-        page.wait_for_url("**note=noted**")
-        page.goto(f"{server.origin}/appeals")
-        assert "waiting" in page.inner_text("ul.queue")
-        page.keyboard.press("1")
-        page.wait_for_url("**/decide/**")
-        assert "I did say that it is <b>parallel</b>." in page.inner_text(".request")
-        page.keyboard.press("1")
-        page.get_by_role("button", name="Decide").click()  # the browser asks for the reason
-        assert "note=decided" not in page.url
-        page.fill("#why", "It is there, in the second sentence.")
-        page.get_by_role("button", name="Decide").click()
-        page.wait_for_url("**note=decided**")
-        history = page.inner_text("ol.history")
-        assert "noted a request" in history
-        assert "Reason: It is there, in the second sentence." in history
-        page.goto(f"{server.origin}/appeals")
-        assert "decided" in page.inner_text("ul.queue")
-    with Records.open(url, Path()) as records:
-        standing = hand_grading.current_decisions(hand_grading.latest_rows(records, NAME))[hash_of(2), QUESTION]
-    assert standing.judgement is not None
-    assert standing.judgement.earned == earned(rubric().question(QUESTION), [_first_item()])  # type: ignore[arg-type]
-
-
-def test_marking_works_without_scripts(browser: Any, url: str, tmp_path: Path) -> None:
+def test_without_scripts(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}", java_script_enabled=False)
@@ -347,7 +307,7 @@ def test_marking_works_without_scripts(browser: Any, url: str, tmp_path: Path) -
     assert latest(url)[hash_of(0)].judgement.done
 
 
-def test_nothing_chosen_is_asked_about(browser: Any, url: str, tmp_path: Path) -> None:
+def test_zero_points_need_a_second_enter(browser: Any, url: str, tmp_path: Path) -> None:
     """Enter by mistake gives no one nothing; who wrote nothing is not asked about."""
     kept(url, 10)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
@@ -363,7 +323,7 @@ def test_nothing_chosen_is_asked_about(browser: Any, url: str, tmp_path: Path) -
         page.wait_for_url(lambda now: hash_of(9) not in now)
 
 
-def test_keys_can_be_switched_off(browser: Any, url: str, tmp_path: Path) -> None:
+def test_keys_off(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 2)
     with served(tmp_path, "--records", url, "--by", "Ada") as server:
         page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}")
@@ -373,9 +333,3 @@ def test_keys_can_be_switched_off(browser: Any, url: str, tmp_path: Path) -> Non
         page.get_by_role("button", name="Close").click()
         page.keyboard.press("1")
         assert page.locator("input[name=items]:checked").count() == 0
-
-
-def _first_item() -> str:
-    question = rubric().question(QUESTION)
-    assert question is not None
-    return question.items[0].id

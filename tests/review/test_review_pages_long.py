@@ -1,6 +1,7 @@
 """The pages of `viva review`: nothing of a student's runs, nothing is fetched elsewhere, everybody can use them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def settled(page: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_axe_finds_nothing(browser: Any, server: Server, path: str, scheme: str, tmp_path: Path) -> None:
+def test_accessibility(browser: Any, server: Server, path: str, scheme: str, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(browser, server, path, color_scheme=scheme)
@@ -100,9 +101,7 @@ def test_axe_finds_nothing(browser: Any, server: Server, path: str, scheme: str,
 @pytest.mark.parametrize(
     ("width", "scale"), [(360, 3), (320, 2), (550, 2)], ids=["a phone", "a small phone", "1100 at 200 %"]
 )
-def test_nothing_is_cut_off_where_it_is_narrow(
-    browser: Any, server: Server, path: str, width: int, scale: int, tmp_path: Path
-) -> None:
+def test_narrow_window(browser: Any, server: Server, path: str, width: int, scale: int, tmp_path: Path) -> None:
     page = opened(browser, server, path, viewport={"width": width, "height": 740}, device_scale_factor=scale)
     settled(page)
     page.screenshot(path=tmp_path / "narrow.png", full_page=True)
@@ -111,7 +110,7 @@ def test_nothing_is_cut_off_where_it_is_narrow(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_the_keyboard_reaches_everything(browser: Any, server: Server, path: str) -> None:
+def test_keyboard_focus(browser: Any, server: Server, path: str) -> None:
     """Whatever can be used gets the focus and shows it; no one is caught in it."""
     page = opened(browser, server, path)
     settled(page)
@@ -131,7 +130,7 @@ def test_the_keyboard_reaches_everything(browser: Any, server: Server, path: str
     assert len(places) == wanted
 
 
-def test_formulas_and_code_are_shown(browser: Any, server: Server) -> None:
+def test_formulas_are_drawn(browser: Any, server: Server) -> None:
     page = opened(browser, server, f"/q/{QUESTION}/{hash_of(3)}")
     assert page.locator(".answer math").count() >= 1
     page.context.close()
@@ -140,7 +139,7 @@ def test_formulas_and_code_are_shown(browser: Any, server: Server) -> None:
 @pytest.mark.parametrize(
     ("width", "height"), [(1400, 700), (700, 450), (360, 740)], ids=["wide", "at 200 %", "a phone"]
 )
-def test_points_and_buttons_stay_in_sight(browser: Any, server: Server, width: int, height: int) -> None:
+def test_points_and_buttons_stay_visible(browser: Any, server: Server, width: int, height: int) -> None:
     """However long rubric and comments are: whoever writes sees what it is worth, and whether it was kept."""
     page = opened(browser, server, f"/q/{QUESTION}/{hash_of(0)}", viewport={"width": width, "height": height})
     settled(page)
@@ -150,7 +149,7 @@ def test_points_and_buttons_stay_in_sight(browser: Any, server: Server, width: i
     assert all(place["y"] >= 0 and place["y"] + place["height"] <= height for place in places)
 
 
-def test_who_signs_out_sees_nothing_any_more(browser: Any, server: Server) -> None:
+def test_sign_out(browser: Any, server: Server) -> None:
     page = opened(browser, server)
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_selector("text=You are signed out")
@@ -158,7 +157,7 @@ def test_who_signs_out_sees_nothing_any_more(browser: Any, server: Server) -> No
     page.context.close()
 
 
-def test_what_is_wider_than_the_page_can_be_scrolled_to(browser: Any, tmp_path: Path) -> None:
+def test_wide_table_scrolls(browser: Any, tmp_path: Path) -> None:
     """A wide table was cut off: what may not paint outside of its box has to be what scrolls."""
     with Records.open(f"sqlite:///{tmp_path / 'records.db'}", tmp_path) as records:
         fill(records, 1, write=lambda _number, _question: "|" + "a column|" * 30 + "\n|" + "---|" * 30)
@@ -226,7 +225,6 @@ def test_no_payload_runs(browser: Any, tmp_path: Path, bypass: bool) -> None:
 
 def _hostile_class(url: str, folder: Path) -> None:
     """Each answer a payload of its own, and one with all of them; each name as well."""
-    from dataclasses import replace
 
     def write(number: int, question: str) -> str:
         return "\n\n".join(ALL) if number == 0 else ALL[number % len(ALL)]

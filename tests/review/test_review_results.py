@@ -57,7 +57,7 @@ GRADED = result(
 )
 
 
-def test_marks_take_the_place_of_what_was_open() -> None:
+def test_grades_replace_open_points() -> None:
     marked = with_decisions(
         GRADED, {"1.2": mark(1), "1.4": mark(F(1, 3), F(1, 3), "+0.33  all"), "1.1": mark(0), "9": mark(1)}
     )
@@ -78,40 +78,32 @@ def test_marks_take_the_place_of_what_was_open() -> None:
     assert Results.model_validate_json(to_bytes(marked)) == marked
 
 
-def test_where_all_is_marked_nothing_is_said_to_be_open() -> None:
-    graded = result(prose(2), prose(4))
-    marked = with_decisions(graded, {"1.2": mark(0), "1.4": mark(2)})
-    assert [t.extra_data.status for t in marked.tests] == ["failed", "passed"]
-    assert (marked.score, marked.output, marked.extra_data.still_open) == (2.0, "", "0")
-    assert to_bytes(with_decisions(marked, {})) == to_bytes(graded)
-
-
 @pytest.mark.parametrize(
     "standing",
     [OPEN, CurrentDecision(None), CurrentDecision(Judgement(earned=F(1), points=F(2)))],
     ids=["differ", "none", "draft"],
 )
-def test_what_does_not_count_leaves_the_question_open(standing: CurrentDecision) -> None:
+def test_decision_that_does_not_count(standing: CurrentDecision) -> None:
     assert with_decisions(GRADED, {"1.2": standing}) == GRADED
     assert to_bytes(with_decisions(with_decisions(GRADED, {"1.2": mark(1)}), {"1.2": standing})) == to_bytes(GRADED)
 
 
-def test_a_test_that_is_worth_less_by_now_gives_no_more_than_it_has() -> None:
+def test_test_worth_less_than_before() -> None:
     marked = with_decisions(GRADED, {"1.2": mark(5, 8)})
     assert (marked.tests[1].extra_data.earned, marked.tests[1].extra_data.status) == ("2", "passed")
 
 
-def test_of_two_tests_of_one_question_the_last_one_takes_the_mark() -> None:
+def test_two_tests_of_a_question() -> None:
     graded = result(prose(1, rubric="1"), prose(2, rubric="1"))
     assert [t.extra_data.status for t in with_decisions(graded, {"1": mark(2)}).tests] == ["needs_review", "passed"]
 
 
-def test_what_a_grader_error_left_open_stays_open() -> None:
+def test_grader_error_stays_open() -> None:
     graded = result(entry(1, Status.GRADER_ERROR, rubric="1", written="Because."))
     assert with_decisions(graded, {"1": mark(2)}) == graded
 
 
-def test_cases_of_a_test_come_back_with_their_points() -> None:
+def test_cases_are_restored() -> None:
     cases = (
         Case("one", Status.PASSED, F(1), F(1), ""),
         Case("two", Status.NEEDS_REVIEW, F(0), F(1), FINDINGS),
@@ -122,7 +114,7 @@ def test_cases_of_a_test_come_back_with_their_points() -> None:
     assert to_bytes(with_decisions(marked, {})) == to_bytes(graded)
 
 
-def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
+def test_comment_is_escaped_not_cut() -> None:
     told = "\x1b[31m+1\x1b[0m  said\n\n" + "Well.\n" * 3000 + "Well."
     (test,) = with_decisions(result(prose(1)), {"1.1": mark(1, told=told)}).tests
     assert test.output == "+1  said\n\n" + "Well.\n" * 3001 + "It names no example."
@@ -131,7 +123,7 @@ def test_what_a_marker_wrote_passes_a_gate_and_is_not_cut() -> None:
 @pytest.mark.parametrize(
     "notes", [("x" * 9000,), ("a\n" * 300,), ("x" * 7990,), ("Not graded yet: 2 of 4 points. None.",)]
 )
-def test_notes_that_were_cut_stay_as_they_were(notes: tuple[str, ...]) -> None:
+def test_truncated_notes(notes: tuple[str, ...]) -> None:
     graded = result(prose(1), prose(2), notes=notes)
     marked = with_decisions(graded, {"1.1": mark(1)})
     both = with_decisions(graded, {"1.1": mark(1), "1.2": mark(2)})
@@ -163,7 +155,7 @@ def graded(draw: st.DrawFn) -> Results:
 
 
 @given(graded(), marks, marks)
-def test_joining_is_idempotent_and_leaves_no_trace(
+def test_grades_are_idempotent(
     before: Results, first: Mapping[str, CurrentDecision], second: Mapping[str, CurrentDecision]
 ) -> None:
     one = with_decisions(before, first)
@@ -175,7 +167,7 @@ def test_joining_is_idempotent_and_leaves_no_trace(
 
 
 @given(graded(), marks)
-def test_totals_are_those_of_a_score_with_the_same_marks(before: Results, given: Mapping[str, CurrentDecision]) -> None:
+def test_totals(before: Results, given: Mapping[str, CurrentDecision]) -> None:
     """Made again by the code that writes results in the first place."""
     marked = with_decisions(before, given)
     again = results_of(score_of(marked))
@@ -193,7 +185,7 @@ def write(path: Path, results: Results) -> Path:
     return path
 
 
-def test_the_file_changes_only_where_a_mark_does(tmp_path: Path) -> None:
+def test_file_changes_with_grades_only(tmp_path: Path) -> None:
     path = write(tmp_path / "ada" / "results.json", GRADED)
     assert not write_decisions(path, {}, HASH) and not write_decisions(path, {"1.2": OPEN, "9": mark(1)}, HASH)
     assert write_decisions(path, {"1.2": mark(1)}, HASH)
@@ -204,13 +196,13 @@ def test_the_file_changes_only_where_a_mark_does(tmp_path: Path) -> None:
     assert path.read_bytes() == to_bytes(GRADED)
 
 
-def test_a_result_that_is_not_complete_says_so_still(tmp_path: Path) -> None:
+def test_incomplete_result(tmp_path: Path) -> None:
     path = write(tmp_path / "results.json", result(prose(1), complete=False))
     assert write_decisions(path, {"1.1": mark(1)}, HASH)
     assert load_results(path).output == "Grading is not finished: this result is not complete."
 
 
-def test_links_and_what_is_no_file_are_refused(tmp_path: Path) -> None:
+def test_invalid_files(tmp_path: Path) -> None:
     path = write(tmp_path / "elsewhere.json", GRADED)
     link = tmp_path / "results.json"
     link.symlink_to(path)
@@ -230,7 +222,7 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
-def test_a_file_that_says_it_was_marked_and_is_open_is_none_of_ours(tmp_path: Path) -> None:
+def test_inconsistent_file(tmp_path: Path) -> None:
     marked = json.loads(to_bytes(with_decisions(result(prose(1)), {"1.1": mark(1)})))
     before = json.loads(to_bytes(result(prose(1))))
     before["tests"][0]["extra_data"]["unmarked"] = marked["tests"][0]["extra_data"]["unmarked"]
@@ -238,7 +230,7 @@ def test_a_file_that_says_it_was_marked_and_is_open_is_none_of_ours(tmp_path: Pa
         load_results(write_text(tmp_path / "results.json", json.dumps(before)))
 
 
-def test_every_command_reads_marked_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_read_graded_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)  # whose course has the assignment
     before, after = tmp_path / "before", tmp_path / "after"
     for folder in (before, after):

@@ -60,7 +60,7 @@ def name(records: Records) -> str:
         (ITEMS[::-1], RubricChange(2, 0), None),  # what the student reads is in another order
     ],
 )
-def test_what_differs_is_counted_for_each_marker(
+def test_find(
     records: Records, name: str, items: tuple[Item, ...], first: RubricChange | None, second: RubricChange | None
 ) -> None:
     with queue_of(records, CLASS, changed(*items), name=name) as (queue, _):
@@ -70,7 +70,7 @@ def test_what_differs_is_counted_for_each_marker(
         assert queue.decisions.current() == before
 
 
-def test_marks_follow_with_a_reason_and_as_one_action(records: Records, name: str) -> None:
+def test_apply(records: Records, name: str) -> None:
     with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), ITEMS[1]), name=name) as (queue, source):
         wait_for_writer(queue)
         source.stored.clear()
@@ -85,13 +85,13 @@ def test_marks_follow_with_a_reason_and_as_one_action(records: Records, name: st
             ("Grace", "the rubric has changed", next(iter(rows.values())).action)
         }
         after = rows[place_of(zero.key, FIRST)].judgement
-        assert (after.earned, after.comment, after.items) == (3, "Well.", ("why",)) and "+3" in after.told
+        assert (after.earned, after.comment, after.items) == (F(3), "Well.", ("why",)) and "+3" in after.told
         assert rubric_change.find(queue, GRACE) == RubricChange(0, 1), "what lost its item waits for a person"
         assert rubric_change.apply(queue, GRACE) == 0
     assert {name for name, _ in source.stored} == {"s0", "s1"}
 
 
-def test_what_has_followed_is_taken_back_as_one(records: Records, name: str) -> None:
+def test_undo(records: Records, name: str) -> None:
     with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (queue, _):
         before = {row.place: row.judgement for row in queue.decisions.current()}
         assert rubric_change.apply(queue, ADA) == 4
@@ -100,17 +100,15 @@ def test_what_has_followed_is_taken_back_as_one(records: Records, name: str) -> 
         assert rubric_change.find(queue, ADA) == RubricChange(4, 0)
 
 
-def test_a_second_marker_changes_no_first_mark_and_stays_a_second_marker(records: Records, name: str) -> None:
+def test_apply_in_the_second_round(records: Records, name: str) -> None:
     with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (queue, _):
         assert rubric_change.apply(queue, BLIND) == 1 and rubric_change.find(queue, BLIND) is None
         first = queue.decisions.at(place_of(answer_of(queue, 2, "1").key, FIRST))
-        assert first is not None and (first.by, first.judgement.earned) == ("Ada", 3)
+        assert first is not None and (first.by, first.judgement.earned) == ("Ada", F(3))
         assert queue.leases.may_mark(BLIND, answer_of(queue, 2, "1"))
 
 
-def test_nothing_follows_where_somebody_has_marked_meanwhile(
-    records: Records, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_apply_after_another_marker(records: Records, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     new = changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:])
     with queue_of(records, CLASS, new, name=name) as (queue, _), queue_of(records, CLASS, new, name=name) as (other, _):
         say(other, GRACE, answer_of(other, 0, "1"), "how")

@@ -28,7 +28,7 @@ QUESTION = Question(
 )
 
 
-def test_what_was_chosen_stands_in_the_order_of_the_rubric_with_what_it_is_worth() -> None:
+def test_judgement() -> None:
     judgement = judge(
         QUESTION, ["mask", "seen", "why", "mask"], F(-1, 4), "\n Look at the mask.\r\nAgain. ", F(4), done=True
     )
@@ -59,13 +59,11 @@ def test_what_was_chosen_stands_in_the_order_of_the_rubric_with_what_it_is_worth
         ("", -9, 4, F(0)),
     ],
 )
-def test_what_it_is_worth_stays_between_nothing_and_all(
-    items: str, adjust: Fraction, points: int, earned: Fraction
-) -> None:
+def test_earned_points_are_bounded(items: str, adjust: Fraction, points: int, earned: Fraction) -> None:
     assert judge(QUESTION, items.split(), F(adjust), "", F(points), done=True).earned == earned
 
 
-def test_only_what_was_said_is_told() -> None:
+def test_feedback_text() -> None:
     assert judge(QUESTION, [], F(0), "  \n ", F(4), done=False) == Judgement(points=F(4))
     assert judge(QUESTION, [], F(0), "Well.", F(4), done=True).told == "Well."
     assert judge(QUESTION, ["whole"], F(0), "", F(4), done=True).told == "+1  all is said"
@@ -79,19 +77,19 @@ def test_only_what_was_said_is_told() -> None:
         ([], "x" * (MOST_COMMENT + 1), "The comment has 20,001 characters; write at most 20,000."),
     ],
 )
-def test_what_cannot_be_said(items: list[str], comment: str, said: str) -> None:
+def test_refused_judgement(items: list[str], comment: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         judge(QUESTION, items, F(0), comment, F(4), done=True)
 
 
-def test_a_comment_is_shown_as_it_was_written_and_nothing_in_it_acts() -> None:
+def test_comment_is_escaped() -> None:
     assert tidied("x" * MOST_COMMENT) == "x" * MOST_COMMENT
     assert tidied("a\n" * (MOST_COMMENT // 2)) == ("a\n" * (MOST_COMMENT // 2)).rstrip()
     assert tidied("\x1b[31mred\x1b[0m \u202etxet\0") == "red txet\ufffd"
 
 
 @given(st.text(max_size=200))
-def test_a_comment_that_was_tidied_stays(text: str) -> None:
+def test_tidied_is_idempotent(text: str) -> None:
     assert tidied(tidied(text)) == tidied(text)
 
 
@@ -108,19 +106,19 @@ def test_a_comment_that_was_tidied_stays(text: str) -> None:
         ("-0", 0),
     ],
 )
-def test_points_as_people_write_them(text: str, points: Fraction) -> None:
+def test_adjustment(text: str, points: Fraction) -> None:
     assert adjustment(text) == points
 
 
 @pytest.mark.parametrize(
     "text", ["one", "1/0", "1/000", "1e9", "nan", "inf", "1.2.3", "--1", "1 2", "٣", "1234567", "0x1", "1/2/3", "1_0"]
 )
-def test_no_points(text: str) -> None:
+def test_invalid_adjustment(text: str) -> None:
     with pytest.raises(UsageError, match="is not a number of points"):
         adjustment(text)
 
 
-def test_the_same_choice_under_a_rubric_that_has_changed() -> None:
+def test_rejudged() -> None:
     before = judge(QUESTION, ["why", "mask"], F(1), "Well.", F(4), done=True)
     assert rejudged(QUESTION, before, F(4)) == before
     items = (replace(QUESTION.items[3], points=F(-2), text="no masks"), *QUESTION.items[:3])
@@ -134,7 +132,7 @@ def test_the_same_choice_under_a_rubric_that_has_changed() -> None:
     )
 
 
-def test_a_choice_that_nobody_can_make_any_more() -> None:
+def test_rejudged_is_impossible() -> None:
     before = judge(QUESTION, ["why", "mask"], F(0), "", F(4), done=True)
     assert rejudged(replace(QUESTION, items=QUESTION.items[1:]), before, F(4)) is None
     together = tuple(replace(item, group="scope") for item in QUESTION.items)

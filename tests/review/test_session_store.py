@@ -34,28 +34,28 @@ def file_of(environ: dict[str, str]) -> Path:
     return found
 
 
-def test_the_next_run_has_the_same_key_and_port(environ: dict[str, str]) -> None:
+def test_next_run(environ: dict[str, str]) -> None:
     key, port = run(environ)
     assert port == 0 and len(key) == 32
     assert run(environ, port=9000) == (key, 8123)
     assert run(environ) == (key, 9000)
 
 
-def test_another_course_or_assignment_has_its_own(environ: dict[str, str]) -> None:
+def test_other_queue(environ: dict[str, str]) -> None:
     key, _ = run(environ)
     assert run(environ, "poems") != (key, 8123) and run(environ) == (key, 8123)
 
 
-def test_a_new_token_is_a_new_key_at_the_same_port(environ: dict[str, str]) -> None:
+def test_new_key(environ: dict[str, str]) -> None:
     key, _ = run(environ)
     other, port = run(environ, new_key=True)
     assert other != key and port == 8123
     assert run(environ)[0] == other
 
 
-def test_a_key_lasts_a_day(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_lifetime(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_700_000_000.0
-    monkeypatch.setattr(session_store.time, "time", lambda: now)  # type: ignore[attr-defined]
+    monkeypatch.setattr("viva.review.web.sign_in.session_store.time.time", lambda: now)
     key, _ = run(environ)
     now += LIFETIME_S - 1
     assert run(environ)[0] == key  # which does not make it younger
@@ -66,7 +66,7 @@ def test_a_key_lasts_a_day(environ: dict[str, str], monkeypatch: pytest.MonkeyPa
     assert run(environ)[0] != other
 
 
-def test_only_its_owner_can_enter_and_read(environ: dict[str, str]) -> None:
+def test_file_modes(environ: dict[str, str]) -> None:
     before = os.umask(0)
     try:
         run(environ)
@@ -78,7 +78,7 @@ def test_only_its_owner_can_enter_and_read(environ: dict[str, str]) -> None:
     assert sorted(path.suffix for path in file.parent.iterdir()) == [".json", ".lock"]  # nothing half written
 
 
-def test_a_folder_that_others_could_enter_is_closed(environ: dict[str, str]) -> None:
+def test_open_folder_is_closed(environ: dict[str, str]) -> None:
     run(environ)
     folder = file_of(environ).parent
     folder.chmod(0o755)
@@ -103,7 +103,7 @@ def a_folder(file: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [linked, a_pipe, lambda file: file.chmod(0o640), lambda file: file.chmod(0o604)])
-def test_what_is_not_ours_alone_is_not_believed(environ: dict[str, str], spoil: Callable[[Path], None]) -> None:
+def test_untrusted_file(environ: dict[str, str], spoil: Callable[[Path], None]) -> None:
     key, _ = run(environ)
     spoil(file_of(environ))
     other, port = run(environ)
@@ -114,13 +114,13 @@ def test_what_is_not_ours_alone_is_not_believed(environ: dict[str, str], spoil: 
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
-def test_a_file_of_another_user_is_not_believed(environ: dict[str, str]) -> None:
+def test_file_of_another_user(environ: dict[str, str]) -> None:
     key, _ = run(environ)
     os.chown(file_of(environ), 12345, 12345)
     assert run(environ)[0] != key
 
 
-def test_a_folder_of_another_user_is_not_used(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_of_another_user(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     run(environ)
     before = file_of(environ).read_bytes()
     us = os.geteuid()
@@ -143,9 +143,7 @@ def led_away(root: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [nowhere, led_away])
-def test_where_nothing_can_be_kept_the_run_has_a_key_of_its_own(
-    environ: dict[str, str], spoil: Callable[[Path], None]
-) -> None:
+def test_unusable_folder(environ: dict[str, str], spoil: Callable[[Path], None]) -> None:
     spoil(Path(environ["XDG_STATE_HOME"]))
     keys = set()
     for _ in range(2):
@@ -157,7 +155,7 @@ def test_where_nothing_can_be_kept_the_run_has_a_key_of_its_own(
     assert len(keys) == 2
 
 
-def test_what_cannot_be_written_in_the_end_is_said(environ: dict[str, str]) -> None:
+def test_file_not_writable(environ: dict[str, str]) -> None:
     run(environ)
     a_folder(file_of(environ))
     with SessionStore("essays", environ, new_key=False) as last:
@@ -166,7 +164,7 @@ def test_what_cannot_be_written_in_the_end_is_said(environ: dict[str, str]) -> N
         assert "nothing can be kept in" in last.problem
 
 
-def test_a_second_run_is_told_where_the_first_one_is(environ: dict[str, str]) -> None:
+def test_already_running(environ: dict[str, str]) -> None:
     with SessionStore("essays", environ, new_key=False) as first:
         first.save(8123, "http://127.0.0.1:8123/?token=t")
         with pytest.raises(AlreadyRunning) as refused:
@@ -182,7 +180,7 @@ def test_a_second_run_is_told_where_the_first_one_is(environ: dict[str, str]) ->
     assert run(environ) == (first.key, 8123)
 
 
-def test_a_relative_place_is_ignored_as_its_specification_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for environ in ({"XDG_STATE_HOME": "here"}, {"XDG_STATE_HOME": ""}, {}):
         run(environ)
@@ -196,6 +194,6 @@ def test_a_relative_place_is_ignored_as_its_specification_says(tmp_path: Path, m
         lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["key", "port", "made", "address"]), inner),
     ).map(lambda told: json.dumps(told).encode())
 )
-def test_whatever_the_file_holds_is_nothing_or_all_of_it(data: bytes) -> None:
+def test_any_file(data: bytes) -> None:
     last = session_store._parse_last_run(data)
     assert last is None or (len(last.key) == 32 and 0 < last.port < 65536)

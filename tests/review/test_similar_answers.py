@@ -38,7 +38,7 @@ LONG = (
         (LONG, f"{LONG}."),
     ],
 )
-def test_nearly_the_same(one: str, other: str) -> None:
+def test_similar(one: str, other: str) -> None:
     assert groups([one, "something else entirely", other]) == [[0, 2]]
 
 
@@ -64,7 +64,7 @@ def test_nearly_the_same(one: str, other: str) -> None:
         ("😀", "😢"),
     ],
 )
-def test_short_and_not_the_same(one: str, other: str) -> None:
+def test_short_and_different(one: str, other: str) -> None:
     assert groups([one, other]) == []
 
 
@@ -83,11 +83,11 @@ def test_short_and_not_the_same(one: str, other: str) -> None:
         ("with every", "without every"),
     ],
 )
-def test_one_word_can_turn_a_long_answer(old: str, new: str) -> None:
+def test_long_and_different(old: str, new: str) -> None:
     assert groups([LONG, LONG.replace(old, new)]) == []
 
 
-def test_where_the_word_stands_matters() -> None:
+def test_position_of_a_word() -> None:
     one = LONG.replace("is compared", "is not compared")
     other = LONG.replace("softmax stays", "softmax not stays")
     assert groups([one, other]) == []
@@ -95,16 +95,16 @@ def test_where_the_word_stands_matters() -> None:
     assert groups([f"{LONG}: 1 layer, 2 heads", f"{LONG}: 2 layers, 1 head"]) == []
 
 
-def test_empty_answers_are_one_group() -> None:
+def test_empty_answers() -> None:
     assert groups(["", "x y z", " \n", "…", "# ?", "\u200b"]) == [[0, 2, 3, 4, 5]]
     assert groups([]) == [] and groups([""]) == []
 
 
-def test_the_largest_group_stands_first_and_each_in_its_order() -> None:
+def test_order_of_groups() -> None:
     assert groups(["b b", "a a", "c", "A a", "b b.", "a a?", "", ""]) == [[1, 3, 5], [0, 4], [6, 7]]
 
 
-def test_each_is_near_the_first_of_its_group_and_not_to_any_other() -> None:
+def test_chain_of_answers() -> None:
     """A chain whose ends have little in common: who is near the second only begins a group of its own."""
     words = [f"w{letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"]
     chain = [" ".join(words[start : start + 40]) for start in (0, 4, 8, 12)]
@@ -146,11 +146,11 @@ def brute_force(texts: list[str]) -> list[list[int]]:
 
 
 @given(st.one_of(variants(), st.lists(answers, max_size=12)))
-def test_as_brute_force_has_it(texts: list[str]) -> None:
+def test_brute_force(texts: list[str]) -> None:
     assert groups(texts) == brute_force(texts)
 
 
-def test_as_brute_force_has_it_in_a_class_that_shares_a_template() -> None:
+def test_brute_force_with_a_template() -> None:
     draw = random.Random(3)
     vocabulary = ["".join(draw.choices("bcdefgh", k=5)) for _ in range(60)]
     template = draw.choices(vocabulary, k=20)
@@ -165,7 +165,7 @@ def test_as_brute_force_has_it_in_a_class_that_shares_a_template() -> None:
 
 
 @given(st.lists(st.text(alphabet="ab12<>≤=+-*'’.!()_^²½√ \nnot不\u200b\u0301", max_size=12), max_size=12))
-def test_whatever_is_written_groups_are_alike_and_disjoint(texts: list[str]) -> None:
+def test_groups_are_disjoint(texts: list[str]) -> None:
     found = groups(texts)
     places = [index for group in found for index in group]
     assert len(places) == len(set(places))

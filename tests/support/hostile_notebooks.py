@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-PAYLOADS: Final = [
+PAYLOADS = [
     "<script>owned()</script>",
     "<ScRiPt src='data:text/javascript,owned()'></sCrIpT>",
     "<scr<script>ipt>owned()</scr</script>ipt>",

@@ -19,7 +19,7 @@ def cell(kind: str, source: str, grade_id: str = "", **about: Any) -> Cell:
     """A cell; with an id it is one of nbgrader's."""
     flags = {"schema_version": 3, "grade": False, "solution": False, "locked": False, "task": False}
     metadata = {"nbgrader": {**flags, "grade_id": grade_id, **about}} if grade_id else {}
-    code: dict[str, Any] = {"outputs": [], "execution_count": None} if kind == "code" else {}
+    code: Cell = {"outputs": [], "execution_count": None} if kind == "code" else {}
     return {
         "cell_type": kind,
         "id": grade_id or f"c{abs(hash(source))}",

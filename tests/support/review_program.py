@@ -59,7 +59,8 @@ def put_in_place() -> None:
     web: Any = types.ModuleType("viva.review.web.app")
     web.create_app = create_app
     sys.modules[web.__name__] = web
-    setattr(review, "queue_for", queue_for)  # noqa: B010  # its arguments are recorded, not typed
+    command: Any = review
+    command.queue_for = queue_for
 
 
 if __name__ == "__main__":

@@ -47,11 +47,10 @@ def queue_at(file: Path) -> Iterator[ReviewQueue]:
 class MemorySource:
     """A class in memory, which remembers the grades that are written to it."""
 
-    stores_grades = True
-
     class_: Class
     stored: list[tuple[str, Mapping[str, CurrentDecision]]] = field(default_factory=list)
     """Names of submissions, with the grades that count."""
+    stores_grades: bool = True
 
     def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
         """Yield all of it."""

@@ -74,7 +74,7 @@ def served(state: Path, *arguments: str, what: str = NAME, course: Path = ROOT) 
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Any]:
+def chromium(*options: str) -> Iterator[Any]:
     """Start the distribution's Chromium; if it is missing, skip the tests, but fail in CI."""
     path = shutil.which("chromium")
     if path is None:
@@ -84,7 +84,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
-        launched = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        launched = started.chromium.launch(executable_path=path, args=["--no-sandbox", *options])
         yield launched
         launched.close()
 

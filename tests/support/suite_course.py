@@ -90,6 +90,6 @@ def original(folder: Path, tests: Mapping[str, str], submission: Mapping[str, st
         return Original(None, done.stderr)
 
 
-def by_test(score: Score) -> dict[str, tuple[str, Fraction, Fraction]]:
+def by_test(score: Score) -> dict[str, tuple[str, Fraction | int, Fraction | int]]:
     """Status, points won and points possible by the name of the method."""
     return {e.test_id.rpartition("::")[2]: (str(e.status), e.earned, e.points) for e in score.entries}

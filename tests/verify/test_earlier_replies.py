@@ -1,16 +1,17 @@
 """A verification uses what programs replied in the last one: each verdict is the one that a fresh run gives."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.course_of_texts import without_times
 from tests.support.release_course import RIGHT, SECRET, write_course
 from viva.config import Course, load_course
-from viva.model import Score, Status, Tier
+from viva.model import Status, Tier
 from viva.pipeline.jobs import GradedJobs, Job
 from viva.pipeline.local_pool import LocalPool
 from viva.verify.earlier_replies import Verified
@@ -44,7 +45,7 @@ def course(original: tuple[Path, list[Finding]], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ran]:
+def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
     found: Ran = {}
     run = LocalPool.run
 
@@ -73,7 +74,7 @@ def _again(root: Path, findings: list[Finding]) -> list[Finding]:
     return _verified(load_course(root), earlier)
 
 
-def _scores(findings: list[Finding]) -> dict[str, Score]:
+def _scores(findings: list[Finding]) -> dict[str, Any]:
     return {f.what: without_times(f.score) for f in findings if f.score is not None}
 
 
@@ -83,7 +84,7 @@ def change(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), "utf-8")
 
 
-def test_nothing_runs_if_nothing_has_changed(original: tuple[Path, list[Finding]], ran: Ran) -> None:
+def test_nothing_changed(original: tuple[Path, list[Finding]], ran: Ran) -> None:
     again = _again(*original)
     assert set(ran) == {"partial/slow_once"}, "the limit of its test may have been raised"
     assert {f.what for f in again if f.replayed} >= {"key", "starter", "accepted/plain", "timeout/endless"}
@@ -91,7 +92,7 @@ def test_nothing_runs_if_nothing_has_changed(original: tuple[Path, list[Finding]
     assert [f.complaints for f in again] == [f.complaints for f in original[1]]
 
 
-def test_a_changed_test_alone_is_asked(course: Path, original: tuple[Path, list[Finding]], ran: Ran) -> None:
+def test_changed_test(course: Path, original: tuple[Path, list[Finding]], ran: Ran) -> None:
     change(course / "graders/sums/test_sums.py", "SHOWN = [1, 2, 3]", "SHOWN = [1, 2, 4]")
     again = _again(course, original[1])
     tests = ("test_sums.py::test_sum", "test_sums.py::test_record")
@@ -109,9 +110,7 @@ def _replayed(findings: list[Finding]) -> set[str]:
     return {f.what for f in findings if f.replayed}
 
 
-def test_a_changed_key_or_tolerance_is_decided_from_the_replies(
-    course: Path, original: tuple[Path, list[Finding]], ran: Ran
-) -> None:
+def test_changed_key(course: Path, original: tuple[Path, list[Finding]], ran: Ran) -> None:
     change(course / "graders/sums/key.py", "return running_total(numbers)\n", "return running_total(numbers) + 1\n")
     again = {f.what: f for f in _again(course, original[1])}
     assert not set(ran) & {"accepted/plain", "accepted/other"} and "key" in ran, "the key is a submission as well"
@@ -119,7 +118,7 @@ def test_a_changed_key_or_tolerance_is_decided_from_the_replies(
     assert again["wrong/off_by_one"].complaints, "it is right now"
 
 
-def test_a_changed_submission_runs(course: Path, original: tuple[Path, list[Finding]], ran: Ran) -> None:
+def test_changed_submission(course: Path, original: tuple[Path, list[Finding]], ran: Ran) -> None:
     change(course / "fixtures/sums/submissions/wrong/off_by_one/solution.py", "sum(numbers) + 1", "sum(numbers)")
     again = {f.what: f for f in _again(course, original[1])}
     assert ran == {"partial/slow_once": None, "wrong/off_by_one": None}
@@ -128,7 +127,7 @@ def test_a_changed_submission_runs(course: Path, original: tuple[Path, list[Find
     assert score is not None and Status.TIMEOUT in {entry.status for entry in score.entries}
 
 
-def test_mutants_are_replayed_as_well(course: Path, ran: Ran) -> None:
+def test_mutants(course: Path, ran: Ran) -> None:
     read = load_course(course)
     first = _verified(read, with_mutants=True)
     mutants = {f.what for f in first if f.is_mutant}
@@ -140,14 +139,14 @@ def test_mutants_are_replayed_as_well(course: Path, ran: Ran) -> None:
     assert [(f.what, f.complaints) for f in again] == [(f.what, f.complaints) for f in first]
 
 
-def test_replies_count_although_something_does_not_hold(course: Path, original: tuple[Path, list[Finding]]) -> None:
+def test_replies_with_complaints(course: Path, original: tuple[Path, list[Finding]]) -> None:
     read = load_course(course)
     last = LastVerification(read, read.assignment("sums"), Tier.T0, SECRET)
     last.remember([*original[1][:-1], replace(original[1][-1], complaints=("it gets too much",))])
     assert last.recall() is None and last.replies().keys() >= {"key", "starter", "accepted/plain"}
 
 
-def test_replies_count_while_programs_would_reply_the_same(course: Path, original: tuple[Path, list[Finding]]) -> None:
+def test_replies_and_changes(course: Path, original: tuple[Path, list[Finding]]) -> None:
     def last(tier: Tier = Tier.T0) -> LastVerification:
         read = load_course(course)
         return LastVerification(read, read.assignment("sums"), tier, SECRET)

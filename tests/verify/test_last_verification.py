@@ -42,7 +42,7 @@ def recalled(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> di
     return last(course, tier, secret).recall()
 
 
-def test_it_is_what_was_found(course: Course, original: tuple[Path, list[Finding]]) -> None:
+def test_recall(course: Course, original: tuple[Path, list[Finding]]) -> None:
     found = {f.what: f.verified for f in original[1] if f.verified is not None}
     assert recalled(course) == found and {"key", "starter", "accepted/plain"} <= found.keys()
     assert all(each.call_log() for name, each in found.items() if name.startswith("accepted"))
@@ -70,26 +70,24 @@ def add(path: str) -> Callable[[Path], object]:
         lambda root: (root / FOLDER / "sums").rename(root / "x") and (root / FOLDER / "sums").symlink_to(root / "x"),
     ],
 )
-def test_it_counts_only_while_nothing_has_changed(course: Course, change: Callable[[Path], object]) -> None:
+def test_changed_course(course: Course, change: Callable[[Path], object]) -> None:
     change(course.root)
     assert recalled(course) is None
 
 
-def test_it_is_for_one_secret_and_one_isolation_level(course: Course) -> None:
+def test_other_secret_or_level(course: Course) -> None:
     assert recalled(course, secret=b"a different secret") is None
     assert recalled(course, tier=Tier.T1) is None
 
 
-def test_a_course_that_cannot_be_written_keeps_nothing(course: Course, original: tuple[Path, list[Finding]]) -> None:
+def test_unwritable_course(course: Course, original: tuple[Path, list[Finding]]) -> None:
     shutil.rmtree(course.root / FOLDER)
     (course.root / FOLDER).write_text("in the way")
     last(course).remember(original[1])
     assert recalled(course) is None and (course.root / FOLDER).is_file()
 
 
-def test_a_file_that_changes_during_a_verification_counts_as_changed(
-    course: Course, original: tuple[Path, list[Finding]]
-) -> None:
+def test_change_during_a_verification(course: Course, original: tuple[Path, list[Finding]]) -> None:
     before = last(course)
     add("graders/sums/key.py")(course.root)
     before.remember(original[1])

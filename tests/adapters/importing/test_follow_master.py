@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from bench.small_course import notebook
-from tests.support.nbgrader_class import TEMPLATES, graded_cell, put, solution, source
+from tests.support.nbgrader_class import put, source
 from tests.support.otter_master_notebook import block, code, master, question, raw
 from viva.adapters.importing.follow_master import follow_masters, with_settings
 from viva.adapters.importing.new_course import write_course
@@ -33,7 +33,7 @@ def course(tmp_path: Path) -> Course:
     return load_course(tmp_path / "course")
 
 
-def test_nothing_happens_as_long_as_the_notebook_stays(course: Course, tmp_path: Path) -> None:
+def test_unchanged_notebook(course: Course, tmp_path: Path) -> None:
     written = yaml.safe_load((course.root / "assignments/hw/assignment.yaml").read_text("utf-8"))
     assert written["master"] == os.path.relpath(tmp_path / "work/hw.ipynb", course.root / "assignments/hw")
     assert not follow_masters(course)
@@ -41,7 +41,7 @@ def test_nothing_happens_as_long_as_the_notebook_stays(course: Course, tmp_path:
     assert not follow_masters(course), "the course goes on with what was made"
 
 
-def test_a_notebook_that_changes_changes_the_tests_and_the_starter(course: Course, tmp_path: Path) -> None:
+def test_changed_notebook(course: Course, tmp_path: Path) -> None:
     put(tmp_path / "work/words.txt", "a")
     put(tmp_path / "work/hw.ipynb", otter_notebook("7", "files: [words.txt]\n").decode())
     settings = course.root / "assignments/hw/assignment.yaml"
@@ -55,7 +55,7 @@ def test_a_notebook_that_changes_changes_the_tests_and_the_starter(course: Cours
     assert not follow_masters(load_course(course.root))
 
 
-def test_what_the_author_changed_in_the_course_stays(course: Course, tmp_path: Path) -> None:
+def test_changes_in_the_course_stay(course: Course, tmp_path: Path) -> None:
     tests, starter = course.root / "graders/hw/tests/q.py", course.root / "assignments/hw/starter/hw.ipynb"
     tests.write_text("# mine\n" + tests.read_text("utf-8"), "utf-8")
     before = starter.read_bytes()
@@ -64,14 +64,14 @@ def test_what_the_author_changed_in_the_course_stays(course: Course, tmp_path: P
     assert tests.read_text("utf-8").startswith("# mine\n") and starter.read_bytes() != before
 
 
-def test_a_question_that_is_gone_takes_its_test_along(course: Course, tmp_path: Path) -> None:
+def test_removed_question(course: Course, tmp_path: Path) -> None:
     other = master(question("r", "", [*block("TESTS", code("1", "1"))]))
     put(tmp_path / "work/hw.ipynb", other.decode())
     assert follow_masters(course)
     assert [path.name for path in (course.root / "graders/hw/tests").iterdir()] == ["r.py"]
 
 
-def test_a_notebook_that_cannot_be_read_changes_nothing(course: Course, tmp_path: Path) -> None:
+def test_invalid_notebook(course: Course, tmp_path: Path) -> None:
     before = (course.root / "graders/hw/tests/q.py").read_bytes()
     put(tmp_path / "work/hw.ipynb", master(question("q", "", block("TESTS", code("1 +")))).decode())
     with pytest.raises(UsageError, match="is not valid Python"):
@@ -79,7 +79,7 @@ def test_a_notebook_that_cannot_be_read_changes_nothing(course: Course, tmp_path
     assert (course.root / "graders/hw/tests/q.py").read_bytes() == before
 
 
-def test_the_folder_of_nbgrader_is_followed_too(tmp_path: Path) -> None:
+def test_nbgrader_folder(tmp_path: Path) -> None:
     put(tmp_path / "nb/source/ps1/a.ipynb", notebook(source()))
     write_course(tmp_path / "course", "old", import_nbgrader(tmp_path / "nb"))
     course = load_course(tmp_path / "course")
@@ -93,21 +93,7 @@ def test_the_folder_of_nbgrader_is_followed_too(tmp_path: Path) -> None:
     assert points is not None and load_course(course.root).assignment("ps1").points == points + 2
 
 
-def test_the_templates_of_the_course_are_followed_too(tmp_path: Path) -> None:
-    put(tmp_path / "nb/autotests.yml", TEMPLATES)
-    put(
-        tmp_path / "nb/source/ps1/a.ipynb",
-        notebook([solution("f", "def f():\n    return 1"), graded_cell("### AUTOTEST f()")]),
-    )
-    write_course(tmp_path / "course", "old", import_nbgrader(tmp_path / "nb"))
-    course = load_course(tmp_path / "course")
-    assert not follow_masters(course)
-    put(tmp_path / "nb/autotests.yml", TEMPLATES.replace("value of", "the value of"))
-    assert follow_masters(course)
-    assert "the value of f()" in (course.root / "graders/ps1/source/a.ipynb").read_text("utf-8")
-
-
-def test_settings_are_replaced_in_place_and_comments_stay() -> None:
+def test_with_settings() -> None:
     text = "title: x  # mine\npoints: 3\ndata:\n- a.txt\n- b.txt\nlimits: {call_s: 7}\n"
     assert with_settings(text, {"points": 4, "data": ["c.txt"], "preload": ["numpy?"]}) == (
         "title: x  # mine\npoints: 4\ndata:\n- c.txt\nlimits: {call_s: 7}\npreload:\n- numpy?\n"
@@ -115,7 +101,7 @@ def test_settings_are_replaced_in_place_and_comments_stay() -> None:
     assert with_settings(text, {"points": 3}) == "title: x  # mine\npoints: 3\nlimits: {call_s: 7}\n"
 
 
-def test_a_master_needs_a_suite_that_has_one(course: Course) -> None:
+def test_master_of_another_suite(course: Course) -> None:
     settings = course.root / "assignments/hw/assignment.yaml"
     settings.write_text(settings.read_text("utf-8").replace("suite: otter", "suite: unittest"), "utf-8")
     with pytest.raises(CourseError, match="master"):

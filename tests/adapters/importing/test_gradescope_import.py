@@ -56,15 +56,15 @@ def autograder(folder: Path) -> Path:
     return folder
 
 
-def test_totals_are_those_of_the_original_runner(tmp_path: Path) -> None:
+def test_totals(tmp_path: Path) -> None:
     imported = import_gradescope(autograder(tmp_path / "sums"))
     assert imported[0].settings["submission"] == {"notebook": None, "module": "calculator.py"}
     assert imported[0].settings["data"] == ["numbers.txt"]
     course = ImportedCourse(tmp_path / "course", imported)
     with course.process:
         for name, text in CLASS.items():
-            theirs = original(tmp_path / "original", TESTS, {"calculator.py": text, "numbers.txt": "2 3\n"})
-            assert float(course.score({"calculator.py": text}).earned) == pytest.approx(theirs.score), name
+            expected = original(tmp_path / "original", TESTS, {"calculator.py": text, "numbers.txt": "2 3\n"})
+            assert float(course.score({"calculator.py": text}).earned) == pytest.approx(expected.score), name
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_totals_are_those_of_the_original_runner(tmp_path: Path) -> None:
         ({"tests/test_a.py": "import subprocess\nsubprocess.getoutput('python hw.py < in.txt')"}, "hw.py"),
     ],
 )
-def test_suites_in_other_places_and_files_that_tests_name(tmp_path: Path, files: dict[str, str], module: str) -> None:
+def test_other_places(tmp_path: Path, files: dict[str, str], module: str) -> None:
     for name, text in files.items():
         put(tmp_path / name, text)
     (imported,) = import_gradescope(tmp_path)
@@ -87,7 +87,7 @@ def test_suites_in_other_places_and_files_that_tests_name(tmp_path: Path, files:
     assert imported.settings.get("data", []) == (["words.txt"] if "words.txt" in files else [])
 
 
-def test_the_author_names_module_and_tests(tmp_path: Path) -> None:
+def test_module_and_tests_options(tmp_path: Path) -> None:
     """The sample solution is in the folder: without its name it would be taken for a file of the author's."""
     put(tmp_path / "solution/hw.py", "def add(a, b): return a + b\n")
     put(tmp_path / "checks/test_a.py", DECORATORS + "from hw import add\nclass T(unittest.TestCase):\n"
@@ -102,13 +102,13 @@ def test_the_author_names_module_and_tests(tmp_path: Path) -> None:
         assert course.score({"hw.py": "def add(a, b): return a + b\n"}).earned == 2
 
 
-def test_what_is_not_done_is_said(tmp_path: Path) -> None:
+def test_notes(tmp_path: Path) -> None:
     notes = " ".join(import_gradescope(autograder(tmp_path))[0].notes)
     assert "setup.sh is not run" in notes and "post_processor" in notes and "numpy" in notes
 
 
 @pytest.mark.parametrize("folder", ["", "source/", "a/b/"])
-def test_an_archive_with_or_without_a_folder(tmp_path: Path, folder: str) -> None:
+def test_archive(tmp_path: Path, folder: str) -> None:
     path = tmp_path / "autograder.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in TESTS.items():
@@ -117,7 +117,7 @@ def test_an_archive_with_or_without_a_folder(tmp_path: Path, folder: str) -> Non
     assert sorted(imported.graders) == ["tests/helper.py", "tests/test_sum.py"]
 
 
-def test_several_modules_are_known_from_the_starter(tmp_path: Path) -> None:
+def test_several_modules(tmp_path: Path) -> None:
     put(tmp_path / "tests/test_a.py", "import one, two\nfrom two.more import x\nimport unittest, numpy\n")
     put(tmp_path / "tests/test_b.py", "import two\n")
     (imported,) = import_gradescope(tmp_path)
@@ -138,7 +138,7 @@ def test_several_modules_are_known_from_the_starter(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_taken_over_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:
+def test_invalid_autograder(tmp_path: Path, files: dict[str, str], words: str) -> None:
     for name, text in files.items():
         put(tmp_path / name, text)
     with pytest.raises(UsageError, match=words):

@@ -1,5 +1,7 @@
-"""A course is written whole or not at all, and over nothing that is there."""
+"""What is imported: files of a folder or archive, in bounds; and the course that is written whole or not at all."""
 
+import io
+import zipfile
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,9 +9,95 @@ import pytest
 
 from bench.small_course import notebook
 from tests.support.nbgrader_class import cell, source
+from viva.adapters.importing import bundle
+from viva.adapters.importing.bundle import below, files_of_zip, read_bundle
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
+
+
+def zipped(**files: bytes) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def test_folder(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s")
+    root = tmp_path / "it"
+    for name in ("a.py", "tests/b.py", "__pycache__/a.pyc", ".ipynb_checkpoints/a.ipynb", ".git/config"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+    (root / "link").symlink_to(tmp_path / "secret")
+    (root / "folder").symlink_to(tmp_path)
+    assert read_bundle(root) == {"a.py": b"a.py", "tests/b.py": b"tests/b.py"}
+
+
+def test_archive(tmp_path: Path) -> None:
+    link = zipfile.ZipInfo("link")
+    link.external_attr = 0o120777 << 16
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("tests/b.py", "b")
+        archive.writestr("__MACOSX/tests/._b.py", "x")
+        archive.writestr(link, "/etc/passwd")
+    assert read_bundle(path) == {"tests/b.py": b"b"}
+
+
+@pytest.mark.parametrize("name", ["../a.py", "/a.py", "a/../../b.py", "a\\..\\..\\b.py"])
+def test_path_traversal(name: str) -> None:
+    with pytest.raises(UsageError, match="points outside the archive"):
+        files_of_zip(zipped(**{name: b""}), "a.zip")
+
+
+NO_ARCHIVES = {
+    "nothing": b"",
+    "a beginning": b"PK\x03\x04",
+    "a text": b"no zip",
+    "no end": zipped(a=b"b" * 99)[:-30],
+    "no start": zipped(a=b"b" * 99)[40:],
+}
+
+
+@pytest.mark.parametrize("data", NO_ARCHIVES.values(), ids=NO_ARCHIVES)
+def test_no_archive(data: bytes) -> None:
+    with pytest.raises(UsageError, match=r"^a\.zip is not a readable zip archive"):
+        files_of_zip(data, "a.zip")
+
+
+def test_zip_bomb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(bundle, "MOST_BYTES", 1 << 20)
+    with pytest.raises(UsageError, match="holds more than"):
+        files_of_zip(zipped(a=b"\0" * (1 << 20) + b"1"), "a.zip")
+    (tmp_path / "a").write_bytes(b"\0" * (1 << 20) + b"1")
+    with pytest.raises(UsageError, match="holds more than"):
+        read_bundle(tmp_path)
+    monkeypatch.setattr(bundle, "MOST_FILES", 2)
+    with pytest.raises(UsageError, match="holds more than"):
+        files_of_zip(zipped(a=b"", b=b"", c=b""), "a.zip")
+
+
+def test_archive_with_a_wrong_size() -> None:
+    """The size in the directory is what was checked; what would be more is refused."""
+    data = zipped(a=b"\0" * 5000)
+    lying = data.replace((5000).to_bytes(4, "little"), (50).to_bytes(4, "little"))
+    assert lying != data
+    with pytest.raises(UsageError):
+        files_of_zip(lying, "a.zip")
+
+
+def test_missing_bundle(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nothing: no such file"):
+        read_bundle(tmp_path / "nothing")
+
+
+def test_below() -> None:
+    files = {"a/b": b"1", "ab": b"2", "a/c/d": b"3"}
+    assert below(files, "a") == {"b": b"1", "c/d": b"3"}
+    assert below(files, "") == files
+
 
 SETTINGS = {"title": "Old", "suite": "nbgrader", "submission": {"notebook": "a.ipynb", "module": None}}
 SOURCE = notebook(source()).encode()
@@ -19,7 +107,7 @@ def imported(name: str = "old", text: bytes = SOURCE) -> ImportedAssignment:
     return ImportedAssignment(name, dict(SETTINGS), {"source/a.ipynb": text})
 
 
-def test_what_is_written_is_a_course_with_a_secret_of_its_own(tmp_path: Path) -> None:
+def test_new_course(tmp_path: Path) -> None:
     write_course(tmp_path / "one", "old courses: 1", [imported("a"), imported("b")])
     write_course(tmp_path / "two", "old", [imported()])
     course = load_course(tmp_path / "one")
@@ -44,7 +132,7 @@ def test_nothing_is_overwritten(tmp_path: Path, what: str) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_what_cannot_be_graded_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_invalid_assignment(tmp_path: Path) -> None:
     to = tmp_path / "course"
     with pytest.raises(CourseError) as raised:
         write_course(to, "old", [imported(text=notebook([cell("code", "1")]).encode())])
@@ -52,19 +140,19 @@ def test_what_cannot_be_graded_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_empty_folder(tmp_path: Path) -> None:
     (tmp_path / "course").mkdir()
     write_course(tmp_path / "course", "old", [imported()])
     assert load_course(tmp_path / "course").assignments == ("old",)
 
 
 @pytest.mark.parametrize("path", ["key.py", "source/x.csv", "inside/x.py", "tests/x.py", "otter_config.json"])
-def test_data_does_not_stand_where_viva_keeps_files(path: str) -> None:
+def test_reserved_paths(path: str) -> None:
     with pytest.raises(UsageError, match="Rename it"):
         imported().add_data({path: b""})
 
 
-def test_names_and_points_as_a_course_has_them() -> None:
+def test_names_and_points() -> None:
     names = ["ps1", "Week 1: sums", "../..", "", "größe"]
     assert [folder_name(n) for n in names] == ["ps1", "Week_1_sums", "assignment", "assignment", "gr_e"]
     assert [plain_points(Fraction(p)) for p in ("3", "5/2", "1/3")] == [3, 2.5, "1/3"]

@@ -92,7 +92,7 @@ def taken_over(source: str, folder: Path) -> tuple[Path, Made]:
     return folder / "course", from_solution(load_course(folder / "course"), "hw", folder / "solved.py")
 
 
-def test_methods_whose_results_cannot_be_compared_are_left_out(tmp_path: Path) -> None:
+def test_methods_without_comparable_results(tmp_path: Path) -> None:
     root, made = taken_over(CLASSES, tmp_path)
     assert made.proposals["Vector"].warnings == [
         "`Vector.doubled` is not tested: it returns an object of a class of the notebook.",
@@ -106,7 +106,7 @@ def test_methods_whose_results_cannot_be_compared_are_left_out(tmp_path: Path) -
     assert take_back_failing_tests(load_course(root), made, best_tier(), b"secret") == []
 
 
-def test_what_the_solution_fails_or_the_starter_passes_is_taken_back(tmp_path: Path) -> None:
+def test_tests_taken_back(tmp_path: Path) -> None:
     root, made = taken_over(UNSURE, tmp_path)
     before = (made.folder / "tests.py").read_text("utf-8")
     assert "student.unique" in before and "student.Pair" in before
@@ -120,7 +120,7 @@ def test_what_the_solution_fails_or_the_starter_passes_is_taken_back(tmp_path: P
     assert load_course(root).assignment("hw").points == 4
 
 
-def test_a_solution_that_does_not_load_keeps_its_tests(tmp_path: Path) -> None:
+def test_solution_that_does_not_load(tmp_path: Path) -> None:
     lost = f"import os\nif os.getcwd() != {str(tmp_path)!r}:\n    del count\n    raise OSError\n\nunique("
     root, made = taken_over(UNSURE.replace('unique("a b c d', f'{lost}"a b c d'), tmp_path)
     left = take_back_failing_tests(load_course(root), made, best_tier(), b"secret")
@@ -141,7 +141,7 @@ halved(6), halved(9, by=3)
 """
 
 
-def test_arguments_on_which_only_the_test_sees_the_solution_fail_are_left_out(tmp_path: Path) -> None:
+def test_arguments_that_fail_in_the_test(tmp_path: Path) -> None:
     """viva tries fewer arguments than the test; here it tries them in a process without pytest."""
     root, made = taken_over(RARELY, tmp_path)
     assert "errors=" not in (made.folder / "tests.py").read_text("utf-8")

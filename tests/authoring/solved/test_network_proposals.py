@@ -1,5 +1,7 @@
 """Tests that are proposed for classes of networks."""
 
+from typing import Any
+
 import pytest
 
 from tests.support.table_rows import Rows
@@ -234,20 +236,11 @@ OF_USES = {
 }
 
 
-@pytest.fixture(scope="module")
-def recorded() -> Recorded:
-    names = frozenset({"Net", "Attention", "Block", "Noisy", "Unused"})
-    found = run([Cell("code", NETWORKS, 1)], names)
-    assert found.failed == []
-    found.written = names
-    return found
-
-
-def test_what_is_proposed(recorded: Recorded) -> None:
+def test_network_classes(networks: Recorded) -> None:
     with Rows() as row:
         for name, body in [("Net", NET), ("Attention", ATTENTION), ("Block", BLOCK)]:
             with row(name):
-                proposal = of_class(name, recorded)
+                proposal = of_class(name, networks)
                 assert "\n".join(proposal.body[1:]) == body, proposal.why_not
                 assert proposal.imports == {"agree_on", "outputs"} and "tensors" in proposal.strategies
                 assert "Delete this test if students choose the sizes" in proposal.body[0]
@@ -256,18 +249,18 @@ def test_what_is_proposed(recorded: Recorded) -> None:
                 )
 
 
-def test_network_and_its_training_are_both_homework() -> None:
+def test_network_and_its_training() -> None:
     for source, names in [(HOMEWORK, ["Net"]), (HOMEWORK + TRAIN, ["train", "Net"])]:
-        found = recorded_homework(source, *names)
+        found = recorded(source, *names)
         for name in names[:-1]:
-            training = of_function(name, found)
-            assert "\n".join(training.body).startswith(HOMEWORK_TRAIN), training.why_not
+            proposal = of_function(name, found)
+            assert "\n".join(proposal.body).startswith(HOMEWORK_TRAIN), proposal.why_not
         network = of_class("Net", found)
         assert "\n".join(network.body[1:]) == HOMEWORK_NET, network.why_not
 
 
-def test_layers_replace_networks_that_students_write() -> None:
-    found = recorded_homework(USES, "Images", "Words", *OF_USES)
+def test_layers_replace_own_networks() -> None:
+    found = recorded(USES, "Images", "Words", *OF_USES)
     with Rows() as row:
         for name, part in OF_USES.items():
             with row(name):
@@ -275,65 +268,66 @@ def test_layers_replace_networks_that_students_write() -> None:
                 assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
 
 
-def recorded_homework(source: str, *names: str) -> Recorded:
-    found = run([Cell("code", source, 1)], frozenset(names))
-    assert found.failed == []
-    found.written = frozenset(names)
-    return found
+def recorded(source: str, *names: str) -> Recorded:
+    run_of_source = run([Cell("code", source, 1)], frozenset(names))
+    assert run_of_source.failed == []
+    run_of_source.written = frozenset(names)
+    return run_of_source
 
 
-def test_why_nothing_is_proposed(recorded: Recorded) -> None:
-    assert of_class("Noisy", recorded).why_not == "it gives two results for the same weights and inputs"
-    assert of_class("Unused", recorded).why_not == "the notebook makes no such network, or does not call it"
+@pytest.fixture(scope="module")
+def networks() -> Recorded:
+    return recorded(NETWORKS, "Net", "Attention", "Block", "Noisy", "Unused")
 
 
-def test_the_key_has_what_the_test_asks() -> None:
+@pytest.fixture(scope="module")
+def training() -> Recorded:
+    names = "step freeze adam by_sign grows computed made embedded unknown"
+    return recorded(TRAINING, *names.split())
+
+
+def test_no_proposal(networks: Recorded) -> None:
+    assert of_class("Noisy", networks).why_not == "it gives two results for the same weights and inputs"
+    assert of_class("Unused", networks).why_not == "the notebook makes no such network, or does not call it"
+
+
+def test_key_of_networks() -> None:
     cells = [Cell("code", NETWORKS, 1)]
     text = key_source(cells, frozenset({"Net"}), source="a.ipynb", classes=["Net"], networks={"Net"})
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile(text, "key.py", "exec"), names)  # the key
     import torch
 
-    answer = names["outputs_Net"]([3], [torch.ones(2, 3)])  # type: ignore[operator]  # the function above
+    answer = names["outputs_Net"]([3], [torch.ones(2, 3)])
     assert answer["output"].shape == (2, 2)
     assert answer["sizes of the weights that it depends on"] == [[2], [2, 8], [8], [8, 3]]
 
 
-def test_what_a_function_makes_of_networks_is_compared() -> None:
-    recorded = recorded_training()
+def test_training_functions(training: Recorded) -> None:
     for name, body in [("step", STEP), ("adam", ADAM), ("freeze", FREEZE)]:
-        proposal = of_function(name, recorded)
+        proposal = of_function(name, training)
         assert "\n".join(proposal.body) == body and "trained" in proposal.imports, proposal.why_not
     nothing = "it returns nothing, and the weights afterwards cannot be compared: "
-    by_sign, grows, computed = (of_function(name, recorded) for name in ("by_sign", "grows", "computed"))
+    by_sign, grows, computed = (of_function(name, training) for name in ("by_sign", "grows", "computed"))
     assert by_sign.why_not == f"{nothing}optimizers such as Rprop make whole steps of errors of rounding"
     assert grows.why_not == f"{nothing}errors of rounding grow while it trains"
     assert "trained" not in computed.imports and "agree_on" in computed.imports
 
 
-def test_networks_that_a_function_makes_are_compared_by_what_they_compute() -> None:
-    recorded = recorded_training()
+def test_functions_that_build_networks(training: Recorded) -> None:
     for name, body in [("made", MADE), ("embedded", EMBEDDED)]:
-        proposal = of_function(name, recorded)
+        proposal = of_function(name, training)
         assert "\n".join(proposal.body[1:]) == body and "outputs" in proposal.imports, proposal.why_not
-    assert of_function("unknown", recorded).why_not == "it returns a Bilinear, which a test cannot compare"
+    assert of_function("unknown", training).why_not == "it returns a Bilinear, which a test cannot compare"
 
 
-def recorded_training() -> Recorded:
-    names = frozenset({"step", "freeze", "adam", "by_sign", "grows", "computed", "made", "embedded", "unknown"})
-    found = run([Cell("code", TRAINING, 1)], names)
-    assert found.failed == []
-    found.written = names
-    return found
-
-
-def test_the_key_trains_as_the_test_asks() -> None:
+def test_key_of_training() -> None:
     cells = [Cell("code", TRAINING, 1)]
     text = key_source(cells, frozenset({"freeze"}), source="a.ipynb", classes=[], trained=["freeze"])
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     exec(compile(text, "key.py", "exec"), names)  # the key
     import torch
 
-    answer = names["trained_freeze"](torch.nn.Linear(3, 2))  # type: ignore[operator]  # the function above
+    answer = names["trained_freeze"](torch.nn.Linear(3, 2))
     assert answer["returned"] is None
     assert [each["fixed weights"] for each in answer["networks afterwards"]] == [["bias", "weight"]]

@@ -44,7 +44,7 @@ PROPOSED = {
 
 
 @pytest.mark.parametrize("name", PROPOSED)
-def test_what_is_proposed(name: str, tmp_path: Path) -> None:
+def test_proposed_lines(name: str, tmp_path: Path) -> None:
     _, made = taken_over(name, tmp_path)
     text = (made.folder / "tests.py").read_text("utf-8")
     compile(text, "tests.py", "exec")
@@ -55,7 +55,7 @@ def test_what_is_proposed(name: str, tmp_path: Path) -> None:
     assert made.left == [] and made.failed == []
 
 
-def test_what_cannot_be_compared_is_graded_by_a_person(tmp_path: Path) -> None:
+def test_manually_graded_function(tmp_path: Path) -> None:
     root, made = taken_over("plots", tmp_path, ("    return figure", "    plt.show()"))
     assert [(question.number, proposal.name) for question, proposal in made.left] == [("2", "plot_losses")]
     tests = (made.folder / "tests.py").read_text("utf-8")
@@ -64,12 +64,12 @@ def test_what_cannot_be_compared_is_graded_by_a_person(tmp_path: Path) -> None:
     assert 'needs_review(submission.code("plot_losses"), rubric="2")' in tests
     course = load_course(root)
     questions = course.assignment("plots").rubric().questions
-    assert [(question.number, question.points) for question in questions] == [("2", 3), ("3", 2)]
+    assert [(question.number, float(question.points)) for question in questions] == [("2", 3), ("3", 2)]
     assert questions[0].model.startswith("```python\ndef plot_losses(") and "SOLUTION" not in questions[0].model
     assert complaints(course, "plots") == []
 
 
-def test_the_data_of_a_figure_are_compared(tmp_path: Path) -> None:
+def test_figure(tmp_path: Path) -> None:
     root, made = taken_over("plots", tmp_path)
     (said,) = made.proposals["plot_losses"].warnings
     assert said == "`plot_losses` draws: the data are compared; titles and labels of its own, and colours, are not."
@@ -107,7 +107,7 @@ len(bag), 3 in bag, bag == bag
 """
 
 
-def test_special_methods_that_the_notebook_uses_are_called(tmp_path: Path) -> None:
+def test_special_methods(tmp_path: Path) -> None:
     path = tmp_path / "bags.py"
     path.write_text(SPECIAL, "utf-8")
     make_course(tmp_path / "course")
@@ -133,7 +133,7 @@ double(3)
 """
 
 
-def test_points_add_up_where_a_function_has_no_test(tmp_path: Path) -> None:
+def test_points_without_a_test(tmp_path: Path) -> None:
     path = tmp_path / "two.py"
     path.write_text(POINTS, "utf-8")
     make_course(tmp_path / "course")
@@ -193,7 +193,7 @@ first_line()
 '''
 
 
-def test_the_author_learns_what_is_odd_about_the_solution(tmp_path: Path) -> None:
+def test_warnings(tmp_path: Path) -> None:
     root, _ = taken_over("marked", tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "words.txt").write_text("the\n")
@@ -240,7 +240,7 @@ open("large.bin", "rb").close()
 """
 
 
-def test_files_and_modules_that_a_notebook_reads_are_data_however_it_names_them(tmp_path: Path) -> None:
+def test_data_files(tmp_path: Path) -> None:
     make_course(tmp_path / "course")
     (tmp_path / "texts").mkdir()
     files = {"texts/a.txt": "A b", "texts/b.txt": "", ".token": "s3"}
@@ -283,7 +283,7 @@ fast(3), softMax(2), soft_max(2)
 """
 
 
-def test_unusual_names_titles_and_functions(tmp_path: Path) -> None:
+def test_unusual_names(tmp_path: Path) -> None:
     root, _ = taken_over("marked", tmp_path)
     (tmp_path / "unusual.py").write_text(UNUSUAL)
     made = from_solution(load_course(root), "unusual", tmp_path / "unusual.py")
@@ -293,7 +293,7 @@ def test_unusual_names_titles_and_functions(tmp_path: Path) -> None:
     assert made.left == []
 
 
-def test_what_cannot_be_used_changes_nothing(tmp_path: Path) -> None:
+def test_unusable_sources(tmp_path: Path) -> None:
     root, _ = taken_over("marked", tmp_path)
     before = sorted(path.relative_to(root) for path in root.rglob("*"))
     with Rows() as row:

@@ -1,10 +1,16 @@
-"""Questions are found by headings, markers and the metadata of other tools; what students write belongs to one."""
+"""Questions of a solved notebook or module: headings, markers and metadata; what students write belongs to one."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.support.solved_course import cells_of
 from tests.support.table_rows import Rows
+from viva.authoring.solved.comment_headings import questions_in
+from viva.authoring.solved.course_markers import with_own_marks
 from viva.authoring.solved.questions import Question, has_markers, questions_of
 from viva.authoring.solved.solution_regions import with_markers
 from viva.authoring.source.solution_markers import TODO, stripped
@@ -27,7 +33,12 @@ def first(*cells: Cell) -> Question:
     return questions_of(cells)[0]
 
 
-def test_numbers_titles_and_points_of_headings() -> None:
+def points_of(cells: Sequence[Cell], names: str) -> list[tuple[Any, ...]]:
+    """Number, points and the names of a kind, question by question."""
+    return [(question.number, question.points, getattr(question, names)) for question in questions_of(cells)]
+
+
+def test_headings() -> None:
     with Rows() as row:
         for heading, number, title, points in [
             ("## 2.1 Attention (5 points)", "2.1", "Attention", 5),
@@ -48,7 +59,7 @@ def test_numbers_titles_and_points_of_headings() -> None:
                 assert (found.number, found.title, found.points) == (number, title, points)
 
 
-def test_what_is_no_question() -> None:
+def test_other_headings() -> None:
     with Rows() as row:
         for heading in [
             "## Attention is all you need",
@@ -60,7 +71,7 @@ def test_what_is_no_question() -> None:
                 assert first(markdown(heading), FUNCTION).number == "1"  # its place, as nothing numbers it
 
 
-def test_a_section_that_its_questions_add_up_to_is_none() -> None:
+def test_sections() -> None:
     given, own = code("def read():\n    return 1"), FUNCTION
     with Rows() as row:
         for headings, numbers in [
@@ -74,12 +85,12 @@ def test_a_section_that_its_questions_add_up_to_is_none() -> None:
                 assert [question.number for question in questions_of(cells)] == numbers
 
 
-def test_without_numbers_each_function_is_a_question() -> None:
+def test_functions_without_headings() -> None:
     found = questions_of([FUNCTION, markdown("# More"), code("class C:\n    pass\ndef g():\n    return 1")])
     assert [(q.number, q.functions, q.classes) for q in found] == [("1", ["f"], []), ("2", ["g"], []), ("3", [], ["C"])]
 
 
-def test_each_name_belongs_to_the_question_above_it() -> None:
+def test_names_of_questions() -> None:
     found = questions_of(cells_of("structures"))
     assert [(q.number, q.functions, q.classes) for q in found] == [
         ("1", [], ["Stack"]),
@@ -88,7 +99,7 @@ def test_each_name_belongs_to_the_question_above_it() -> None:
     ]
 
 
-def test_where_solutions_are_marked_only_they_are_written_by_students() -> None:
+def test_marked_solutions() -> None:
     found = questions_of(cells_of("marked"))
     assert [(q.number, q.functions, q.values) for q in found] == [
         ("1.1", ["accuracy"], []),
@@ -97,14 +108,14 @@ def test_where_solutions_are_marked_only_they_are_written_by_students() -> None:
     ]
 
 
-def test_a_question_in_words_has_points_and_no_code() -> None:
+def test_question_in_words() -> None:
     *_, last = questions_of(cells_of("attention"))
-    assert last.is_written and (last.number, last.points) == ("2.3", 3)
+    assert last.is_written and last.number == "2.3" and last.points == 3
     sections = questions_of([markdown("## 2 Attention (10 points)"), markdown("## 2.1 Masks (4 points)"), FUNCTION])
     assert [question.number for question in sections] == ["2.1"]
 
 
-def test_the_text_of_a_question_ends_with_its_section() -> None:
+def test_prose_of_a_question() -> None:
     asked, part = markdown("## 2.3 Why? (3 points)"), markdown("## Part B\nMore.")
     answers = [markdown("### So\nBecause."), markdown("## Your answer\nTherefore.")]
     question = first(asked, *answers, part, markdown("Text"))
@@ -119,20 +130,20 @@ def test_the_text_of_a_question_ends_with_its_section() -> None:
     ]
 
 
-def test_metadata_of_nbgrader_and_cells_of_otter() -> None:
+def test_nbgrader_and_otter() -> None:
     solution = code("def f(x):\n    return x", solution=True, grade=False, grade_id="sum")
     tests = code("assert f(1) == 1", grade=True, points=2, grade_id="test_sum")
-    assert [(q.number, q.points, q.functions) for q in questions_of([solution, tests, tests])] == [("sum", 4, ["f"])]
+    assert points_of([solution, tests, tests], "functions") == [("sum", 4, ["f"])]
     generated = code("def f(x):\n    return x", solution=True, grade=True, points=2, grade_id="cell-0123456789abcdef")
-    assert [(q.number, q.points) for q in questions_of([markdown("### 1.1 Sums"), generated])] == [("1.1", 2)]
+    assert points_of([markdown("### 1.1 Sums"), generated], "functions") == [("1.1", 2, ["f"])]
     begins = Cell("raw", "# BEGIN QUESTION\nname: q1\npoints: 3", 1)
     marked = code("def f(x):\n    return x # SOLUTION")
-    assert [(q.number, q.points, q.functions) for q in questions_of([begins, marked])] == [("q1", 3, ["f"])]
+    assert points_of([begins, marked], "functions") == [("q1", 3, ["f"])]
     own = [Cell("raw", "# BEGIN SOLUTION", 3), FUNCTION, Cell("raw", "# END SOLUTION", 4), code("def helper(): pass")]
     assert [(q.number, q.functions) for q in questions_of([begins, *own])] == [("q1", ["f"])]
 
 
-def test_headings_within_a_question_of_otter_begin_none() -> None:
+def test_headings_in_otter_questions() -> None:
     begins, ends = (
         Cell("raw", "# BEGIN QUESTION\nname: q1\npoints:\n    - 1\n    - 2", 1),
         Cell("raw", "# END QUESTION", 9),
@@ -141,11 +152,11 @@ def test_headings_within_a_question_of_otter_begin_none() -> None:
         "f = None\n# BEGIN SOLUTION\nf = 3\n# END SOLUTION", grade_id="c", solution=True, grade=True, points=0
     )
     cells = [markdown("## Exercise 1"), begins, markdown("### 1.1 Sums"), solved, ends, markdown("### 2 (4 points)")]
-    found = questions_of([*cells, code("g = 1  # SOLUTION")])
-    assert [(q.number, q.points, q.values) for q in found] == [("q1", 3, ["f"]), ("2", 4, ["g"])]
+    cells.append(code("g = 1  # SOLUTION"))
+    assert points_of(cells, "values") == [("q1", 3, ["f"]), ("2", 4, ["g"])]
 
 
-def test_modules_of_jupytext(tmp_path: Path) -> None:
+def test_jupytext(tmp_path: Path) -> None:
     text = (
         '# %% [markdown]\n"""\n## 1 Sums\nGo on.\n"""\n'
         '# %% nbgrader={"grade": false, "grade_id": "f", "solution": true}\ndef f():\n    return 1\n'
@@ -158,17 +169,17 @@ def test_modules_of_jupytext(tmp_path: Path) -> None:
     assert [(cell.kind, cell.source) for cell in cells[3:]] == [
         ("raw", "# BEGIN SOLUTION"), ("code", "g = 1"), ("raw", "# END SOLUTION"),
     ]  # fmt: skip
-    assert [(q.number, q.points, q.names) for q in questions_of(cells)] == [("f", 5, ["f", "g"])]
+    assert points_of(cells, "names") == [("f", 5, ["f", "g"])]
     assert [cell.source for cell in without_solutions(cells)][1:] == [f"{TODO}\n...", "assert f() == 1", f"{TODO}\n..."]
 
 
-def test_a_comment_about_the_solution_marks_nothing() -> None:
+def test_comment_about_a_solution() -> None:
     cells = [markdown("## 1 Sum (2 points)"), code("def f(x):\n    ## SOLUTION: it is short\n    return x")]
     assert not has_markers(cells) and first(*cells).functions == ["f"]
     assert has_markers([code("### BEGIN SOLUTION (part a)\nx = 1\n### END SOLUTION")])
 
 
-def test_markers_are_put_around_the_bodies_and_the_starter_keeps_the_rest() -> None:
+def test_with_markers() -> None:
     source = '''@cached
 def f(x):
     """Doubles."""
@@ -199,7 +210,7 @@ print(f(2))'''
     assert all(kept in starter for kept in ('"""Doubles."""', "size = 3", "print(f(2))", "@cached"))
 
 
-def test_answers_in_variables_are_the_keys() -> None:
+def test_answers_in_variables() -> None:
     """The form that the student guide names: without a marker, the starter held the solution."""
     cells = [
         markdown("## 7.2 Choice (3 points)\n\n* (A) one\n* (B) two"),
@@ -214,3 +225,93 @@ def test_answers_in_variables_are_the_keys() -> None:
     assert starter[1] == "answer_7_2 = ...\nseed = 3\nq7_2 = ..." and starter[3] == "answers = ...\na1 = 5"
     for cell in marked:
         compile(cell.source if cell.kind == "code" else "", "marked", "exec")
+
+
+MODULE = '''"""Homework.
+
+# ## 9 Not a heading (5 points)
+"""
+import math
+
+# ## 1.1 Area (5 points)
+# Of a circle.
+# BEGIN SOLUTION
+def area(r):
+    # ## 7 Inside (2 points)
+    return math.pi * r ** 2
+# END SOLUTION
+
+
+# A comment without a number.
+# %% [markdown]
+# 1.2 Length and angle (2.5 pts)
+#
+# Both of a vector.
+# %%
+def length(v):  # SOLUTION
+    return math.hypot(*v)
+
+def angle(v):  # SOLUTION
+    return math.atan2(*v)
+
+# ## 2 Why? (3 points)
+# In words.
+'''
+
+
+def questions_of_module(text: str) -> list[tuple[str, str, object, list[str]]]:
+    questions = questions_in([Cell("code", text, 1)])
+    return [(each.number, each.title, each.points, each.names) for each in questions]
+
+
+def test_headings_in_comments() -> None:
+    assert questions_of_module(MODULE) == [
+        ("1.1", "Area", 5, ["area"]),
+        ("1.2", "Length and angle", 2.5, ["length", "angle"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# 1. first\n# 2. second\ndef f(x):\n    return x\n",
+        "# BEGIN SOLUTION\ndef f(x):\n    return x\n# ## 3 Inside (2 points)\n# END SOLUTION\n",
+    ],
+)
+def test_other_comments(text: str) -> None:
+    ((_, _, points, names),) = questions_of_module(text)
+    assert points is None and names == ["f"]
+
+
+BODY = "    y = 2 * x  # the secret"
+PAIRS = [
+    ("    ### START CODE HERE ### (≈ 1 line)", "    ### END CODE HERE ###"),
+    ("    # YOUR CODE STARTS HERE", "    # YOUR CODE ENDS HERE"),
+    ("    # *****START OF YOUR CODE (DO NOT DELETE/MODIFY THIS LINE)*****",
+     "    # *****END OF YOUR CODE (DO NOT MODIFY THIS LINE)*****\n    #####\n    #  END OF YOUR CODE  #"),
+    ("    ### YOUR CODE HERE (~3 lines)", "    ### END YOUR CODE"),
+    ("    # BEGIN YOUR CODE", "    # END YOUR CODE"),
+    ("    ### SOLUTION", "    ### TEMPLATE\n    # # INSERT YOUR CODE HERE\n    ### END SOLUTION"),
+]  # fmt: skip
+
+
+def test_course_markers() -> None:
+    with Rows() as row:
+        for begin, end in PAIRS:
+            with row(begin):
+                found = with_own_marks([Cell("code", f"def f(x):\n{begin}\n{BODY}\n{end}\n    return y", 1)])
+                assert has_markers(found)
+                released = without_solutions(found)[0].source
+                assert "secret" not in released and released.endswith("    return y")
+
+
+def test_no_course_markers() -> None:
+    for source in [
+        f"def f(x):\n    # YOUR CODE HERE\n{BODY}",
+        f"def f(x):\n{BODY}\n    ### END CODE HERE ###",
+        f"def f(x):\n    # YOUR CODE HERE\n    ### BEGIN SOLUTION\n{BODY}\n    ### END SOLUTION",
+        f"def f(x):\n    ### SOLUTION\n{BODY}",
+        "print('### START CODE HERE ###')\nx = 1\n# the end of your code",
+    ]:
+        cells = [Cell("code", source, 1), Cell("markdown", f"{PAIRS[0][0]}\n{PAIRS[0][1]}", 2)]
+        assert with_own_marks(cells) == cells

@@ -48,7 +48,7 @@ def code_of(path: Path) -> str:
     return "\n".join(cell.source for cell in read_notebook(path.read_bytes()).code)
 
 
-def test_key_starter_tests_and_accepted_submission_are_made(course: Course) -> None:
+def test_refresh(course: Course) -> None:
     key = (course.root / "graders/marked/key.py").read_text("utf-8")
     assert "def accuracy" in key and "n_parameters = 4 * 3 + 3" in key and "accuracy([1, 0, 1]" not in key
     assert (course.root / "graders/marked/test_marked.py").read_text("utf-8") == TESTS
@@ -58,7 +58,7 @@ def test_key_starter_tests_and_accepted_submission_are_made(course: Course) -> N
     assert b"SOLUTION" not in solved.files[0].data and b"raise ValueError" in solved.files[0].data
 
 
-def test_a_change_of_the_source_is_followed_and_nothing_else_is_written(course: Course) -> None:
+def test_changed_source(course: Course) -> None:
     graders, source = course.root / "graders/marked", course.root / "assignments/marked/source.ipynb"
     (graders / "key.py").write_text("changed by hand")
     refresh(course)
@@ -68,7 +68,7 @@ def test_a_change_of_the_source_is_followed_and_nothing_else_is_written(course: 
     assert "LEARNING_RATE = 0.25" in (graders / "key.py").read_text("utf-8")
 
 
-def test_the_solution_is_hidden_and_leaves_the_machine_in_no_autograder(course: Course) -> None:
+def test_solution_is_withheld(course: Course) -> None:
     assignment = course.assignment("marked")
     assert assignment.hidden == [course.root / "graders", assignment.folder]
     withheld = course.withheld()
@@ -80,7 +80,7 @@ def test_the_solution_is_hidden_and_leaves_the_machine_in_no_autograder(course: 
     assert "graders/marked/key.py" in packed
 
 
-def test_the_large_form_keeps_what_was_made(course: Course) -> None:
+def test_make_large(course: Course) -> None:
     make_large(course, "marked")
     folder = course.root / "assignments/marked"
     assert sorted(path.name for path in folder.iterdir()) == ["assignment.yaml", "starter"]
@@ -93,7 +93,7 @@ def test_the_large_form_keeps_what_was_made(course: Course) -> None:
         make_large(course, "marked")
 
 
-def test_a_module_is_a_source_as_well(course: Course) -> None:
+def test_module_as_source(course: Course) -> None:
     folder = course.root / "assignments/marked"
     (folder / "source.ipynb").unlink()
     source = "def accuracy(a, b):\n    ### BEGIN SOLUTION\n    return 1.0\n    ### END SOLUTION\n"

@@ -1,15 +1,45 @@
-"""The proposed tests notice nearly every way to break ten solved notebooks; docs/solved-notebook.md has the figures."""
+"""Proposed tests of ten solved notebooks: right variants pass, and nearly every mutant loses points."""
 
+import inspect
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.support.course_of_texts import best_tier
 from tests.support.nightly_share import is_tonight
-from tests.support.solved_course import NOTEBOOKS, taken_over
+from tests.support.solved_course import NOTEBOOKS, VARIANTS, taken_over
+from tests.support.student_in_process import InProcess
+from tests.support.table_rows import Rows
+from viva.authoring.source.starter import read_source
 from viva.authoring.strength.strength import changed_lines
 from viva.config import load_course
+from viva.proxies.key import Key, load_key
 from viva.verify.mutants.mutant_trial import try_all
+
+pytestmark = pytest.mark.long
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(VARIANTS.glob("*.py"))])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's own, of means of nothing
+def test_right_variants_pass(name: str, tmp_path: Path) -> None:
+    root, made = taken_over(name, tmp_path)
+    key = Key(load_key(root / "graders" / name / "key.py", root))
+    tests = ModuleType("tests")
+    exec((made.folder / "tests.py").read_text("utf-8"), vars(tests))  # what viva proposed
+    with Rows() as row:
+        for place, cell in enumerate(read_source(VARIANTS / f"{name}.py"), 1):
+            namespace: dict[str, Any] = {}
+            exec(cell.source, namespace)  # a variant
+            for test in [test for test_name, test in vars(tests).items() if test_name.startswith("test_")]:
+                fixtures = {"student": InProcess(namespace), "key": key, "rng": np.random.default_rng(place)}
+                wanted = inspect.signature(test).parameters
+                if set(wanted) <= set(fixtures):
+                    with row(f"variant {place}, {test.__name__}"):
+                        test(**{name: fixtures[name] for name in wanted})
+
 
 SECRET = b"ten notebooks need no secret of their own"
 LEAST = 0.95
@@ -49,7 +79,7 @@ EQUIVALENT = {
 @pytest.mark.parametrize(
     "name", [path.stem for at, path in enumerate(sorted(NOTEBOOKS.glob("*.py"))) if is_tonight(at, 2)]
 )
-def test_mutants_of_a_solved_notebook_lose_points(name: str, tmp_path: Path) -> None:
+def test_mutants_of_a_solved_notebook(name: str, tmp_path: Path) -> None:
     root, made = taken_over(name, tmp_path)
     lines = [line for line in (made.folder / "tests.py").read_text("utf-8").splitlines() if line]
     assert len(lines) <= 12 * len(made.proposals) + 5

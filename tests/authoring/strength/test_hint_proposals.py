@@ -45,17 +45,17 @@ def test_passed(student, key):
 
 
 @dataclass
-class Made:
+class Folders:
     """The two folders of an assignment that hints are proposed for."""
 
     folder: Path
     graders: Path
 
 
-def made(folder: Path) -> Assignment:
+def assignment_in(folder: Path) -> Assignment:
     (folder / "key.py").write_text(KEY)
     (folder / "tests.py").write_text(TESTS)
-    return cast(Assignment, Made(folder, folder))
+    return cast(Assignment, Folders(folder, folder))
 
 
 def verdicts(kind: str = "killed") -> list[Verdict]:
@@ -65,33 +65,33 @@ def verdicts(kind: str = "killed") -> list[Verdict]:
     return [Verdict(mutant, kind) for mutant in maker.mutants(with_library=False)]
 
 
-def test_likely_mistakes_are_proposed_in_the_words_of_their_operator(tmp_path: Path) -> None:
-    found = hint_proposals(made(tmp_path), verdicts())
-    assert [(each.function, each.right, each.wrong) for each in found][:1] == [
+def test_hint_proposals(tmp_path: Path) -> None:
+    proposals = hint_proposals(assignment_in(tmp_path), verdicts())
+    assert [(hint.function, hint.right, hint.wrong) for hint in proposals][:1] == [
         ("scores", " / np.sqrt(k.shape[-1])", "")
     ]
-    assert found[0].words == "the division by a square root, or the multiplication by a scale, is left out"
-    assert ("passed", ">=", ">") in {(each.function, each.right.strip(), each.wrong.strip()) for each in found}
-    assert all(KEY.count(each.right) == 1 for each in found)
+    assert proposals[0].words == "the division by a square root, or the multiplication by a scale, is left out"
+    assert ("passed", ">=", ">") in {(hint.function, hint.right.strip(), hint.wrong.strip()) for hint in proposals}
+    assert all(KEY.count(hint.right) == 1 for hint in proposals)
 
 
-def test_a_mistake_that_keeps_its_points_earns_no_hint(tmp_path: Path) -> None:
-    assert hint_proposals(made(tmp_path), verdicts("survived")) == []
+def test_surviving_mutants(tmp_path: Path) -> None:
+    assert hint_proposals(assignment_in(tmp_path), verdicts("survived")) == []
 
 
-def test_hints_become_part_of_their_comparison_once(tmp_path: Path) -> None:
-    found = hint_proposals(made(tmp_path), verdicts())
-    assert add_hints(tmp_path / "tests.py", found) == len(found) > 1
+def test_add_hints(tmp_path: Path) -> None:
+    proposals = hint_proposals(assignment_in(tmp_path), verdicts())
+    assert add_hints(tmp_path / "tests.py", proposals) == len(proposals) > 1
     text = (tmp_path / "tests.py").read_text()
     compile(text, "tests.py", "exec")
     assert 'arrays("m", "d"), hints={\n        "the division' in text
     assert "integers(0, 100),\n    hints={\n" in text
     assert "from viva.grading import agree_on, number, with_mistake\n" in text
-    assert add_hints(tmp_path / "tests.py", found) == 0 and (tmp_path / "tests.py").read_text() == text
+    assert add_hints(tmp_path / "tests.py", proposals) == 0 and (tmp_path / "tests.py").read_text() == text
 
 
-def test_the_author_says_which_hints_and_in_which_words(tmp_path: Path) -> None:
-    assignment = made(tmp_path)
+def test_offer_hints(tmp_path: Path) -> None:
+    assignment = assignment_in(tmp_path)
 
     @click.command()
     def ask() -> None:

@@ -54,7 +54,7 @@ def softmax(x):
 """
 
 
-def test_arrays_of_large_numbers_are_tried_and_written() -> None:
+def test_large_arrays() -> None:
     drawn = [(np.array(row),) for row in ([], [0.0], [0.5, 1.0], [1.0, 2.0, 3.0])]
     unstable = SOFTMAX.partition("\n\n")[2].replace(" - x.max()", "")
     found = separated_by(SOFTMAX, unstable, "softmax", drawn)
@@ -65,7 +65,7 @@ def test_arrays_of_large_numbers_are_tried_and_written() -> None:
     assert separated_by(f"import numpy as np\n{unstable}", doubled, "softmax", drawn) is None
 
 
-def test_a_mistake_is_shown_by_the_arguments_on_which_it_differs() -> None:
+def test_separated_by() -> None:
     with Rows() as row:
         for before, after, arguments in [
             (">= LIMIT", "> LIMIT", "50"),
@@ -80,7 +80,7 @@ def test_a_mistake_is_shown_by_the_arguments_on_which_it_differs() -> None:
                 assert found is None or found["shown"] == f"grade({arguments})"
 
 
-def test_the_strategies_of_a_test_are_read_from_it(tmp_path: Path) -> None:
+def test_drawn_by(tmp_path: Path) -> None:
     (tmp_path / "tests.py").write_text(TESTS)
     assert drawn_by(tmp_path / "tests.py") == {
         "grade": ["integers(0, 9)", "words('a')"],
@@ -88,7 +88,7 @@ def test_the_strategies_of_a_test_are_read_from_it(tmp_path: Path) -> None:
     }
 
 
-def test_a_call_becomes_a_line_of_its_test_once(tmp_path: Path) -> None:
+def test_add_lines(tmp_path: Path) -> None:
     tests = tmp_path / "tests.py"
     tests.write_text(TESTS)
     found = {
@@ -104,7 +104,7 @@ def test_a_call_becomes_a_line_of_its_test_once(tmp_path: Path) -> None:
     assert add_lines(tests, found) == 0 and tests.read_text() == text
 
 
-def test_the_modules_that_a_line_needs_are_imported_once(tmp_path: Path) -> None:
+def test_add_imports(tmp_path: Path) -> None:
     tests = tmp_path / "tests.py"
     tests.write_text(TESTS)
     found = {name: Separated("grade", "", f"np.array([{name}])") for name in ("1.0", "2.0")}
@@ -113,7 +113,7 @@ def test_the_modules_that_a_line_needs_are_imported_once(tmp_path: Path) -> None
     assert tests.read_text().count("import numpy") == 1
 
 
-def test_what_strategies_use_besides_viva_is_found(tmp_path: Path) -> None:
+def test_definitions_in(tmp_path: Path) -> None:
     (tmp_path / "tests.py").write_text(
         '"""Tests."""\nimport numpy as np\nfrom viva.grading import agree_on\n\nA = np.array([1.0])\n\n\n'
         "def cubic(x):\n    return x**3\n\n\n@number('1')\ndef test_f(student, key):\n    pass\n\n\n"

@@ -2,18 +2,21 @@
 """Formulas by value; nothing is executed, and nothing takes long."""
 
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
+from viva.compare.answers.formula_text import parse
+from viva.compare.answers.formula_tree import evaluate
 from viva.grading import Disagreement, agree_formula
 
 VARIANCE = "h * (sigma**4 + 2 * mu**2 * sigma**2)"
 RANGES = {"h": (1.0, 64.0), "mu": (-2.0, 2.0), "sigma": (0.1, 3.0)}
 
-RIGHT = [
+RIGHT: list[tuple[str, Any, list[Any]]] = [
     ("2*d + 2", ["d"], [
         "2*d+2", "2d+2", "2 d + 2", "2(d+1)", "(d+1)*2", "2·d+2", "2×d + 2", "2∗d+2",
         "d+d+2", "2D+2", "f = 2d+2", "params(d) = 2*d + 2", "2d+2 = 2(d+1)", "$2d + 2$", "2 \\cdot d + 2", "\\(2d+2\\)",
@@ -54,7 +57,7 @@ RIGHT = [
 ]  # fmt: skip
 
 
-def test_a_right_formula_in_any_notation():
+def test_right_formula() -> None:
     with Rows() as row:
         for expected, variables, answers in RIGHT:
             for answer in answers:
@@ -63,74 +66,56 @@ def test_a_right_formula_in_any_notation():
 
 
 @pytest.mark.parametrize("answer", ["we do not need 4d^2 parameters", "it is never 4d^2", "we cannot have 4d^2"])
-def test_a_sentence_that_denies_the_formula_is_not_it(answer):
+def test_denied_formula(answer: Any) -> None:
     with pytest.raises(Disagreement):
         agree_formula(answer, "4*d**2", ["d"])
 
 
-def test_both_spellings_of_an_index_may_be_letters_of_the_question():
+def test_both_spellings_of_an_index() -> None:
     agree_formula("x1 - x_1", "x1 - x_1", ["x1", "x_1"])
     with pytest.raises(Disagreement):
         agree_formula("0*x1", "x1 - x_1", ["x1", "x_1"])
 
 
 LETTERS = ["M", "N", "k"]
+LOWER = ["M*k**2", "M*k", "M**2"]
+LOWER_TERMS = [
+    "O(M²k)", "O(M²k + Mk²)", "O(M²k) + O(Mk²)", "4Mk^2 + 2M^2k", "O(Mk(M+k))", "M^2 k + M k + M^2",
+    "\\mathcal{O}(M^2 k + M k^2)", "O(3M^2k + M^2)",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "O(M²k)",
-        "O(M²k + Mk²)",
-        "O(M²k) + O(Mk²)",
-        "4Mk^2 + 2M^2k",
-        "O(Mk(M+k))",
-        "M^2 k + M k + M^2",
-        "\\mathcal{O}(M^2 k + M k^2)",
-        "O(3M^2k + M^2)",
-    ],
-)
-def test_an_order_with_lower_terms_beside_it(answer):
-    agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
+def test_order_with_lower_terms() -> None:
+    with Rows() as row:
+        for answer in LOWER_TERMS:
+            with row(answer):
+                agree_formula(answer, "O(M**2*k)", LETTERS, lower=LOWER)
 
 
 OTHER_TERMS = [
-    "O(Mk²)",
-    "O(M²k - Mk²)",
-    "O(M²k + N²k)",
-    "O(M²k + M³)",
-    "O(MNk)",
-    "Mk",
-    "O(M²)",
-    "O(M²k²)",
-    "-M^2k",
-    "0",
-    "1/(M-M)",
-    "O(M²k + 1)",
-]
+    "O(Mk²)", "O(M²k - Mk²)", "O(M²k + N²k)", "O(M²k + M³)", "O(MNk)", "Mk", "O(M²)", "O(M²k²)", "-M^2k", "0",
+    "1/(M-M)", "O(M²k + 1)",
+]  # fmt: skip
 
 
-def test_an_order_with_other_terms_beside_it():
+def test_order_with_other_terms() -> None:
     with Rows() as row:
         for answer in OTHER_TERMS:
             with row(answer), pytest.raises(Disagreement, match="not even up to a factor"):
-                agree_formula(answer, "O(M**2*k)", LETTERS, lower=["M*k**2", "M*k", "M**2"])
+                agree_formula(answer, "O(M**2*k)", LETTERS, lower=LOWER)
 
 
 HIDDEN_TERMS = [
-    "O(M²k + 1e-30 M^9)",
-    "O(M²k + M^9/10^30)",
-    "O(M²k + 10^-25 k³)",
-    "O(M²k + Mk²(1 + 1e-20 k))",
+    "O(M²k + 1e-30 M^9)", "O(M²k + M^9/10^30)", "O(M²k + 10^-25 k³)", "O(M²k + Mk²(1 + 1e-20 k))",
     "O(M²k (1 + 1e-12 M))",
-]
+]  # fmt: skip
 HIDDEN_BY_MANY_FACTORS = ["O(M²k + 1e-60 M^9)", "O(M²k + M^9/(10^20*10^20))", "O(M²k + (1e-8 M)^9)"]
 
 
-def test_a_term_that_grows_faster_is_seen_whatever_its_factor():
+def test_order_with_hidden_terms() -> None:
     with Rows() as row:
         for answer in HIDDEN_TERMS:
-            for lower in ((), ("M*k**2", "M*k", "M**2")):
+            for lower in ([], LOWER):
                 with row(answer), pytest.raises(Disagreement, match="not even up to a factor"):
                     agree_formula(answer, "O(M**2*k)", LETTERS, lower=lower)
         for answer in HIDDEN_BY_MANY_FACTORS:
@@ -139,12 +124,12 @@ def test_a_term_that_grows_faster_is_seen_whatever_its_factor():
     agree_formula("O(M²k/1000 + 1000 Mk²)", "O(M**2*k)", LETTERS, lower=["M*k**2"])
 
 
-def test_lower_terms_are_for_orders_only():
+def test_lower_terms_are_for_orders() -> None:
     with pytest.raises(Disagreement):
         agree_formula("M²k + Mk²", "M**2*k", LETTERS, lower=["M*k**2"])
 
 
-WRONG = [
+WRONG: list[tuple[str, Any, list[Any]]] = [
     ("n*(n+1)/2", ["n"], ["n*((n+1)//2)", "(n+1)//2*n", "n//2*(n+1)", "n*n//2"]),
     ("sqrt(d)", ["d"], [r"\sqrt[3]{d}", "pow(0.5, d)", r"2\sqrt{d}"]),
     ("log2(n)", ["n"], ["log(2, n)", "log(n)"]),
@@ -156,7 +141,7 @@ WRONG = [
 ]
 
 
-def test_another_formula_is_shown_a_point():
+def test_wrong_formula() -> None:
     with Rows() as row:
         for expected, variables, answers in WRONG:
             for answer in answers:
@@ -168,7 +153,7 @@ def test_another_formula_is_shown_a_point():
                     assert str(raised.value).isprintable()
 
 
-def test_the_point_is_small_and_whole():
+def test_counterexample() -> None:
     with pytest.raises(Disagreement) as raised:
         agree_formula("d²", "2*d + 2", ["d"])
     assert str(raised.value) == "Your answer d² is not right: at d = 3 it gives 9, which is too large."
@@ -178,7 +163,7 @@ def test_the_point_is_small_and_whole():
         agree_formula("2d+2+1/(d-3)", "2d+2", ["d"])
 
 
-def test_known_mistakes_and_other_right_formulas():
+def test_hints_and_accepted_formulas() -> None:
     agree_formula("128d+2d+2", "2d+2", ["d"], accept=["130d+2"])
     with pytest.raises(Disagreement, match=r"It equals a known mistake: the bias is missing\.") as raised:
         agree_formula("d*2", "2d+2", ["d"], hints={"the head is missing": "d", "the bias is missing": "2d"})
@@ -197,21 +182,21 @@ CONTRADICTIONS = [
 ]  # fmt: skip
 
 
-def test_words_that_say_what_is_counted_are_passed_over():
+def test_formula_with_words() -> None:
     with Rows() as row:
         for answer in WITH_WORDS:
             with row(answer):
                 agree_formula(answer, "2*d + 2", ["d"])
 
 
-def test_a_formula_with_a_contradiction_beside_it_is_not_accepted():
+def test_contradiction() -> None:
     with Rows() as row:
         for answer in CONTRADICTIONS:
             with row(answer), pytest.raises(Disagreement):
                 agree_formula(answer, "2*d + 2", ["d"])
 
 
-def test_no_message_says_what_is_expected():
+def test_message_hides_the_formula() -> None:
     """What a message shows could be typed into the answer."""
     for answer in ("d²", "2d", "3", "2d+2+1/(d-3)"):
         with pytest.raises(Disagreement) as raised:
@@ -227,7 +212,7 @@ NO_FORMULA = [
 ]  # fmt: skip
 
 
-def test_what_is_no_formula_is_said_to_be_none():
+def test_no_formula() -> None:
     with Rows() as row:
         for answer in NO_FORMULA:
             with row(answer):
@@ -239,7 +224,7 @@ def test_what_is_no_formula_is_said_to_be_none():
                 assert len(str(raised.value)) < 400
 
 
-def test_unknown_letters_are_named_with_those_that_there_are():
+def test_unknown_letters() -> None:
     with pytest.raises(Disagreement, match=r"`x` is not known; the formula's letters are d, k and r\."):
         agree_formula("d+x", "d+k+r", ["d", "k", "r"])
 
@@ -252,7 +237,7 @@ LONG = [
 ]  # fmt: skip
 
 
-def test_nothing_takes_long():
+def test_hostile_formulas_are_fast() -> None:
     with Rows() as row:
         for n, answer in enumerate(LONG):
             with row(n):
@@ -273,13 +258,13 @@ def test_nothing_takes_long():
         ("d", {"d": (0, float("inf"))}, "low < high"),
     ],
 )
-def test_authors_mistakes_are_errors_whatever_the_answer(expected, variables, problem):
+def test_invalid_expected_formula(expected: str, variables: Any, problem: str) -> None:
     for answer in ("2*d", "nonsense", None):
         with pytest.raises(ValueError, match=problem):
             agree_formula(answer, expected, variables)
 
 
-def test_a_variable_may_be_called_like_a_constant_or_a_function():
+def test_variable_named_like_a_function() -> None:
     agree_formula("e*max", "e*max", {"e": (1, 2), "max": (3, 4)})
     agree_formula("O(n)", "O*n", {"O": (1, 2), "n": (3, 4)})
     agree_formula("Nn", "N*n", ["N", "n"])
@@ -302,11 +287,8 @@ formulas = st.recursive(
 
 
 @given(formulas)
-def test_values_are_those_of_arithmetic(text):
+def test_values_equal_python(text: str) -> None:
     """Against Python's own evaluation of the same text."""
-    from viva.compare.answers.formula_text import parse
-    from viva.compare.answers.formula_tree import evaluate
-
     values = {"a": 1.7, "b": -0.3}
     try:
         wanted = float(eval(text.replace("^", "**"), {"__builtins__": {}}, values))
@@ -315,14 +297,3 @@ def test_values_are_those_of_arithmetic(text):
         return
     for tight in (False, True):
         assert evaluate(parse(text, values, tight=tight), values) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
-
-
-@given(st.text(max_size=60) | st.text("0123456789d().,+-*/^= eσ²√\\{}_", max_size=40))
-def test_any_text_is_read_or_refused(text):
-    try:
-        agree_formula(text, "2*d + 2", ["d"])
-        message = ""
-    except Disagreement as error:
-        message = str(error)
-    assert message.isprintable()
-    assert len(message) < 500

@@ -12,7 +12,7 @@ from viva.model.errors import GraderError
 RIGHT = {"a": [1, 2.5], "b": {"c": None, "d": "ü"}}
 
 
-def test_form_does_not_count() -> None:
+def test_equal_json() -> None:
     with Rows() as row:
         for text in (
             json.dumps(RIGHT),
@@ -43,12 +43,12 @@ def test_form_does_not_count() -> None:
         (" " * (9 << 20), "is empty"),
     ],
 )
-def test_what_is_wrong_is_said(text: object, words: str) -> None:
+def test_wrong_json(text: object, words: str) -> None:
     with pytest.raises(Disagreement) as caught:
         agree_json(text, RIGHT)
     assert words in str(caught.value)
 
 
-def test_the_author_s_own_text_must_be_json() -> None:
+def test_invalid_expected_json() -> None:
     with pytest.raises(GraderError, match="expected text is not JSON"):
         agree_json("1", "{")

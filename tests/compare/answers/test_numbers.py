@@ -3,6 +3,7 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from viva.grading import Disagreement, agree_number
 
 BLEU = (7 / 15) ** 0.25
 
-RIGHT = {
+RIGHT: dict[Any, list[Any]] = {
     1_008_100: [
         1_008_100, 1008100.0, "1008100", "1,008,100", "1 008 100", "1\u202f008\u202f100", "1\u00a0008\u00a0100",
         "1'008'100", "1’008’100", "1_008_100", "1.008.100", "1008100.00", "1,008,100.0", "1.0081e6", "1.0081E+06",
@@ -48,17 +49,12 @@ RIGHT = {
 
 
 SENTENCES = [
-    "The BLEU score is 0.8265",
-    r"\approx 0.8265",
-    "**0.8265**",
-    r"BLEU \approx 0.8265",
-    r"82.65\%",
-    "It is 0.8265.",
-]
+    "The BLEU score is 0.8265", r"\approx 0.8265", "**0.8265**", r"BLEU \approx 0.8265", r"82.65\%", "It is 0.8265.",
+]  # fmt: skip
 UNDECIDED = ["We do not get 0.8265", "It never is 0.8265", "It does not have 0.8265", "BLEU hardly gets 0.8265", "at least 0.8265", "> 0.8265", "more than 0.8265", "0.8265 and counting", "it is not 0.8265", "We get less than 0.8265", "0.8265 (0.7)", "0.8265 times two", "0.8265 or 0.7", "0.8265, but BLEU is at most 0.5", "not 0.8265", "0.82 to 0.83", "0.8265 if BP = 0.5", "It is not 0.8265", "0.8265 plus the penalty", "0.8265 or less", "0.8265 and the square of it"]  # fmt: skip
 
 
-def test_a_number_in_a_sentence():
+def test_number_in_a_sentence() -> None:
     with Rows() as row:
         for answer in SENTENCES:
             with row(answer):
@@ -68,7 +64,7 @@ def test_a_number_in_a_sentence():
                 agree_number(answer, BLEU, atol=5e-4)
 
 
-def test_a_right_number_is_read():
+def test_right_number() -> None:
     with Rows() as row:
         for expected, answers in RIGHT.items():
             for answer in answers:
@@ -79,10 +75,7 @@ def test_a_right_number_is_read():
 @pytest.mark.parametrize(
     ("expected", "answers"),
     [
-        (
-            1_008_100,
-            ["1008101", "1,008,101", "1008100.5", "1,008", "100810", "-1008100", 1_003_200, "1.008"],
-        ),
+        (1_008_100, ["1008101", "1,008,101", "1008100.5", "1,008", "100810", "-1008100", 1_003_200, "1.008"]),
         (BLEU, ["0.83", "0.82", "0.842363", "82.65", "-0.8265", "0.8265 %", "0.008265", 1, 0, "0.8", "8265"]),
         (Fraction(11, 12), ["12/11", "11/13", "0.92", "0.9", "11", "12", "11,12", "10/12"]),
         (0.5, ["0.5 %", "50", "5", "1/3", ".05"]),
@@ -90,7 +83,7 @@ def test_a_right_number_is_read():
         (100, ["100.1", "99.99", "101", "1e3"]),
     ],
 )
-def test_another_number_is_refused_without_telling(expected, answers):
+def test_wrong_number(expected: Any, answers: list[Any]) -> None:
     for answer in answers:
         with pytest.raises(Disagreement) as raised:
             agree_number(answer, expected)
@@ -109,7 +102,7 @@ NO_NUMBER = [
 ]  # fmt: skip
 
 
-def test_what_is_no_number_is_said_to_be_none():
+def test_no_number() -> None:
     with Rows() as row:
         for answer in NO_NUMBER:
             with row(answer):
@@ -129,13 +122,13 @@ def test_what_is_no_number_is_said_to_be_none():
         ("7/1e400 = 3", "different numbers, 0 and 3;"),
     ],
 )
-def test_a_number_that_no_float_holds_is_shown_without_one(answer, says):
+def test_number_beyond_floats(answer: Any, says: str) -> None:
     """A fraction beyond all floats ended the test by an OverflowError, as if the form of the answer were strange."""
     with pytest.raises(Disagreement, match=says):
         agree_number(answer, 0.8265)
 
 
-def test_a_comma_that_could_mean_two_things_is_read_in_one_way():
+def test_ambiguous_comma() -> None:
     agree_number("1,008", 1008)
     agree_number("0,826", 0.826)
     agree_number("82,650 %", 0.8265)
@@ -146,7 +139,7 @@ def test_a_comma_that_could_mean_two_things_is_read_in_one_way():
         agree_number("1,008", 7)
 
 
-def test_per_cent_may_be_what_is_asked():
+def test_per_cent() -> None:
     agree_number("82.65 %", 82.65)
     agree_number("82.65 %", 0.8265)
     with pytest.raises(Disagreement):
@@ -156,17 +149,18 @@ def test_per_cent_may_be_what_is_asked():
     agree_number("82.65", 0.8265, accept=[82.65])
 
 
-def test_tolerances():
+def test_tolerances() -> None:
     agree_number("0.83", BLEU, atol=5e-3)
     agree_number(104, 100, rtol=0.05)
     agree_number("0.8270", BLEU, atol=5e-4)
     agree_number(0.0015, 0.001, atol=0.0005)  # exactly on the edge
-    for tolerance in ({"atol": 1e-5}, {"rtol": 1e-5}, {"atol": 0, "rtol": 0}):
+    tolerances: list[dict[str, Any]] = [{"atol": 1e-5}, {"rtol": 1e-5}, {"atol": 0, "rtol": 0}]
+    for tolerance in tolerances:
         with pytest.raises(Disagreement):
             agree_number("0.8266", BLEU, **tolerance)
 
 
-def test_other_right_answers_and_known_mistakes():
+def test_accepted_numbers_and_hints() -> None:
     accept = [0.842363, "5/6"]
     agree_number("0.8424", BLEU, accept=accept)
     agree_number("0.8333", BLEU, accept=accept)
@@ -179,12 +173,12 @@ def test_other_right_answers_and_known_mistakes():
     assert raised.value.hint is None
 
 
-def test_almost_right_is_said():
+def test_rounded_number() -> None:
     with pytest.raises(Disagreement, match="keep more digits on the way"):
         agree_number("0.83", BLEU)
 
 
-def test_the_expected_number_may_be_written_as_students_do():
+def test_expected_number_as_text() -> None:
     agree_number(0.9167, "11/12")
     with pytest.raises(ValueError, match="is not a number"):
         agree_number(1, "a few")
@@ -192,32 +186,16 @@ def test_the_expected_number_may_be_written_as_students_do():
         agree_number(1, 1, accept=["x"])
 
 
-@given(st.text(max_size=250) | st.text("0123456789.,'_ eE+-*/^()%=≈x√·", max_size=40))
-def test_any_text_is_read_or_refused(text):
-    try:
-        agree_number(text, 0.123456)
-        message = ""
-    except Disagreement as error:
-        message = str(error)
-    assert message.isprintable()
-    assert len(message) < 400
-
-
 @given(st.integers(-(10**12), 10**12))
-def test_every_way_to_group_digits(value):
-    for text in (
-        f"{value}",
-        f"{value:,}",
-        f"{value:_}",
-        f"{value:,}".replace(",", " "),
-        f"{value:,}".replace(",", "'"),
-    ):
+def test_grouped_digits(value: int) -> None:
+    grouped = f"{value:,}"
+    for text in (f"{value}", grouped, f"{value:_}", grouped.replace(",", " "), grouped.replace(",", "'")):
         agree_number(text, value)
         with pytest.raises(Disagreement):
             agree_number(text, value + 10**13)
 
 
 @given(st.floats(1e-6, 1e6))
-def test_every_way_to_write_a_float(value):
+def test_float_notations(value: float) -> None:
     for text in (repr(value), f"{value:e}", f"{value * 100!r} %", f"x ≈ {value!r}", f"{value:.12f}".replace(".", ",")):
         agree_number(text, value)

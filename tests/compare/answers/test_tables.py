@@ -2,21 +2,27 @@
 """Tables of 0 and 1 in every form that students submit; each cell counts."""
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.support.table_rows import Rows
 from viva.grading import Disagreement, agree_table, share_of_cells
+
+Array = NDArray[Any]
+
 
 TOKENS = ["Jill", "Birt", "[MASK]", "outdoor", "activities", "He", "was", "[MASK]", "hiking"]
 N = len(TOKENS)
 
 
-def sequence_to_sequence(source=5, target=4):
+def sequence_to_sequence(source: int = 5, target: int = 4) -> Array:
     mask = np.zeros((source + target, source + target), dtype=int)
     mask[:source, source:] = 1
     mask[source:, source:] = np.triu(np.ones((target, target), dtype=int), 1)
@@ -28,21 +34,21 @@ CAUSAL = np.triu(np.ones((N, N), dtype=int), 1)
 NOTHING = np.zeros((N, N), dtype=int)
 
 
-def markdown(mask, tokens=TOKENS, corner=""):
+def markdown(mask: Array, tokens: Sequence[str] = TOKENS, corner: str = "") -> str:
     lines = [f"| {corner} | {' | '.join(tokens)} |", "|---" * (len(tokens) + 1) + "|"]
     return "\n".join(lines + [f"| {t} | {' | '.join(map(str, row))} |" for t, row in zip(tokens, mask, strict=True)])
 
 
-def lines(mask, separator=" "):
+def lines(mask: Iterable[Any], separator: str = " ") -> str:
     return "\n".join(separator.join(map(str, row)) for row in mask)
 
 
-def labelled(mask, separator="\t", corner=""):
+def labelled(mask: Array, separator: str = "\t", corner: str = "") -> str:
     rows = [separator.join([corner, *TOKENS])]
     return "\n".join(rows + [separator.join([t, *map(str, row)]) for t, row in zip(TOKENS, mask, strict=True)])
 
 
-FORMS = {
+FORMS: dict[str, Callable[[Array], Any]] = {
     "markdown": markdown,
     "markdown with a corner": lambda m: markdown(m, corner="from \\ to"),
     "markdown without outer bars": lambda m: "\n".join(x.strip("| ") for x in markdown(m).splitlines()[2:]),
@@ -89,12 +95,12 @@ FORMS = {
 }  # fmt: skip
 
 
-def marked(mask, visible, masked, separator=" "):
+def marked(mask: Array, visible: str, masked: str, separator: str = " ") -> str:
     """The table with marks of the student's own."""
     return "\n".join(separator.join(masked if cell else visible for cell in row) for row in mask.tolist())
 
 
-def digits(mask):
+def digits(mask: Array) -> list[str]:
     return ["".join(map(str, row)) for row in mask.tolist()]
 
 
@@ -102,8 +108,8 @@ OWN_MARKS = [(".", "M"), ("_", "M"), ("-", "x"), ("F", "T"), ("□", "■"), (".
 
 
 @pytest.mark.parametrize("mask", [CAUSAL, sequence_to_sequence()], ids=["causal", "sequence to sequence"])
-def test_what_a_person_reads_without_doubt_is_a_table(mask):
-    forms = {f"{pair}": marked(mask, *pair) for pair in OWN_MARKS}
+def test_marks_of_their_own(mask: Array) -> None:
+    forms: dict[str, Any] = {f"{pair}": marked(mask, *pair) for pair in OWN_MARKS}
     forms |= {f"{pair} together": marked(mask, *pair, separator="") for pair in OWN_MARKS[:6]}
     forms |= {f"{pair} labelled": labelled(mask).replace("0", pair[0]).replace("1", pair[1]) for pair in OWN_MARKS[:6]}
     forms |= {
@@ -129,11 +135,11 @@ def test_what_a_person_reads_without_doubt_is_a_table(mask):
                     agree_table(answer, sequence_to_sequence(4, 5))
 
 
-def rows_of(mask, separator=" ", marks="01"):
+def rows_of(mask: Array, separator: str = " ", marks: str = "01") -> list[str]:
     return [separator.join(marks[cell] for cell in row) for row in mask.tolist()]
 
 
-FORMS_OF_A_SIZE = {
+FORMS_OF_A_SIZE: dict[str, Callable[[Array], Any]] = {
     "as YAML joins lines": lambda m: " ".join(" ".join(row) for row in digits(m)),
     "on one line": lambda m: " ".join(digits(m)),
     "on one line with commas": lambda m: ", ".join(digits(m)),
@@ -165,7 +171,7 @@ FORMS_OF_A_SIZE = {
 }  # fmt: skip
 
 
-def test_a_table_may_be_recognised_by_its_size():
+def test_forms_known_by_size() -> None:
     with Rows() as row:
         for mask in (CAUSAL, S2S, NOTHING):
             for form, written in FORMS_OF_A_SIZE.items():
@@ -174,7 +180,7 @@ def test_a_table_may_be_recognised_by_its_size():
                     agree_table(written(1 - mask), mask)
 
 
-def test_a_table_of_another_size_is_not_cut_to_the_right_one():
+def test_other_sizes() -> None:
     with Rows() as row:
         for other in (CAUSAL[:8], CAUSAL[:, :8], np.zeros((10, 9), dtype=int), np.zeros((9, 10), dtype=int)):
             for form, written in FORMS_OF_A_SIZE.items():
@@ -185,7 +191,7 @@ def test_a_table_of_another_size_is_not_cut_to_the_right_one():
                         agree_table(written(other), S2S)
 
 
-def test_a_wrong_table_that_its_size_tells_loses_its_cells():
+def test_wrong_cell_in_forms_known_by_size() -> None:
     wrong = S2S.copy()
     wrong[6, 2] = 1
     with Rows() as row:
@@ -194,18 +200,20 @@ def test_a_wrong_table_that_its_size_tells_loses_its_cells():
                 agree_table(written(wrong), S2S)
 
 
-def test_the_right_table_in_any_form():
+def test_right_table() -> None:
     with Rows() as row:
-        for which, mask in {"sequence to sequence": S2S, "causal": CAUSAL}.items():
+        for which, mask in {"sequence to sequence": S2S, "causal": CAUSAL, "one mark": NOTHING}.items():
             for form in FORMS:
                 with row(which, form):
                     agree_table(FORMS[form](mask), mask)
+                    if which == "one mark":
+                        continue
                     assert share_of_cells(FORMS[form](mask), mask) == 1
                     if form not in ("additive", "additive lists", "additive text", "infinity sign"):
                         agree_table(FORMS[form](1 - mask), mask)  # the other polarity
 
 
-def test_a_wrong_cell_costs_a_cell_in_any_form():
+def test_wrong_cell() -> None:
     with Rows() as row:
         for form in [f for f in FORMS if f != "ticks"]:
             with row(form):
@@ -218,14 +226,7 @@ def test_a_wrong_cell_costs_a_cell_in_any_form():
                 assert raised.value.share == Fraction(25, 26) == share_of_cells(FORMS[form](wrong), S2S)
 
 
-def test_a_table_of_one_mark_is_read():
-    with Rows() as row:
-        for form in FORMS:
-            with row(form):
-                agree_table(FORMS[form](NOTHING), NOTHING)
-
-
-def test_labels_are_named_as_the_student_wrote_them():
+def test_labels_in_the_message() -> None:
     wrong = S2S.copy()
     wrong[5, 2] = 1
     with pytest.raises(Disagreement) as raised:
@@ -243,7 +244,7 @@ def test_labels_are_named_as_the_student_wrote_them():
         ([["x", "y", "z\x1b[2J"], [0, 0, 1], [0, 0, 0], [0, 0, 0]], "first in row 1, column 3 (z?[2J)."),
     ],
 )
-def test_nothing_of_the_students_acts_in_the_message(answer, said):
+def test_control_characters(answer: Any, said: str) -> None:
     """A fuzzer found control characters in sentences that name a cell or quote it."""
     with pytest.raises(Disagreement) as raised:
         agree_table(answer, [[0, 0, 0]] * 3)
@@ -254,7 +255,7 @@ def test_nothing_of_the_students_acts_in_the_message(answer, said):
 @pytest.mark.parametrize(
     "answer", [{10**5000: [0, 1], 2: [1, 0]}, [[10**5000, 1], [0, 0]], [{10**5000: 0, "b": 1}] * 2]
 )
-def test_numbers_that_python_does_not_write_out_are_cells_and_labels(answer):
+def test_huge_numbers(answer: Any) -> None:
     """str() refuses whole numbers of more than 4,300 digits, which a box may send as well as any other."""
     with pytest.raises(Disagreement) as raised:
         agree_table(answer, [[0, 1], [0, 0]])
@@ -262,7 +263,7 @@ def test_numbers_that_python_does_not_write_out_are_cells_and_labels(answer):
     assert len(str(raised.value)) < 300
 
 
-def test_rows_and_columns_may_stand_in_another_order_if_both_sides_have_labels():
+def test_labelled_rows_in_another_order() -> None:
     tokens = ["a", "b", "c", "d"]
     mask = sequence_to_sequence(2, 2)
     order = [2, 0, 3, 1]
@@ -273,17 +274,15 @@ def test_rows_and_columns_may_stand_in_another_order_if_both_sides_have_labels()
         agree_table(shuffled, mask)
 
 
-def test_labels_that_occur_twice_keep_their_order():
+def test_labels() -> None:
+    """Labels that occur twice keep their order, and a misspelled one costs nothing."""
     agree_table(markdown(S2S), markdown(S2S))
+    agree_table(markdown(S2S).replace("outdoor", "outdor"), markdown(S2S))
     with pytest.raises(Disagreement):
         agree_table(markdown(S2S.T), markdown(S2S))
 
 
-def test_misspelt_labels_cost_nothing():
-    agree_table(markdown(S2S).replace("outdoor", "outdor"), markdown(S2S))
-
-
-def test_dicts():
+def test_dicts() -> None:
     rows = dict(zip("abcd", CAUSAL[:4, :4].tolist(), strict=True))
     agree_table(rows, CAUSAL[:4, :4])
     nested = {label: dict(zip("abcd", row, strict=True)) for label, row in rows.items()}
@@ -294,7 +293,7 @@ def test_dicts():
     agree_table({"a": "0 1", "b": "0 0"}, [[0, 1], [0, 0]])
 
 
-def test_the_polarity_counts_if_the_author_says_so():
+def test_polarity() -> None:
     agree_table(lines(S2S), S2S, up_to=())
     agree_table((S2S == 1).tolist(), S2S, up_to=())
     for wrong in (1 - S2S, markdown(np.where(S2S == 1, "x", "")), lines(1 - S2S)):
@@ -332,7 +331,7 @@ NO_TABLE = [
 ]
 
 
-def test_what_is_no_table_of_the_right_size_is_said_to_be_none():
+def test_no_table() -> None:
     with Rows() as row:
         for n, (answer, says) in enumerate(NO_TABLE):
             with row(n, says):
@@ -343,7 +342,7 @@ def test_what_is_no_table_of_the_right_size_is_said_to_be_none():
                 assert share_of_cells(answer, S2S) == 0
 
 
-def test_an_author_may_want_all_or_nothing():
+def test_all_or_nothing() -> None:
     with pytest.raises(Disagreement) as raised:
         agree_table(S2S.T, S2S, partial=False)
     assert raised.value.share is None
@@ -351,7 +350,7 @@ def test_an_author_may_want_all_or_nothing():
 
 
 @pytest.mark.parametrize("expected", [[[0, 2]], "", [[0], [1, 0]], "a b\nc d"])
-def test_an_author_must_expect_a_table_of_0_and_1(expected):
+def test_invalid_expected_table(expected: Any) -> None:
     with pytest.raises(ValueError, match="agree_table: the expected table"):
         agree_table([[0, 1]], expected)
 
@@ -364,7 +363,7 @@ LONG = [
 ]  # fmt: skip
 
 
-def test_nothing_takes_long():
+def test_hostile_tables_are_fast() -> None:
     with Rows() as row:
         for n, answer in enumerate(LONG):
             with row(n):
@@ -376,17 +375,10 @@ def test_nothing_takes_long():
 
 
 @given(st.integers(1, 6), st.data())
-def test_the_share_is_that_of_the_cells(n, data):
+def test_share_of_cells(n: int, data: st.DataObject) -> None:
     mask = np.triu(np.ones((n, n), dtype=int), 1)
-    flips = (
-        data.draw(
-            st.sets(
-                st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda ij: ij[0] != ij[1]), max_size=4
-            )
-        )
-        if n > 1
-        else set()
-    )
+    cells = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda cell: cell[0] != cell[1])
+    flips = data.draw(st.sets(cells, max_size=4)) if n > 1 else set()
     answer = mask.copy()
     for i, j in flips:
         answer[i, j] ^= 1
@@ -397,7 +389,7 @@ def test_the_share_is_that_of_the_cells(n, data):
     )
 
 
-def test_what_a_table_of_one_value_gets_right_earns_nothing():
+def test_table_of_one_value() -> None:
     for table in (np.zeros_like(S2S), np.ones_like(S2S)):
         assert share_of_cells(table, S2S) == 0
     half = S2S.copy()
@@ -406,7 +398,7 @@ def test_what_a_table_of_one_value_gets_right_earns_nothing():
     assert share_of_cells(half, S2S) == Fraction(int(right - by_chance), int(81 - by_chance)) > 0
 
 
-def test_one_table_for_all_questions_earns_nothing():
+def test_same_table_for_all_questions() -> None:
     causal = np.triu(np.ones((3, 3), dtype=int), 1)
     text = "0 1 1\n0 0 1\n0 0 0"
     with pytest.raises(Disagreement, match="is the same as for the other 2 of these questions") as raised:
@@ -414,13 +406,3 @@ def test_one_table_for_all_questions_earns_nothing():
     assert raised.value.share == 0
     for other in (None, "", "0 1 1\n0 0 1\n0 0 1", "later"):
         agree_table(causal, causal, beside=[text, other])
-
-
-@given(st.text(max_size=80) | st.text("01|-,; \t\n[]xX✓einf", max_size=80))
-def test_any_text_is_read_or_refused(text):
-    try:
-        agree_table(text, [[0, 1], [0, 0]])
-        message = ""
-    except Disagreement as error:
-        message = str(error)
-    assert message.isprintable()

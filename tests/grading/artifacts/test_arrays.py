@@ -1,7 +1,8 @@
-"""Predictions and checkpoints as arrays: what numpy and the safetensors library write comes back, bit for bit."""
+"""Predictions and checkpoints as arrays, bit for bit as numpy and safetensors wrote them, and their accuracy."""
 
 import io
 import struct
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from safetensors.numpy import save
 
+from viva.grading import artifacts
 from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
 from viva.grading.artifacts.table_cells import Classes
 from viva.grading.artifacts.unusable import Unusable
@@ -31,12 +33,12 @@ def npy(array: Any, pickle: bool = False) -> bytes:
     return file.getvalue()
 
 
-def read(data: bytes, classes: Any = 2, n: int = 5, ids: Any = None) -> list[Any]:
+def read(data: bytes, classes: Any = 2, n: int = 5, ids: Any = None) -> Any:
     return read_predictions(data, n, Classes.of(classes), ids).tolist()
 
 
 @pytest.mark.parametrize("dtype", ["i8", "<u1", ">i4", "f4", ">f8", "f2", "?", "U1", "S1", "<i2"])
-def test_classes_of_every_type(dtype: str) -> None:
+def test_dtypes(dtype: str) -> None:
     array = RIGHT.astype(dtype)
     assert read(npy(array)) == read(npz(False, array)) == read(npz(True, array)) == RIGHT.tolist()
 
@@ -56,7 +58,7 @@ def test_classes_of_every_type(dtype: str) -> None:
         save({"pred": RIGHT, "labels": 1 - RIGHT}),
     ],
 )
-def test_classes_of_several_shapes(data: bytes) -> None:
+def test_class_arrays(data: bytes) -> None:
     assert read(data, ["a", "b"]) == RIGHT.tolist()
 
 
@@ -65,12 +67,12 @@ def test_classes_of_several_shapes(data: bytes) -> None:
     [npy(SCORES), npy(np.asfortranarray(SCORES)), npz(True, SCORES), npz(False, logits=SCORES, labels=RIGHT),
      npz(False, predictions=SCORES[::-1], ids=[4, 3, 2, 1, 0]), save({"logits": SCORES})],
 )  # fmt: skip
-def test_scores(data: bytes) -> None:
+def test_score_arrays(data: bytes) -> None:
     assert read(data) == SCORES.tolist()
     assert read(data, None) == SCORES.tolist()
 
 
-def test_a_constant_answer_compresses_well_and_is_read() -> None:
+def test_constant_answer() -> None:
     n = 4_000_000
     data = npz(True, np.zeros(n, np.int64))
     assert len(data) < 40_000
@@ -98,7 +100,7 @@ def test_a_constant_answer_compresses_well_and_is_read() -> None:
         (npz(False), "an empty archive"),
     ],
 )
-def test_what_cannot_be_used_says_why(data: bytes, says: str) -> None:
+def test_unusable_arrays(data: bytes, says: str) -> None:
     with pytest.raises(Unusable, match=says):
         read(data)
 
@@ -107,7 +109,7 @@ NUMBERS = npst.scalar_dtypes().filter(lambda dtype: dtype.kind in "biuf" and dty
 
 
 @given(npst.arrays(NUMBERS, npst.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)), st.booleans())
-def test_arrays_come_back_from_numpy(array: Any, compressed: bool) -> None:
+def test_numpy_round_trip(array: Any, compressed: bool) -> None:
     if array.dtype.kind == "f":
         array = np.asarray(np.nan_to_num(array))
     loaded = read_checkpoint(npz(compressed, weight=array, bias=array.T))
@@ -122,7 +124,7 @@ def test_arrays_come_back_from_numpy(array: Any, compressed: bool) -> None:
         max_size=3,
     )
 )
-def test_tensors_come_back_from_safetensors(tensors: dict[str, Any]) -> None:
+def test_safetensors_round_trip(tensors: dict[str, Any]) -> None:
     tensors = {name: np.asarray(np.nan_to_num(t)) if t.dtype.kind == "f" else t for name, t in tensors.items()}
     loaded = read_checkpoint(save(tensors, metadata={"format": "np"}))
     assert loaded.keys() == tensors.keys()
@@ -131,7 +133,7 @@ def test_tensors_come_back_from_safetensors(tensors: dict[str, Any]) -> None:
         assert loaded[name].dtype == (np.float32 if tensor.dtype == np.float16 else tensor.dtype)
 
 
-def test_a_header_of_any_length_is_recognised() -> None:
+def test_header_of_any_length() -> None:
     """A header of 640 bytes begins like a pickle of protocol 2 (80 02), one of 376 like something by zlib (78 01)."""
     for length in range(64, 1100, 8):
         header = b'{"a":{"dtype":"I8","shape":[],"data_offsets":[0,1]}}'.ljust(length)
@@ -140,7 +142,7 @@ def test_a_header_of_any_length_is_recognised() -> None:
 
 
 @pytest.mark.slow
-def test_half_precision_of_torch_is_float32() -> None:
+def test_half_precision() -> None:
     torch = pytest.importorskip("torch")
     from safetensors.torch import save as save_torch
 
@@ -154,7 +156,7 @@ def test_half_precision_of_torch_is_float32() -> None:
 def test_declared_shapes() -> None:
     weights = {"head.weight": np.ones((2, 3), np.float32), "head.bias": np.zeros(2, np.float32)}
     shapes = {"head.weight": (2, 3), "head.bias": [2]}
-    more = {**weights, "position_ids": np.arange(4)}
+    more: dict[str, np.ndarray] = {**weights, "position_ids": np.arange(4)}
     for data in (save(weights), npz(False, **weights), save(more), save({f"module.{k}": v for k, v in more.items()})):
         assert list(read_checkpoint(data, shapes)) == list(shapes)
     with pytest.raises(Unusable, match=r"holds 'head.weight' of shape \(3, 2\); expected \(2, 3\)"):
@@ -163,3 +165,33 @@ def test_declared_shapes() -> None:
         read_checkpoint(save({"head.bias": np.zeros(2), "other": np.zeros(2)}), shapes)
     with pytest.raises(Unusable, match=r"holds NaN in 'head.bias'"):
         read_checkpoint(save({**weights, "head.bias": np.array([0, np.nan])}), shapes)
+
+
+def test_accuracy() -> None:
+    labels = np.arange(3270) < 2033
+    assert artifacts.accuracy(np.ones(3270, np.int64), labels) == Fraction(2033, 3270)
+    assert artifacts.accuracy(np.array([[0.0, 1.0]] * 3), [1, 1, 0]) == Fraction(2, 3)
+
+
+def test_tied_scores() -> None:
+    scores = np.array([[1.0, 1.0], [0.0, 2.0], [-np.inf, -np.inf], [3.0, -1.0]])
+    assert artifacts.predicted_classes(scores).tolist() == [0, 1, 0, 0]
+    assert artifacts.tied_rows(scores).tolist() == [0, 2]
+    assert artifacts.tied_rows(np.array([1, 1])).tolist() == []
+    assert artifacts.accuracy(scores, [1, 1, 0, 0]) == Fraction(3, 4)
+
+
+def test_accuracy_of_other_lengths() -> None:
+    with pytest.raises(ValueError, match="expected one for each row"):
+        artifacts.accuracy(np.array([1, 0]), [1, 0, 0])
+    with pytest.raises(ValueError, match="expected one for each row"):
+        artifacts.accuracy(np.array([], np.int64), [])
+
+
+@pytest.mark.parametrize("classes", [1, 0, ["a"], ["a", "A "]])
+def test_invalid_classes(classes: Any) -> None:
+    submission: Any = None  # the arguments are checked first
+    with pytest.raises(ValueError, match="two or more classes"):
+        artifacts.predictions(submission, "p.csv", 3, classes=classes)
+    with pytest.raises(ValueError, match="expected one row or more"):
+        artifacts.predictions(submission, "p.csv", 3, ids=[1, 1, 2])

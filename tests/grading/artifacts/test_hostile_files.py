@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import save
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
 
 from tests.support.table_rows import Rows
 from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
@@ -71,7 +72,7 @@ def object_npz() -> bytes:
 
 
 PICKLED: dict[str, Callable[[], bytes]] = {
-    **{f"protocol {p}": lambda p=p: pickle.dumps({"a": [1, 2, Trap()]}, p) for p in range(6)},  # type: ignore[misc]
+    **{f"protocol {p}": lambda p=p: pickle.dumps({"a": [1, 2, Trap()]}, p) for p in range(6)},  # type: ignore[misc]  # p is bound
     "a list, protocol 0": lambda: pickle.dumps([1, 0, 0, 1, 1], 0),
     "an array, protocol 1": lambda: pickle.dumps(RIGHT, 1),
     "objects in npy": object_npy,
@@ -85,7 +86,7 @@ def never_opened(reader: Callable[[bytes], Any], data: bytes) -> None:
     assert "np.savez(" in sentence and not Trap.sprung
 
 
-def test_nothing_pickled_is_opened() -> None:
+def test_pickles_are_not_opened() -> None:
     with Rows() as row:
         for reader in (read, read_checkpoint):
             for name, make in PICKLED.items():
@@ -95,11 +96,11 @@ def test_nothing_pickled_is_opened() -> None:
 
 @pytest.mark.parametrize("zipped", [True, False], ids=["torch zip", "torch before 1.6"])
 @pytest.mark.parametrize("reader", [read, read_checkpoint])
-def test_nothing_pickled_by_torch_is_opened(zipped: bool, reader: Callable[[bytes], Any]) -> None:
+def test_torch_files_are_not_opened(zipped: bool, reader: Callable[[bytes], Any]) -> None:
     never_opened(reader, torch_saved({"w": 1}, zipped))
 
 
-def test_the_trap_works() -> None:
+def test_trap_works() -> None:
     pickle.loads(pickle.dumps(Trap()))
     assert Trap.sprung
     Trap.sprung = False
@@ -196,7 +197,7 @@ def arrays() -> dict[str, bytes]:
     }
 
 
-def test_arrays_that_lie() -> None:
+def test_lying_arrays() -> None:
     with Rows() as row:
         for name, data in arrays().items():
             with row(name):
@@ -241,7 +242,7 @@ def texts() -> dict[str, bytes]:
 
 
 @pytest.mark.long
-def test_texts_that_are_too_much() -> None:
+def test_huge_texts() -> None:
     with Rows() as row:
         for name, data in texts().items():
             with row(name):
@@ -249,7 +250,7 @@ def test_texts_that_are_too_much() -> None:
                 refused(lambda data: read(data, None), data)
 
 
-def test_arrays_take_little_room() -> None:
+def test_lying_arrays_in_little_memory() -> None:
     with Rows() as row:
         for name, data in arrays().items():
             with row(name):
@@ -266,7 +267,7 @@ def peak_of(do: Callable[[], Any]) -> int:
         tracemalloc.stop()
 
 
-def test_an_archive_that_says_less_than_it_holds() -> None:
+def test_archive_with_wrong_sizes() -> None:
     """The sizes in a zip directory are claims too: what is unpacked stops where they end."""
     inner = shaped("(12500000,)", body=bytes(100_000_000))
     data = bytearray(zipped({"a.npy": inner}))
@@ -320,7 +321,7 @@ def test_any_text(text: str) -> None:
     st.sampled_from(FOUNDATIONS),
     st.lists(st.tuples(st.integers(0, 500), st.binary(max_size=4), st.booleans()), min_size=1, max_size=6),
 )
-def test_right_files_with_some_bytes_changed(data: bytes, changes: list[tuple[int, bytes, bool]]) -> None:
+def test_damaged_files(data: bytes, changes: list[tuple[int, bytes, bool]]) -> None:
     broken = bytearray(data)
     for at, new, insert in changes:
         place = at % (len(broken) + 1)
@@ -352,15 +353,12 @@ JSON = st.recursive(
 
 
 @given(JSON, st.binary(max_size=40))
-def test_any_header_of_tensors(header: Any, body: bytes) -> None:
+def test_any_header(header: Any, body: bytes) -> None:
     never_more_than_a_sentence(tensors(header, body))
 
 
 @given(JSON, st.binary(max_size=40))
-def test_whatever_we_accept_the_library_accepts(header: Any, body: bytes) -> None:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
+def test_accepted_tensors_are_valid(header: Any, body: bytes) -> None:
     data = tensors(header, body)
     try:
         ours = read_checkpoint(data)
@@ -373,7 +371,7 @@ def test_whatever_we_accept_the_library_accepts(header: Any, body: bytes) -> Non
         assert "BF16" in json.dumps(header) or "__metadata__" in json.dumps(header)
 
 
-def test_no_module_of_pickles_is_imported() -> None:
+def test_no_pickle_module_is_imported() -> None:
     """The readers ask pickletools what a pickle looks like; nothing in them could load one."""
     folder = Path(sys.modules["viva.grading.artifacts"].__file__ or "").parent
     for path in folder.glob("*.py"):

@@ -57,7 +57,7 @@ def numbers(loader: Any) -> list[int]:
     return [int(n) for batch in loader for n in batch["input_ids"].flatten()]
 
 
-def test_every_row_has_one_place() -> None:
+def test_splits() -> None:
     _, *loaders = pre_process("any", 500, "cpu", False)
     train, dev, test = (numbers(loader) for loader in loaders)
     assert (len(train), len(dev), len(test)) == (8000, VALIDATION, TRAIN - 8000)
@@ -65,18 +65,18 @@ def test_every_row_has_one_place() -> None:
     assert train != sorted(train)
 
 
-def test_the_split_is_the_same_in_every_run() -> None:
+def test_splits_are_seeded() -> None:
     once, again = (numbers(pre_process("any", 500, "cpu", False)[3]) for _ in range(2))
     assert once == again
 
 
-def test_ten_rows_three_times() -> None:
+def test_small_subset() -> None:
     _, *loaders = pre_process("any", 4, "cpu", True)
     assert len({tuple(numbers(loader)) for loader in loaders}) == 1 and len(numbers(loaders[0])) == 10
 
 
 @pytest.mark.long
-def test_the_command_line_trains(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """60 steps on rows that are all True: at the end the model says so."""
     options = "--small_subset --num_epochs 60 --lr 0.1 --batch_size 64 --device cpu"
     monkeypatch.setattr(sys, "argv", ["base_classification.py", *options.split()])

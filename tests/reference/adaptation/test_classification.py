@@ -47,8 +47,8 @@ def weights(monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
         attention_probs_dropout_prob=0.0,
     )
 
-    def serve(*_: Any, **__: Any) -> "transformers.BertModel":
-        model = transformers.BertModel(config).double()
+    def serve(*_: Any, **__: Any) -> Any:
+        model: Any = transformers.BertModel(config).double()
         model.load_state_dict({name: torch.from_numpy(value) for name, value in drawn.items()}, strict=False)
         return model.eval()
 
@@ -74,7 +74,7 @@ def model_of(kind: str) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["full", "head", "prefix"])
-def test_the_same_logits_in_torch_and_in_numpy(weights: dict[str, np.ndarray], batch: Batch, kind: str) -> None:
+def test_logits_in_torch_and_numpy(weights: dict[str, np.ndarray], batch: Batch, kind: str) -> None:
     model = model_of(kind)
     W, b = (parameter.detach().numpy() for parameter in model.classifier.parameters())
     prompt = None if model.prefix is None else model.prefix.detach().numpy()
@@ -83,7 +83,7 @@ def test_the_same_logits_in_torch_and_in_numpy(weights: dict[str, np.ndarray], b
     np.testing.assert_allclose(classifier_logits(*question, prompt, HEADS)["mean"], found, atol=1e-10)
 
 
-def test_poolings_differ_where_they_should(weights: dict[str, np.ndarray], batch: Batch) -> None:
+def test_poolings(weights: dict[str, np.ndarray], batch: Batch) -> None:
     """Without padding and prompt, four means are one, [CLS] is the first position, and both poolers are one."""
     rng = np.random.default_rng(10)
     W, b, prompt = rng.standard_normal((2, D)), rng.standard_normal(2), rng.standard_normal((LENGTH, D))
@@ -97,7 +97,7 @@ def test_poolings_differ_where_they_should(weights: dict[str, np.ndarray], batch
 
 
 @pytest.mark.parametrize("kind", ["full", "head", "prefix"])
-def test_training_changes_what_the_type_says(weights: dict[str, np.ndarray], batch: Batch, kind: str) -> None:
+def test_trained_parameters(weights: dict[str, np.ndarray], batch: Batch, kind: str) -> None:
     model = model_of(kind)
     before = {name: value.detach().clone() for name, value in model.named_parameters()}
     train_part(model, 4, [batch], [batch], [batch], "cpu", 0.05, "any")
@@ -111,7 +111,7 @@ def test_training_changes_what_the_type_says(weights: dict[str, np.ndarray], bat
         assert numbers == (head_params(D, 2) if kind == "head" else prefix_params(LENGTH, D, 2))
 
 
-def test_ten_steps_lower_the_loss_and_accuracy_counts_rows(weights: dict[str, np.ndarray], batch: Batch) -> None:
+def test_train_and_evaluate(weights: dict[str, np.ndarray], batch: Batch) -> None:
     model = model_of("full")
     train(model, 30, [batch], [batch], [batch], "cpu", 0.01)
     assert evaluate_model(model, [batch], "cpu") == {"accuracy": 1.0}
@@ -121,9 +121,7 @@ def test_ten_steps_lower_the_loss_and_accuracy_counts_rows(weights: dict[str, np
     assert evaluate_model(model, [batch, turned], "cpu") == {"accuracy": 4 / 5}
 
 
-def test_the_schedule_is_that_of_transformers(
-    weights: dict[str, np.ndarray], batch: Batch, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_schedule(weights: dict[str, np.ndarray], batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
     """60 steps of a linear schedule with 50 of warm-up, on the same parameters, give the same parameters."""
     model, other = model_of("head"), model_of("head")
     other.load_state_dict(model.state_dict())
@@ -132,23 +130,23 @@ def test_the_schedule_is_that_of_transformers(
     scheduler = transformers.get_scheduler("linear", optimizer, num_warmup_steps=WARM_UP, num_training_steps=60)
     for _ in range(60):
         optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(
-            base_classification.logits_of(other, batch, "cpu"), batch["labels"]
-        ).backward()
+        logits = base_classification.logits_of(other, batch, "cpu")
+        torch.autograd.backward(torch.nn.functional.cross_entropy(logits, batch["labels"]))
         optimizer.step()
         scheduler.step()
     for one, two in zip(model.classifier.parameters(), other.classifier.parameters(), strict=True):
         torch.testing.assert_close(one, two)
 
 
-def test_rows_are_those_of_the_definition() -> None:
+def test_dataset_rows() -> None:
     ids = {word: index for index, word in enumerate(WORDS)}
     made = Tokenizer(models.WordLevel(ids, unk_token="[UNK]"))
     made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     made.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]")
+    fast: Any = transformers.PreTrainedTokenizerFast
+    tokenizer = fast(tokenizer_object=made, pad_token="[PAD]")
     rows = [("is the river green", "the old river", True), ("is the river", "the green river is the old river", False)]
     questions, passages, answers = zip(*rows, strict=True)
     data = BoolQADataset(passages, questions, answers, tokenizer, 10)

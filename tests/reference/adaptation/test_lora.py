@@ -1,12 +1,17 @@
-"""reference/adaptation/lora.py against torch's autograd and peft; adapter_registry.py against its definition."""
+"""LoRA and soft prompts against torch's autograd and peft; the registry of adapters against its definition."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import transformers
 from numpy.typing import NDArray
 
 from reference.adaptation.adapter_registry import AdapterRegistry
 from reference.adaptation.lora import LoRALinear, lora_delta, merge
+from reference.adaptation.soft_prompt import add_soft_prompt
+from reference.bert.encoder import draw_weights, embed, encode
 
 Array = NDArray[np.float64]
 
@@ -40,7 +45,7 @@ def peft_layer(W: Array, r: int, alpha: int) -> tuple[torch.nn.Module, torch.nn.
     return model, near_input, near_output
 
 
-def test_values_and_gradients_equal_autograds() -> None:
+def test_lora_equals_autograd() -> None:
     rng = np.random.default_rng(1)
     for _ in range(20):
         d, k, n = (int(size) for size in rng.integers(2, 9, 3))
@@ -50,24 +55,25 @@ def test_values_and_gradients_equal_autograds() -> None:
         x, upstream = normal(rng, n, k), normal(rng, n, d)
         W, A, B = (torch.from_numpy(m.copy()).requires_grad_() for m in (layer.W, layer.A, layer.B))
         output = torch.nn.functional.linear(torch.from_numpy(x), W + alpha / r * A @ B)
-        (output * torch.from_numpy(upstream)).sum().backward()
+        torch.autograd.backward((output * torch.from_numpy(upstream)).sum())
         np.testing.assert_allclose(layer.forward(x), output.detach().numpy(), atol=1e-12)
         assert A.grad is not None and B.grad is not None
         np.testing.assert_allclose(layer.gradients(x, upstream)[0], A.grad.numpy(), atol=1e-12)
         np.testing.assert_allclose(layer.gradients(x, upstream)[1], B.grad.numpy(), atol=1e-12)
 
 
-def test_equals_peft_with_the_letters_swapped() -> None:
+def test_lora_equals_peft() -> None:
     """peft's lora_B (d, r) is our A, its lora_A (r, k) our B; values, gradients, merged weight and parameter counts."""
     rng = np.random.default_rng(2)
     for d, k, r, alpha in [(5, 7, 2, 6), (6, 4, 3, 3), (4, 4, 1, 8)]:
         W, x, upstream = normal(rng, d, k), normal(rng, 3, k), normal(rng, 3, d)
+        model: Any
         model, near_input, near_output = peft_layer(W, r, alpha)
         layer = LoRALinear(W, r, alpha, rng)
         layer.B[...] = normal(rng, r, k)
         near_output.data, near_input.data = torch.from_numpy(layer.A.copy()), torch.from_numpy(layer.B.copy())
         output = model(torch.from_numpy(x))
-        (output * torch.from_numpy(upstream)).sum().backward()
+        torch.autograd.backward((output * torch.from_numpy(upstream)).sum())
         np.testing.assert_allclose(layer.forward(x), output.detach().numpy(), atol=1e-12)
         assert near_output.grad is not None and near_input.grad is not None
         np.testing.assert_allclose(layer.gradients(x, upstream)[0], near_output.grad.numpy(), atol=1e-12)
@@ -76,9 +82,10 @@ def test_equals_peft_with_the_letters_swapped() -> None:
         assert trained == sum(p.size for p in layer.parameters()) == r * (d + k)
         merged = model.merge_and_unload().proj.weight.detach().numpy()
         np.testing.assert_allclose(merge(W, layer.A, layer.B, alpha), merged, atol=1e-12)
+        np.testing.assert_array_equal(layer.W, W)  # merging leaves the weight alone
 
 
-def test_starts_at_exactly_the_base_with_one_gradient_zero() -> None:
+def test_lora_starts_at_the_base() -> None:
     """As peft does; peft's zero factor is the one next to the output, ours the one next to the input."""
     rng = np.random.default_rng(3)
     W, x, upstream = normal(rng, 5, 7), normal(rng, 4, 7), normal(rng, 4, 5)
@@ -95,42 +102,13 @@ def test_starts_at_exactly_the_base_with_one_gradient_zero() -> None:
     assert (near_input.grad == 0).all() and (near_output.grad != 0).all()
 
 
-def test_with_both_factors_zero_nothing_is_ever_learned() -> None:
-    rng = np.random.default_rng(4)
-    layer = LoRALinear(normal(rng, 3, 4), 2, 2.0)
-    layer.A[...] = 0
-    assert all((gradient == 0).all() for gradient in layer.gradients(normal(rng, 5, 4), normal(rng, 5, 3)))
-
-
-def test_training_changes_the_weight_by_a_matrix_of_rank_r() -> None:
-    rng = np.random.default_rng(5)
-    W, target = normal(rng, 6, 5), normal(rng, 6, 5)
-    layer = LoRALinear(W, 2, 2.0, rng)
-    for _ in range(60):
-        difference = layer.forward(np.eye(5)) - target.T  # (k, d)
-        for parameter, gradient in zip(layer.parameters(), layer.gradients(np.eye(5), difference), strict=True):
-            parameter -= 0.05 * gradient
-    change = layer.forward(np.eye(5)).T - W
-    assert np.linalg.matrix_rank(change, tol=1e-8) == 2
-    np.testing.assert_array_equal(layer.W, W)
-
-
-def test_ranks_that_are_none() -> None:
+def test_invalid_rank() -> None:
     for r in (0, 4):
         with pytest.raises(ValueError, match=f"the rank is {r}; expected 1 to 3"):
             LoRALinear(np.ones((3, 5)), r, 1.0)
 
 
-def test_merging_leaves_the_weight_alone() -> None:
-    rng = np.random.default_rng(6)
-    W, A, B = normal(rng, 4, 3), normal(rng, 4, 2), normal(rng, 2, 3)
-    before = W.copy()
-    once, twice = merge(W, A, B, 3.0), merge(W, A, B, 3.0)
-    np.testing.assert_array_equal(W, before)
-    np.testing.assert_array_equal(once, twice)
-
-
-def test_versions_come_back_bit_for_bit() -> None:
+def test_registry_reverts_exactly() -> None:
     rng = np.random.default_rng(7)
     W = normal(rng, 6, 5)
     registry = AdapterRegistry(W)
@@ -150,17 +128,46 @@ def test_versions_come_back_bit_for_bit() -> None:
         registry.revert()
 
 
-def test_subtracting_an_update_does_not_bring_the_weight_back() -> None:
-    """Why the registry keeps the base: in float32 and in float64, W + ΔW - ΔW differs from W in most elements."""
-    rng = np.random.default_rng(8)
-    for dtype in (np.float32, np.float64):
-        W, delta = normal(rng, 40, 40).astype(dtype), normal(rng, 40, 40).astype(dtype)
-        assert ((W + delta) - delta != W).mean() > 0.3
+V, D, LAYERS, D_FF, POSITIONS, HEADS, LENGTH = 11, 8, 2, 12, 20, 2, 5
 
 
-def test_stacked_adapters_add_up_their_ranks() -> None:
-    rng = np.random.default_rng(9)
-    registry = AdapterRegistry(np.zeros((7, 6)))
-    for m in (1, 2, 3):
-        registry.accept(normal(rng, 7, 2), normal(rng, 2, 6), 1.0)
-        assert np.linalg.matrix_rank(registry.weight()) == 2 * m
+@pytest.mark.filterwarnings(
+    "ignore:`is_gradient_checkpointing`:FutureWarning"
+)  # peft asks transformers by its old name
+def test_soft_prompt_equals_peft() -> None:
+    """The same hidden states, and the prompt alone gets a gradient."""
+    from peft import PromptTuningConfig, TaskType, get_peft_model  # late: collecting all tests need not wait for it
+
+    rng = np.random.default_rng(5)
+    weights = draw_weights(rng, V, D, LAYERS, D_FF, POSITIONS)
+    config = transformers.BertConfig(
+        vocab_size=V,
+        hidden_size=D,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=D_FF,
+        max_position_embeddings=POSITIONS,
+    )
+    bert = transformers.BertModel(config).double()  # before the weights: float32 would round them
+    bert.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()}, strict=False)
+    adapted = get_peft_model(bert, PromptTuningConfig(task_type=TaskType.FEATURE_EXTRACTION, num_virtual_tokens=LENGTH))
+    adapted = adapted.double().eval()
+    trained = [parameter for parameter in adapted.parameters() if parameter.requires_grad]
+    assert [tuple(parameter.shape) for parameter in trained] == [(LENGTH, D)]
+
+    ids, mask = rng.integers(V, size=(3, 6)), np.array([[1] * 6, [1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
+    output = adapted(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask)).last_hidden_state
+    with_prompt, read = add_soft_prompt(embed(weights, ids), mask, trained[0].detach().numpy())
+    hidden = encode(weights, with_prompt, read, HEADS)
+    np.testing.assert_allclose(hidden[read == 1], output.detach().numpy()[read == 1], atol=1e-10)
+
+    output[:, 0].sum().backward()
+    assert all((parameter.grad is None) == (parameter is not trained[0]) for parameter in adapted.parameters())
+    assert trained[0].grad is not None and float(trained[0].grad.abs().min()) > 0
+
+
+def test_soft_prompt_shapes() -> None:
+    embeddings, mask = add_soft_prompt(np.zeros((2, 3, 4)), [[1, 1, 0], [1, 0, 0]], np.ones((2, 4)))
+    assert embeddings.shape == (2, 5, 4)
+    assert embeddings[:, :2].min() == 1 and embeddings[:, 2:].max() == 0
+    assert mask.tolist() == [[1, 1, 1, 1, 0], [1, 1, 1, 0, 0]]

@@ -1,10 +1,9 @@
 """The answers by hand in the key of adapting_transformers, and the claims of its errata, computed again."""
 
-import importlib.util
 import math
 import re
-from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,10 +22,11 @@ from reference.adaptation.parameter_counts import (
 from reference.attention.hard_attention import hard_attention
 from reference.attention.scaled_dot_product import qk_moments
 from reference.attention.superposition import averaging_weight, extraction_matrix
+from tests.reference.answers.conftest import ROOT
 from viva.grading.audits import audit_runs, right_answers
 
-ROOT = Path(__file__).parents[3]
-ASSIGNMENT = ROOT / "assignments" / "adapting_transformers"
+NAME = "adapting_transformers"
+ASSIGNMENT = ROOT / "assignments" / NAME
 HANDOUT = (ASSIGNMENT / "handout.md").read_text(encoding="utf-8")
 ERRATA = (ASSIGNMENT / "errata.md").read_text(encoding="utf-8")
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "good", "film", "it", "was", "long", "hey", "!"]
@@ -37,18 +37,9 @@ SWEEP = {1: (0.6217125382262997, 0.6271899088997898), 2: (0.6217125382262997, 0.
 
 
 @pytest.fixture(scope="module")
-def key() -> ModuleType:
-    path = ROOT / "graders" / "adapting_transformers" / "key.py"
-    spec = importlib.util.spec_from_file_location("adapting_transformers_key", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def tokenizer() -> "transformers.BertTokenizerFast":
-    return transformers.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
+def tokenizer() -> Any:
+    library: Any = transformers
+    return library.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 def printed(text: str) -> list[list[float]]:
@@ -56,7 +47,7 @@ def printed(text: str) -> list[list[float]]:
     return [[float(x.replace("−", "-")) for x in v.split(",")] for v in re.findall(r"\(([−\d, .]+,[−\d, .]+)\)", text)]
 
 
-def test_a_packed_pair_has_two_separators(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_packed_pair(key: ModuleType, tokenizer: Any) -> None:
     """1.1: the option C lacks the second one."""
     packed = tokenizer("good film", "it was long")
     tokens = tokenizer.convert_ids_to_tokens(packed["input_ids"])
@@ -67,7 +58,7 @@ def test_a_packed_pair_has_two_separators(key: ModuleType, tokenizer: "transform
     assert option is not None and option[1] + " [SEP]" == text and key.answers["1.1"] == "C"
 
 
-def test_byte_pair_encoding_merges_the_most_frequent_pair(key: ModuleType) -> None:
+def test_byte_pair_encoding(key: ModuleType) -> None:
     """1.3: A and C by training (u g occurs 20 times; by the score of D, g s would win), E by tokenizing."""
     words = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     tokenizer = Tokenizer(models.BPE())
@@ -80,7 +71,7 @@ def test_byte_pair_encoding_merges_the_most_frequent_pair(key: ModuleType) -> No
     assert key.answers["1.3"] == ["A", "C", "E"]
 
 
-def test_labels_are_the_original_tokens(key: ModuleType, tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_masked_labels(key: ModuleType, tokenizer: Any) -> None:
     """1.4: at the selected places; −100 elsewhere."""
     torch.manual_seed(0)
     ids = tokenizer("good film it was long " * 20)["input_ids"]
@@ -90,9 +81,7 @@ def test_labels_are_the_original_tokens(key: ModuleType, tokenizer: "transformer
     assert torch.equal(labels[selected], torch.tensor(ids)[selected])
 
 
-def test_a_model_cannot_read_the_ids_of_another_tokenizer(
-    key: ModuleType, tokenizer: "transformers.BertTokenizerFast"
-) -> None:
+def test_ids_of_another_tokenizer(key: ModuleType, tokenizer: Any) -> None:
     """1.6: the same text has other ids, an id beyond the vocabulary is an error, and padding changes nothing."""
     other = Tokenizer(models.WordLevel({"hey": 0, "!": 1, "film": 2, "<unk>": 3}, unk_token="<unk>"))
     other.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -109,7 +98,7 @@ def test_a_model_cannot_read_the_ids_of_another_tokenizer(
     assert key.answers["1.6"] == "B" and "same checkpoint" in HANDOUT
 
 
-def test_argmax_attention_by_hand(key: ModuleType) -> None:
+def test_hard_attention(key: ModuleType) -> None:
     """2.1.1, with the handout's fourth value and with the source's."""
     question = HANDOUT[HANDOUT.index("(`2.1.1`)") : HANDOUT.index("`hard_attention(")]
     q, *rest = printed(question)
@@ -121,14 +110,14 @@ def test_argmax_attention_by_hand(key: ModuleType) -> None:
     assert hard_attention(q, K, V).tolist() == key.answers["2.1.1"]
 
 
-def test_extraction_matrix_by_hand(key: ModuleType) -> None:
+def test_extraction_matrix(key: ModuleType) -> None:
     a, b = printed(HANDOUT[HANDOUT.index("for A spanned by") : HANDOUT.index("`extraction_matrix(")])
     np.testing.assert_allclose(extraction_matrix(np.array([a]).T), key.answers["2.2.2"], atol=1e-12)
     other = np.array(key.answers["2.2.2"]) + np.outer([1, 2, 3], [-0.8, 0.6, 0])  # orthogonal to a and b
     np.testing.assert_allclose(other @ (2 * np.array(a) + 5 * np.array(b)) / 2, 2 * np.array(a), atol=1e-12)
 
 
-def test_a_query_without_a_factor_is_not_enough() -> None:
+def test_averaging_weight() -> None:
     """2.2.3: the figures of the errata."""
     assert round(averaging_weight(1, 64, 10), 2) == 0.11 and round(1 - 2 * averaging_weight(1, 64, 10), 2) == 0.78
     assert round(averaging_weight(1, 768, 512), 3) == 0.002
@@ -160,7 +149,7 @@ def test_formulas(key: ModuleType) -> None:
     assert "1,538" in ERRATA and "99,842" in ERRATA
 
 
-def test_the_published_sweep_is_the_majority_class() -> None:
+def test_published_sweep() -> None:
     """3.1.3: every dev accuracy, and test accuracies that a constant answer gives on four random splits."""
     assert {right_answers(dev, DEV) for dev, _ in SWEEP.values()} == {2033}
     assert [right_answers(test, TEST) for _, test in SWEEP.values()] == [895, 884, 883, 856]
@@ -174,7 +163,7 @@ def test_the_published_sweep_is_the_majority_class() -> None:
     assert select_best([{"dev": dev} for dev, _ in SWEEP.values()]) == [0, 1, 2, 3]
 
 
-def test_the_other_published_models() -> None:
+def test_published_models() -> None:
     """3.1.4: one was trained; the other is the majority class, with the test figure of the sweep's first run."""
     assert (right_answers(0.7091743119266055, DEV), right_answers(0.6923615977575333, TEST)) == (2319, 988)
     assert learned_threshold(MAJORITY, DEV) < 2319 / DEV
@@ -184,20 +173,9 @@ def test_the_other_published_models() -> None:
 
 
 @pytest.mark.parametrize("accuracy", [0.9, 0.6, 0.8])
-def test_the_published_tuning_accuracies_are_those_of_ten_rows(accuracy: float) -> None:
+def test_published_tuning_accuracies(accuracy: float) -> None:
     """3.2: multiples of 1/10 that no number of test rows gives, and the same for dev and test."""
     assert round(accuracy * 10) == pytest.approx(accuracy * 10)
     assert all(round(k / TEST, 10) != accuracy for k in range(TEST + 1))
     findings = audit_runs({"run": {"dev": accuracy, "test": accuracy}}, {"dev": DEV, "test": TEST})
     assert {"small_subset", "same_splits"} <= {f.kind for f in findings}
-
-
-def test_every_answer_is_asked_for_and_every_function_is_in_the_starter(key: ModuleType) -> None:
-    starter = ASSIGNMENT / "starter"
-    functions = re.findall(r"^def (\w+)", (starter / "solution.py").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(functions) == 9 and all(callable(getattr(key, name)) for name in functions)
-    assert all(f"`{name}(" in HANDOUT for name in functions)
-    by_hand, in_words = (starter / "answers.yaml").read_text(encoding="utf-8").split("written:")
-    assert re.findall(r'^  "(.+?)":', by_hand, re.MULTILINE) == list(key.answers)
-    rubric = (ASSIGNMENT / "rubric.yaml").read_text(encoding="utf-8")
-    assert re.findall(r'^  "(.+?)":', in_words, re.MULTILINE) == re.findall(r'^  "(.+?)":', rubric, re.MULTILINE)

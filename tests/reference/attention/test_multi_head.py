@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
 from reference.attention.multi_head import (
     Weights,
@@ -13,11 +12,8 @@ from reference.attention.multi_head import (
     copying_weights,
     multi_head_attention,
 )
-from reference.attention.scaled_dot_product import softmax
 from reference.attention.self_attention import self_attention
 from reference.transformer.positional_encoding import positional_encoding
-
-Array = NDArray[np.float64]
 
 
 def random_weights(rng: np.random.Generator, d: int) -> Weights:
@@ -42,7 +38,7 @@ def test_equals_torch(batch: int, tokens: int, d: int, n_heads: int) -> None:
     np.testing.assert_allclose(multi_head_attention(X, *weights, n_heads), expected.detach().numpy(), atol=1e-12)
 
 
-def test_gradient_of_the_input_equals_torch() -> None:
+def test_gradient_equals_torch() -> None:
     """Central differences of the reference against autograd through the module."""
     rng = np.random.default_rng(3)
     weights, X, upstream = random_weights(rng, 4), rng.standard_normal((1, 3, 4)), rng.standard_normal((1, 3, 4))
@@ -56,7 +52,7 @@ def test_gradient_of_the_input_equals_torch() -> None:
         assert ((above - below) * upstream).sum() / 2e-6 == pytest.approx(float(x.grad[place]), abs=1e-7)
 
 
-def test_one_head_is_self_attention_with_an_output_matrix() -> None:
+def test_one_head_is_self_attention() -> None:
     rng = np.random.default_rng(4)
     weights, X = random_weights(rng, 6), rng.standard_normal((2, 5, 6))
     for x, output in zip(X, multi_head_attention(X, *weights, 1), strict=True):
@@ -73,7 +69,7 @@ def test_heads_must_divide_the_dimension() -> None:
 class TestOrder:
     """Why position encodings are needed: without them the order of the tokens only orders the outputs."""
 
-    def test_self_attention_is_permutation_equivariant_for_every_order(self) -> None:
+    def test_permutation_equivariance(self) -> None:
         rng = np.random.default_rng(6)
         X, (W_Q, W_K, W_V, _) = rng.standard_normal((4, 6)), random_weights(rng, 6)
         output = self_attention(X, W_Q, W_K, W_V)
@@ -81,7 +77,7 @@ class TestOrder:
             permuted = self_attention(X[list(order)], W_Q, W_K, W_V)
             np.testing.assert_allclose(permuted, output[list(order)], atol=1e-12)
 
-    def test_with_positions_no_other_order_gives_the_same(self) -> None:
+    def test_positions_break_equivariance(self) -> None:
         rng = np.random.default_rng(7)
         X, (W_Q, W_K, W_V, _), P = rng.standard_normal((4, 6)), random_weights(rng, 6), positional_encoding(4, 6)
         output = self_attention(X + P, W_Q, W_K, W_V)
@@ -103,7 +99,7 @@ class TestCopyingTwoTokens:
             wanted = np.concatenate([values[:, a], values[:, b]], axis=1)[:, None, :]
             np.testing.assert_allclose(output, np.broadcast_to(wanted, output.shape), atol=1e-12)
 
-    def test_the_same_weights_with_one_head_give_the_mean_of_both(self) -> None:
+    def test_one_head_gives_the_mean(self) -> None:
         rng = np.random.default_rng(9)
         values = rng.standard_normal((4, 4))
         X = np.concatenate([values, np.eye(4)], axis=1)[None]
@@ -123,23 +119,3 @@ class TestCopyingTwoTokens:
             loss = ((design @ W - np.vstack([A, B])) ** 2).sum() / (2 * d)
             assert loss == pytest.approx(0.5) == pytest.approx(best_single_head_loss(weight_a, weight_b))
             assert rest > 0
-
-    def test_training_one_head_does_not_get_below_half(self) -> None:
-        """Gradient descent on the scores and on W together, from several starts."""
-        torch.manual_seed(0)
-        eye = torch.eye(3, dtype=torch.float64)
-        target = torch.stack([torch.cat([eye, 0 * eye], 1), torch.cat([0 * eye, eye], 1), torch.zeros(3, 6)])
-        for _ in range(3):
-            scores = torch.randn(3, dtype=torch.float64, requires_grad=True)
-            W = torch.randn(3, 6, dtype=torch.float64, requires_grad=True)
-            optimizer = torch.optim.Adam([scores, W], lr=0.1)
-            for _ in range(300):
-                loss = ((scores.softmax(0)[:, None, None] * W - target) ** 2).sum() / 6
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-            assert 0.5 <= loss.item() < 0.51
-
-    def test_the_heads_weights_are_one_hot(self) -> None:
-        """300 / √5 is far beyond where softmax leaves anything to the other tokens."""
-        assert softmax([300 / np.sqrt(5), 0, 0, 0, 0])[0] == 1

@@ -1,5 +1,7 @@
 """reference/bert/encoder.py against Hugging Face's BERT."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -21,7 +23,7 @@ def weights(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def bert(weights: dict[str, np.ndarray]) -> "transformers.BertModel":
+def bert(weights: dict[str, np.ndarray]) -> Any:
     config = transformers.BertConfig(
         vocab_size=V,
         hidden_size=D,
@@ -30,7 +32,8 @@ def bert(weights: dict[str, np.ndarray]) -> "transformers.BertModel":
         intermediate_size=D_FF,
         max_position_embeddings=POSITIONS,
     )
-    model = transformers.BertModel(config).double().eval()
+    model: Any = transformers.BertModel(config).double()
+    model.eval()
     assert {name: tuple(value.shape) for name, value in model.named_parameters()} == {
         name: value.shape for name, value in weights.items()
     }
@@ -44,7 +47,7 @@ def masks(rng: np.random.Generator, batch: int, tokens: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("batch", "tokens"), [(1, 1), (1, 5), (3, 4), (4, 12)])
-def test_hidden_states_and_pooled(
+def test_encoder_equals_hugging_face(
     bert: "transformers.BertModel", weights: dict[str, np.ndarray], rng: np.random.Generator, batch: int, tokens: int
 ) -> None:
     ids, mask = rng.integers(V, size=(batch, tokens)), masks(rng, batch, tokens)

@@ -1,6 +1,7 @@
 """reference/bert: packing, label alignment, windows and spans over them, against a tokenizer and brute force."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,32 +12,21 @@ from reference.bert.question_answering import merge_spans, sliding_windows
 from reference.bert.token_classifier import align_labels
 
 VOCABULARY = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
-    "who",
-    "sail",
-    "##ed",
-    "##s",
-    "ada",
-    "by",
-    "##ron",
-    "to",
-    "lyon",
-]
+    "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]",
+    "who", "sail", "##ed", "##s", "ada", "by", "##ron", "to", "lyon",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def tokenizer() -> "transformers.BertTokenizerFast":
-    return transformers.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
+def tokenizer() -> Any:
+    library: Any = transformers
+    return library.BertTokenizerFast(vocab={token: place for place, token in enumerate(VOCABULARY)})
 
 
 TEXTS = ["ada", "who sailed", "byron sails to lyon", "ada byron sailed", ""]
 
 
-def test_packing_is_that_of_the_tokenizer(tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_packing_equals_tokenizer(tokenizer: Any) -> None:
     for first, second in itertools.product(TEXTS, TEXTS[:-1]):  # it takes an empty second text for none
         a, b = tokenizer.tokenize(first), tokenizer.tokenize(second)
         theirs = tokenizer(first, second)
@@ -45,7 +35,7 @@ def test_packing_is_that_of_the_tokenizer(tokenizer: "transformers.BertTokenizer
         assert pack_single(a) == (tokenizer.convert_ids_to_tokens(alone["input_ids"]), alone["token_type_ids"])
 
 
-def test_labels_stand_at_the_first_subword_of_each_word(tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_align_labels(tokenizer: Any) -> None:
     """The tokenizer's offsets say where a word begins: at character 0 of it."""
     sentences = [text.split() for text in TEXTS[:-1]]
     encoded = tokenizer(sentences, is_split_into_words=True, padding=True, return_offsets_mapping=True)
@@ -59,7 +49,7 @@ def test_labels_stand_at_the_first_subword_of_each_word(tokenizer: "transformers
         assert len(aligned) == len(word_ids)
 
 
-def test_windows_are_those_of_the_tokenizer(tokenizer: "transformers.BertTokenizerFast") -> None:
+def test_windows_equal_tokenizer(tokenizer: Any) -> None:
     """Its `stride` is the overlap, max_len - stride in our words."""
     question = "who sailed"
     for n, max_len, stride in itertools.product(range(1, 14), (1, 3, 4, 6), (1, 2, 3, 6)):
@@ -81,7 +71,7 @@ def test_windows_are_those_of_the_tokenizer(tokenizer: "transformers.BertTokeniz
         assert [passage[first:end] for first, end in sliding_windows(n, max_len, stride)] == cut
 
 
-def test_windows_cover_every_token_and_overlap() -> None:
+def test_windows_cover_every_token() -> None:
     for n, max_len, stride in itertools.product(range(1, 40), range(1, 12), range(1, 12)):
         if stride > max_len:
             continue
@@ -93,12 +83,12 @@ def test_windows_cover_every_token_and_overlap() -> None:
 
 
 @pytest.mark.parametrize(("n", "max_len", "stride"), [(0, 3, 1), (5, 3, 4), (5, 3, 0)])
-def test_windows_that_would_leave_tokens_out_are_refused(n: int, max_len: int, stride: int) -> None:
+def test_invalid_windows(n: int, max_len: int, stride: int) -> None:
     with pytest.raises(ValueError, match="1 ≤ stride ≤ max_len"):
         sliding_windows(n, max_len, stride)
 
 
-def test_the_best_span_of_all_windows_equals_brute_force() -> None:
+def test_merge_spans_equals_brute_force() -> None:
     """Every pair of passage tokens, every window that holds both."""
     rng = np.random.default_rng(48)
     across = turned = 0

@@ -30,7 +30,7 @@ def every_path(tree: Tree, vocabulary: str, depth: int) -> list[tuple[tuple[str,
     return sorted(paths, key=lambda path: -path[1])
 
 
-def test_a_beam_as_wide_as_the_tree_finds_every_path_in_order() -> None:
+def test_wide_beam_finds_every_path() -> None:
     generator = random.Random(6)
     for vocabulary, depth in [("ab", 4), ("abc", 3), ("abcd", 2)]:
         tree = random_tree(generator, vocabulary, depth)
@@ -40,7 +40,7 @@ def test_a_beam_as_wide_as_the_tree_finds_every_path_in_order() -> None:
         assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-12)
 
 
-def test_each_step_keeps_the_best_extensions_as_topk_does() -> None:
+def test_beam_search_equals_topk() -> None:
     """An independent beam search on score tensors: extend all, flatten, topk."""
     generator = random.Random(7)
     for _ in range(30):
@@ -58,21 +58,21 @@ def test_each_step_keeps_the_best_extensions_as_topk_does() -> None:
         assert [score for _, score in found] == pytest.approx(scores.tolist(), abs=1e-12)
 
 
-def test_greedy_is_a_beam_of_one_and_can_miss_the_best_path() -> None:
+def test_greedy_search() -> None:
     tree: Tree = {(): {"a": 0.6, "b": 0.4}, ("a",): {"c": 0.5, "d": 0.5 - 1e-9}, ("b",): {"c": 0.9, "d": 0.1}}
     assert greedy_search(tree.__getitem__, 2)[0] == ("a", "c")
     assert beam_search(tree.__getitem__, 2, 2)[0][0] == ("b", "c")
 
 
-def test_impossible_tokens_rank_last_and_do_not_raise() -> None:
+def test_impossible_tokens() -> None:
     found = beam_search(lambda prefix: {"a": 0.0, "b": 1.0}, 2, 1)
     assert found == [(("b",), 0.0), (("a",), -math.inf)]
 
 
-def test_no_step_leaves_the_empty_hypothesis() -> None:
+def test_no_steps() -> None:
     assert beam_search(lambda prefix: {"a": 1.0}, 3, 0) == [((), 0.0)]
 
 
-def test_a_beam_of_zero_is_refused() -> None:
+def test_invalid_beam_size() -> None:
     with pytest.raises(ValueError, match="beam_size"):
         beam_search(lambda prefix: {}, 0, 1)

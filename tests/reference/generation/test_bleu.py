@@ -30,7 +30,7 @@ def random_case(generator: random.Random) -> tuple[list[str], list[list[str]]]:
     return candidate, references
 
 
-def test_agrees_with_sacrebleu_and_nltk_on_400_random_cases() -> None:
+def test_bleu_equals_sacrebleu_and_nltk() -> None:
     # Imported here: it imports scipy, and each process that collects tests would wait for it.
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
@@ -52,7 +52,7 @@ def test_agrees_with_sacrebleu_and_nltk_on_400_random_cases() -> None:
     assert nonzero > 150  # the comparison is not one of zeros
 
 
-def test_precisions_agree_with_nltk_as_fractions() -> None:
+def test_precisions_equal_nltk() -> None:
     from nltk.translate.bleu_score import modified_precision as nltk_modified_precision
 
     generator = random.Random(2)
@@ -76,7 +76,7 @@ def test_precisions_agree_with_nltk_as_fractions() -> None:
         (list("aaaa"), [list("aabb")], 0.0),
     ],
 )
-def test_degenerate_rows(candidate: list[str], references: list[list[str]], expected: float) -> None:
+def test_degenerate_bleu(candidate: list[str], references: list[list[str]], expected: float) -> None:
     assert bleu(candidate, references) == pytest.approx(expected, abs=1e-15)
 
 
@@ -87,14 +87,14 @@ def test_papineni_example_two() -> None:
     assert modified_precision(candidate, references, 1) == (2, 7)
 
 
-def test_the_closest_reference_counts_and_the_shorter_of_two_equally_close() -> None:
+def test_closest_reference_length() -> None:
     assert closest_reference_length(10, [["x"] * 7, ["x"] * 12, ["x"] * 20]) == 12
     assert closest_reference_length(10, [["x"] * 12, ["x"] * 8]) == 8
     assert brevity_penalty(["x"] * 10, [["x"] * 12, ["x"] * 8]) == 1.0
     assert brevity_penalty(["x"] * 10, [["x"] * 7, ["x"] * 12, ["x"] * 20]) == pytest.approx(math.exp(1 - 12 / 10))
 
 
-def test_a_sentence_without_a_reference_is_refused() -> None:
+def test_bleu_without_references() -> None:
     with pytest.raises(ValueError, match="empty"):
         bleu(["a"], [])
 
@@ -102,7 +102,7 @@ def test_a_sentence_without_a_reference_is_refused() -> None:
 class TestErrata:
     """The source prints BLEU = 0.8266; the exact value of its own fractions is 0.8265."""
 
-    def test_our_sentence_has_the_fractions_of_the_source(self) -> None:
+    def test_fractions_of_the_source(self) -> None:
         precisions = [Fraction(*modified_precision(CANDIDATE, REFERENCES, n)) for n in (1, 2, 3, 4)]
         assert precisions == [Fraction(11, 12), Fraction(9, 11), Fraction(8, 10), Fraction(7, 9)]
         assert brevity_penalty(CANDIDATE, REFERENCES) == 1.0
@@ -113,10 +113,6 @@ class TestErrata:
         assert bleu(CANDIDATE, REFERENCES) == pytest.approx(float(product) ** 0.25, abs=1e-15)
         assert round(bleu(CANDIDATE, REFERENCES), 6) == 0.826517
 
-    def test_the_printed_value_comes_from_rounded_factors(self) -> None:
-        assert round((0.917 * 0.818 * 0.8 * 0.778) ** 0.25, 6) == 0.826605
-        assert round((0.917 * 0.818 * 0.8 * 0.778) ** 0.25, 4) == 0.8266
-
     def test_full_stop_as_a_token(self) -> None:
         candidate, references = [*CANDIDATE, "."], [[*r, "."] for r in REFERENCES]
         precisions = [modified_precision(candidate, references, n) for n in (1, 2, 3, 4)]
@@ -125,8 +121,3 @@ class TestErrata:
         metric = sacrebleu.BLEU(tokenize="13a", smooth_method="none", effective_order=False)
         score = metric.corpus_score([" ".join(CANDIDATE) + "."], [[" ".join(r) + "."] for r in REFERENCES]).score
         assert round(score, 2) == 84.24
-
-    def test_unclipped_counts_would_give_another_value(self) -> None:
-        """The one unmatched word of the candidate is a third "the": only clipping tells."""
-        vocabulary = {word for reference in REFERENCES for word in reference}
-        assert sum(word in vocabulary for word in CANDIDATE) == 12

@@ -29,7 +29,7 @@ def random_model(rng: np.random.Generator, vocabulary: str, length: int) -> dict
     }
 
 
-def test_the_product_over_the_tokens_is_the_conditional() -> None:
+def test_fudge_is_the_conditional() -> None:
     """81 strings: equal to Bayes' rule on whole sentences up to rounding."""
     rng = np.random.default_rng(1)
     for vocabulary, length in [("abc", 4), ("ab", 5), ("abcd", 2)]:
@@ -43,7 +43,7 @@ def test_the_product_over_the_tokens_is_the_conditional() -> None:
         np.testing.assert_allclose([tokenwise[x] for x in p_lm], whole, rtol=0, atol=1e-15)
 
 
-def test_a_classifier_of_prefixes_is_a_mean_over_what_may_follow() -> None:
+def test_exact_prefix_classifier() -> None:
     model = {(): {"a": 0.5, "b": 0.5}, ("a",): {"a": 0.25, "b": 0.75}, ("b",): {"a": 1.0, "b": 0.0}}
     p_lm = sentence_probabilities(model.__getitem__, 2)
     p_a = {("a", "a"): 1.0, ("a", "b"): 0.2, ("b", "a"): 0.5, ("b", "b"): 0.9}
@@ -52,12 +52,12 @@ def test_a_classifier_of_prefixes_is_a_mean_over_what_may_follow() -> None:
     assert classify(("b", "a")) == 0.5 and classify(()) == pytest.approx(0.5 * 0.4 + 0.5 * 0.5)
 
 
-def test_a_step_without_a_way_to_the_attribute() -> None:
+def test_impossible_step() -> None:
     with pytest.raises(ValueError, match="no candidate"):
         fudge_step([0.5, 0.5], [0.0, 0.0])
 
 
-def test_decoding_draws_from_the_conditional() -> None:
+def test_fudge_decode() -> None:
     """Pearson's chi-square over 27 sentences."""
     rng = np.random.default_rng(2)
     model = random_model(rng, "abc", 3)
@@ -69,7 +69,7 @@ def test_decoding_draws_from_the_conditional() -> None:
     assert statistic < 26 + 5 * np.sqrt(2 * 26)
 
 
-def test_every_prefix_stands_there_once_for_each_sentence() -> None:
+def test_prefix_dataset() -> None:
     examples = make_prefix_dataset([["a", "b"], ["a"], []], [1, 0, 1])
     assert examples == [(("a",), 1), (("a", "b"), 1), (("a",), 0)]
     rng = np.random.default_rng(3)
@@ -80,7 +80,7 @@ def test_every_prefix_stands_there_once_for_each_sentence() -> None:
         make_prefix_dataset(sentences, labels[:-1])
 
 
-def test_training_on_prefixes_of_one_token_finds_the_smoothed_shares() -> None:
+def test_smoothed_prefix_classifier() -> None:
     """With one token, naive Bayes is the odds of two smoothed counts."""
     examples = [(("a",), 1)] * 6 + [(("a",), 0)] * 2 + [(("b",), 0)] * 4
     classify = train_prefix_classifier(examples)
@@ -89,7 +89,7 @@ def test_training_on_prefixes_of_one_token_finds_the_smoothed_shares() -> None:
     assert classify(()) == pytest.approx(0.5) and classify(("unseen",)) == pytest.approx(0.5)
 
 
-def test_a_trained_classifier_raises_the_rate_of_the_attribute() -> None:
+def test_trained_prefix_classifier() -> None:
     """From 0.044 without a classifier to 0.475; with the exact one the rate is 1."""
     rng = np.random.default_rng(4)
     model = random_model(rng, "abc", 4)

@@ -18,17 +18,17 @@ P = np.array([0.4, 0.3, 0.2, 0.1])
 P_A = np.array([0.2, 0.5, 0.1, 0.9])
 
 
-def test_posterior_is_rejection_sampling_counted() -> None:
+def test_posterior() -> None:
     """Whole numbers: of 1,000 sentences 400, 300, … are drawn and 80, 150, 20, 90 of them have the attribute."""
     np.testing.assert_allclose(posterior(P, P_A), np.array([80, 150, 20, 90]) / 340, atol=1e-15)
 
 
-def test_an_attribute_that_no_sentence_has() -> None:
+def test_impossible_attribute() -> None:
     with pytest.raises(ValueError, match=r"p\(a\) is 0"):
         posterior(P, np.zeros(4))
 
 
-def test_best_of_n_is_the_enumeration_of_all_samples() -> None:
+def test_best_of_n() -> None:
     score = np.array([2.0, -1.0, 5.0, 3.0])
     for n in (1, 2, 3, 5):
         by_hand = np.zeros(4)
@@ -37,19 +37,19 @@ def test_best_of_n_is_the_enumeration_of_all_samples() -> None:
         np.testing.assert_allclose(best_of_n_distribution(P, score, n), by_hand, atol=1e-14)
 
 
-def test_best_of_n_ends_at_the_highest_score_and_not_at_the_mode() -> None:
+def test_limit_of_best_of_n() -> None:
     """The erratum of question 3c: p(a|x) is maximised, not p(a|x) p(x)."""
     limit = best_of_n_distribution(P, P_A, 10_000)
     assert limit[P_A.argmax()] == pytest.approx(1)
     assert posterior(P, P_A).argmax() == 1 != P_A.argmax()
 
 
-def test_equal_scores_are_refused() -> None:
+def test_best_of_n_with_equal_scores() -> None:
     with pytest.raises(ValueError, match="same score"):
         best_of_n_distribution(P, [1.0, 1.0, 2.0, 3.0], 2)
 
 
-def test_resampling_converges_to_the_posterior_and_best_of_n_does_not() -> None:
+def test_resampling_converges() -> None:
     rng = np.random.default_rng(3)
     target = posterior(P, P_A)
     distances = []
@@ -70,7 +70,7 @@ def test_divergences() -> None:
     assert total_variation([0.5, 0.5, 0.0], [0.0, 0.5, 0.5]) == 0.5
 
 
-def test_a_miscalibrated_classifier_moves_the_posterior_and_a_scaled_one_does_not() -> None:
+def test_miscalibrated_classifier() -> None:
     """Question 3b: only the ratios of p(a|x) count, and sharpening changes them."""
     exact = posterior(P, P_A)
     assert kl_divergence(exact, posterior(P, P_A**3 / (P_A**3 + (1 - P_A) ** 3))) > 0.05

@@ -1,4 +1,4 @@
-"""reference/transformer/encoder_layer.py against torch's layer, and what it says of layers with a known mistake."""
+"""An encoder layer and its parameters, against torch's modules."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,15 @@ from torch import nn
 
 from reference.transformer.causal_mask import causal_mask
 from reference.transformer.encoder_layer import fits, layer_norm
+from reference.transformer.parameter_counts import (
+    attention_parameters,
+    count_parameters,
+    embedding_parameters,
+    feed_forward_parameters,
+    head_parameters,
+    layer_norm_parameters,
+)
+from tests.support.table_rows import Rows
 
 Array = NDArray[np.float64]
 D, HEADS, LENGTH, BATCH = 12, 3, 5, 4
@@ -47,21 +56,70 @@ def verdict(layer: nn.TransformerEncoderLayer, matrices: list[Array] | None = No
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_torchs_layer_is_the_one_of_the_definition(norm_first: bool) -> None:
+def test_torch_layer_fits(norm_first: bool) -> None:
     assert verdict(torchs_layer(norm_first=norm_first)) == ""
 
 
-def test_mistakes_are_named() -> None:
+def test_known_mistakes() -> None:
     assert "GELU" in str(verdict(torchs_layer(activation="gelu")))
     assert "they have 2: is nhead" in str(verdict(torchs_layer(heads=2)))
 
 
-def test_other_matrices_fit_nothing() -> None:
+def test_other_matrices() -> None:
     rng = np.random.default_rng(1)
     assert verdict(torchs_layer(), list(rng.standard_normal((6, D, D)))) is None
 
 
-def test_layer_norm_has_mean_0_and_variance_1() -> None:
+def test_layer_norm() -> None:
     x = layer_norm(np.random.default_rng(1).standard_normal((3, D)))
     np.testing.assert_allclose(x.mean(axis=-1), 0, atol=1e-12)
     np.testing.assert_allclose(x.var(axis=-1), 1, atol=1e-4)
+
+
+def trainable(module: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+
+
+def random_configurations() -> list[tuple[int, int, int, int, int, int]]:
+    """(V, d, n_layers, n_heads, d_ff, n_out)"""
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(25):
+        heads = int(rng.integers(1, 5))
+        V, layers, d_ff, n_out = (int(size) for size in rng.integers(1, 12, 4))
+        found.append((V, heads * int(rng.integers(1, 5)), layers, heads, d_ff, n_out))
+    return found
+
+
+def test_count_parameters() -> None:
+    with Rows() as row:
+        for configuration in random_configurations():
+            with row(configuration):
+                V, d, layers, heads, d_ff, n_out = configuration
+                encoder = nn.TransformerEncoder(
+                    nn.TransformerEncoderLayer(d, heads, d_ff), layers, enable_nested_tensor=False
+                )
+                modules = nn.ModuleList([nn.Embedding(V, d), encoder, nn.Linear(d, n_out)])
+                assert count_parameters(*configuration) == trainable(modules)
+                without = sum(
+                    parameter.numel()
+                    for name, parameter in modules.named_parameters()
+                    if "norm" in name or not name.endswith("bias")
+                )
+                assert count_parameters(*configuration, bias=False) == without
+
+
+def test_parameters_of_each_part() -> None:
+    for d, d_ff in [(4, 4), (6, 10), (1, 3)]:
+        layer = nn.TransformerEncoderLayer(d, 1, d_ff)
+        assert attention_parameters(d) == trainable(layer.self_attn)
+        assert feed_forward_parameters(d, d_ff) == trainable(layer.linear1) + trainable(layer.linear2)
+        assert layer_norm_parameters(d) == trainable(layer.norm1) + trainable(layer.norm2)
+        assert embedding_parameters(7, d) == trainable(nn.Embedding(7, d))
+        assert head_parameters(d, 3) == trainable(nn.Linear(d, 3))
+
+
+def test_heads_must_divide_the_dimension() -> None:
+    assert len({count_parameters(10, 8, 2, heads, 8, 2) for heads in (1, 2, 4, 8)}) == 1
+    with pytest.raises(ValueError, match="no multiple of the 3 heads"):
+        count_parameters(10, 8, 2, 3, 8, 2)

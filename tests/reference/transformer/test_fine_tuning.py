@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,23 +34,23 @@ class TorchPrefixMean(nn.Module):
         super().__init__()
         self.parts = nn.ParameterList([nn.Parameter(torch.tensor(part)) for part in parameters])
 
-    def forward(self, source: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, source: Tensor, mask: Tensor) -> Any:
         embedding, weight, bias = self.parts
         weights = torch.softmax(mask.double() + torch.arange(1, len(source) + 1).double().log(), dim=-1)
         means = torch.einsum("ts,snd->tnd", weights, embedding[source])
         return means @ weight.T + bias
 
 
-def drawn(seed: int, n_out: int) -> tuple[PrefixMean, NDArray[np.int64]]:
+def sample_model(seed: int, n_out: int) -> tuple[PrefixMean, NDArray[np.int64]]:
     rng = np.random.default_rng(seed)
     parts = rng.standard_normal((len(WORDS), 3)), 3 * rng.standard_normal((n_out, 3)), rng.standard_normal(n_out)
     return PrefixMean(*parts), rng.integers(1, len(WORDS), (5, 4))
 
 
 @pytest.mark.parametrize("task", ["language_modeling", "classification"])
-def test_two_steps_equal_those_worked_out_in_numpy(task: str) -> None:
+def test_train_step_equals_numpy(task: str) -> None:
     n_out = len(WORDS) if task == "language_modeling" else 2
-    parameters, source = drawn(1, n_out)
+    parameters, source = sample_model(1, n_out)
     target = np.random.default_rng(2).integers(0, n_out, source.size if n_out > 2 else 4)
     model = TorchPrefixMean(parameters)
     optimizer, criterion = torch.optim.SGD(model.parameters(), lr=0.9), nn.CrossEntropyLoss()
@@ -63,8 +64,8 @@ def test_two_steps_equal_those_worked_out_in_numpy(task: str) -> None:
         np.testing.assert_allclose(found.detach().numpy(), wanted, atol=1e-5)
 
 
-def test_accuracy_counts_examples_not_batches_and_switches_dropout_off() -> None:
-    parameters, source = drawn(3, 2)
+def test_evaluate_accuracy() -> None:
+    parameters, source = sample_model(3, 2)
     inner = TorchPrefixMean(parameters)
 
     class Noisy(nn.Module):
@@ -81,12 +82,12 @@ def test_accuracy_counts_examples_not_batches_and_switches_dropout_off() -> None
     assert evaluate_accuracy([(x[:, :3], y[:3]), (x[:, 3:], y[3:])], model) == 3 / 4  # batch by batch: (2/3 + 1) / 2
 
 
-def test_decoding_equals_the_loop_over_numpy_scores() -> None:
+def test_decoding_equals_numpy() -> None:
     for seed in range(12):
-        parameters, _ = drawn(seed, len(WORDS))
+        parameters, _ = sample_model(seed, len(WORDS))
         model = TorchPrefixMean(parameters)
 
-        def scores(ids: Sequence[int], parameters: PrefixMean = parameters) -> NDArray[np.float64]:
+        def scores(ids: Sequence[int], parameters: PrefixMean = parameters) -> Any:
             return prefix_mean.logits(parameters, np.array(ids)[:, None])[-1, 0]
 
         prompt = [TOKEN2IND[word] for word in ("<sos>", "a", "<oov>", "b")]
@@ -96,10 +97,10 @@ def test_decoding_equals_the_loop_over_numpy_scores() -> None:
         assert found == [WORDS[i] for i in wanted]
 
 
-def test_greedy_continuation_stops_at_the_end_or_at_the_limit() -> None:
+def test_greedy_continuation() -> None:
     table = {0: 3, 3: 4, 4: 2, 1: 1}
 
-    def scores(ids: Sequence[int]) -> NDArray[np.float64]:
+    def scores(ids: Sequence[int]) -> Any:
         return np.eye(5)[table[ids[-1]]]
 
     assert greedy_continuation(scores, [0], end=2, max_len=9) == [3, 4]
@@ -108,7 +109,7 @@ def test_greedy_continuation_stops_at_the_end_or_at_the_limit() -> None:
     assert greedy_continuation(scores, [1], end=2, max_len=7) == [1] * 7
 
 
-def test_loading_copies_the_whole_base_and_leaves_the_head(tmp_path: Path) -> None:
+def test_load_pretrained(tmp_path: Path) -> None:
     torch.manual_seed(0)
     language_model, classifier = Model(9, 2, 8, 2, 9), Model(9, 2, 8, 2, 2)
     torch.save({"model_state_dict": language_model.state_dict()}, tmp_path / "language_model.pt")

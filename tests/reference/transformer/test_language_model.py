@@ -1,6 +1,7 @@
-"""reference/transformer/language_model.py against its layers by einsum, and the properties that questions ask about."""
+"""The language model against its layers by einsum; positional encodings against the paper's formula."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def tokens(length: int, batch: int, seed: int = 0) -> Tensor:
     return torch.randint(V, (length, batch), generator=torch.Generator().manual_seed(seed))
 
 
-def attention_layer(layer: nn.TransformerEncoderLayer, x: Tensor, mask: Tensor) -> Tensor:
+def attention_layer(layer: nn.TransformerEncoderLayer, x: Tensor, mask: Tensor) -> Any:
     """One encoder layer by einsum: post-norm, ReLU; x (L, N, d)."""
     attention = layer.self_attn
     q, k, v = (
@@ -39,10 +40,10 @@ def attention_layer(layer: nn.TransformerEncoderLayer, x: Tensor, mask: Tensor) 
     weights = torch.softmax(torch.einsum("tnhw,snhw->nhts", q, k) / math.sqrt(width) + mask, dim=-1)
     attended = torch.einsum("nhts,snhw->tnhw", weights, v).reshape(x.shape)
     x = layer.norm1(x + attention.out_proj(attended))
-    return layer.norm2(x + layer.linear2(torch.relu(layer.linear1(x))))  # type: ignore[no-any-return]
+    return layer.norm2(x + layer.linear2(torch.relu(layer.linear1(x))))
 
 
-def test_the_base_is_scaled_embedding_plus_positions_through_the_layers(base: TransformerModel) -> None:
+def test_base_equals_einsum(base: TransformerModel) -> None:
     source, mask = tokens(5, 3), mask_of(5)
     x = base.encoder.weight[source] * math.sqrt(D) + torch.from_numpy(positional_encoding(5, D)).float()[:, None]
     for layer in base.transformer_encoder.layers:
@@ -51,7 +52,7 @@ def test_the_base_is_scaled_embedding_plus_positions_through_the_layers(base: Tr
     torch.testing.assert_close(base(source, mask), x, atol=1e-5, rtol=1e-5)
 
 
-def test_gradients_of_every_parameter_equal_those_of_the_layers_by_einsum(base: TransformerModel) -> None:
+def test_gradients_equal_einsum(base: TransformerModel) -> None:
     source, mask = tokens(4, 2), mask_of(4)
     parameters = list(base.parameters())
     wanted = torch.autograd.grad(base(source, mask).pow(2).mean() + base(source, mask)[-1, 0, 0], parameters)
@@ -64,7 +65,7 @@ def test_gradients_of_every_parameter_equal_those_of_the_layers_by_einsum(base: 
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-4)
 
 
-def test_with_the_mask_the_future_changes_nothing_without_it_everything(base: TransformerModel) -> None:
+def test_causal_mask_hides_the_future(base: TransformerModel) -> None:
     """Question 1a, and question 5: a causal model against an encoder trained with masked tokens."""
     source = tokens(6, 2)
     changed = source.clone()
@@ -74,7 +75,7 @@ def test_with_the_mask_the_future_changes_nothing_without_it_everything(base: Tr
     assert (base(source, torch.zeros(6, 6))[:4] - base(changed, torch.zeros(6, 6))[:4]).abs().max() > 1e-3
 
 
-def test_without_positions_the_base_is_permutation_equivariant_and_with_them_not(base: TransformerModel) -> None:
+def test_positions_break_equivariance(base: TransformerModel) -> None:
     """Without a causal mask, which by itself already breaks the symmetry."""
     source, order, mask = tokens(6, 1), torch.tensor([3, 0, 5, 1, 4, 2]), torch.zeros(6, 6)
     assert (base(source[order], mask) - base(source, mask)[order]).abs().max() > 1e-2
@@ -84,7 +85,7 @@ def test_without_positions_the_base_is_permutation_equivariant_and_with_them_not
     assert (base(source[order], causal) - base(source, causal)[order]).abs().max() > 1e-2
 
 
-def test_positional_encoding_adds_the_table_and_has_no_parameters() -> None:
+def test_positional_encoding_module() -> None:
     module = PositionalEncoding(6, dropout=0.0, max_len=9)
     added = module(torch.zeros(5, 2, 6))[:, 1]
     np.testing.assert_allclose(added.numpy(), positional_encoding(5, 6), atol=1e-6)
@@ -98,3 +99,42 @@ def test_head_and_base() -> None:
     assert scores.shape == (4, 2, 3)
     assert (scores.exp().sum(-1) - 1).abs().max() > 0.1 and (scores.sum(-1) - 1).abs().max() > 0.1
     torch.testing.assert_close(scores, model.classifier(model.base(source, mask)))
+
+
+@pytest.mark.parametrize(("max_len", "d"), [(1, 2), (7, 6), (40, 16), (5, 1), (9, 7)])
+def test_positional_encoding_entries(max_len: int, d: int) -> None:
+    encoding = positional_encoding(max_len, d)
+    assert encoding.shape == (max_len, d)
+    for position in range(max_len):
+        for column in range(d):
+            angle = position / 10000 ** (2 * (column // 2) / d)
+            expected = math.cos(angle) if column % 2 else math.sin(angle)
+            assert encoding[position, column] == pytest.approx(expected, abs=1e-14)
+
+
+def test_positional_encoding_equals_torch() -> None:
+    """Most implementations take exp(-2i ln(10000) / d); in float32 that is off by rounding alone."""
+    d, max_len = 200, 128
+    position = torch.arange(max_len, dtype=torch.float32).unsqueeze(1)
+    rate = torch.exp(torch.arange(0, d, 2).float() * (-math.log(10000.0) / d))
+    table = torch.zeros(max_len, d)
+    table[:, 0::2], table[:, 1::2] = torch.sin(position * rate), torch.cos(position * rate)
+    np.testing.assert_allclose(positional_encoding(max_len, d), table.numpy(), atol=2e-5)
+
+
+def test_gram_matrix_of_positions() -> None:
+    """Absolute positions, whose inner products are relative: the Gram matrix is Toeplitz."""
+    table = positional_encoding(30, 12)
+    gram = table @ table.T
+    for distance in range(30):
+        diagonal = np.diagonal(gram, distance)
+        np.testing.assert_allclose(diagonal, diagonal[0], atol=1e-12)
+    assert np.unique(table.round(9), axis=0).shape == table.shape  # and yet no two positions are alike
+
+
+def test_shift_of_positions() -> None:
+    table = positional_encoding(50, 8)
+    for shift in (1, 5):
+        rotation, *_ = np.linalg.lstsq(table[:-shift], table[shift:], rcond=None)
+        np.testing.assert_allclose(table[:-shift] @ rotation, table[shift:], atol=1e-10)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(8), atol=1e-8)

@@ -34,7 +34,7 @@ def listed(assignment: Assignment, text: str) -> None:
     (assignment.folder / "equivalent_mutants.yaml").write_text(text, "utf-8")
 
 
-def test_rows_match_by_file_function_and_lines_and_say_when_they_are_stale(assignment: Assignment) -> None:
+def test_matching_and_stale_rows(assignment: Assignment) -> None:
     assert not read_equivalents(assignment).stale()
     listed(assignment, ROW)
     rows = read_equivalents(assignment)
@@ -45,7 +45,7 @@ def test_rows_match_by_file_function_and_lines_and_say_when_they_are_stale(assig
     assert "makes `return never` of `return sum( range(0,n))`" in rows.stale()[0]
 
 
-def test_a_star_stands_for_every_line_and_a_row_of_another_function_matches_nothing(assignment: Assignment) -> None:
+def test_star(assignment: Assignment) -> None:
     made = mutants(submission(solution=SOURCE), "f")
     row = '- {file: "*", function: NAME, was: "*", becomes: "*", reason: any will do, left_open: true}\n'
     listed(assignment, row.replace("NAME", "f"))
@@ -66,7 +66,7 @@ def test_a_star_stands_for_every_line_and_a_row_of_another_function_matches_noth
         ("- {fiel: a}", "0.fiel: there is no such key; did you mean `file`?"),
     ],
 )
-def test_a_wrong_list_is_one_sentence(assignment: Assignment, text: str, said: str) -> None:
+def test_invalid_list(assignment: Assignment, text: str, said: str) -> None:
     listed(assignment, text)
     with pytest.raises(CourseError) as caught:
         read_equivalents(assignment)

@@ -22,7 +22,7 @@ def reached(handed: Submission, *roots: str) -> set[str]:
     return {unit.name for root in roots for unit in reach.from_name(root, ["solution.py"])}
 
 
-def test_helpers_are_followed_and_hints_are_not() -> None:
+def test_reach_helpers() -> None:
     handed = submission(
         solution="""
         from helpers import softmax as normalise, unused
@@ -57,7 +57,7 @@ def test_helpers_are_followed_and_hints_are_not() -> None:
     assert reached(handed, "nothing") == set()
 
 
-def test_methods_of_a_class_are_reached_private_ones_when_they_are_called() -> None:
+def test_reach_methods() -> None:
     handed = submission(
         solution="""
         class Model(Base):
@@ -73,12 +73,12 @@ def test_methods_of_a_class_are_reached_private_ones_when_they_are_called() -> N
     assert reached(handed, "build") == names
 
 
-def test_the_last_definition_of_a_name_counts_and_a_name_of_ones_own_is_no_use_of_another() -> None:
+def test_reach_last_definition() -> None:
     handed = submission(solution="def f(n): return n - 1\nn = 3 - 1\ndef f(n): return n - 2\n")
     assert {m.was for m in mutants(handed, "f")} == {"def f(n): return n - 2", ""}
 
 
-def test_packages_relative_imports_and_what_has_to_go_along() -> None:
+def test_reach_relative_imports() -> None:
     handed = Submission(
         "key",
         (
@@ -96,7 +96,7 @@ def test_packages_relative_imports_and_what_has_to_go_along() -> None:
     assert needed == {"solution.py", "pkg/__init__.py", "pkg/inner.py", "pkg/helper.py", "other.py"}
 
 
-def test_cells_of_a_notebook_share_their_names_and_are_changed_one_by_one() -> None:
+def test_reach_cells() -> None:
     cells = [
         {"cell_type": "markdown", "source": "def no(): pass"},
         {"cell_type": "code", "source": ["!pip install x\n"]},
@@ -112,7 +112,7 @@ def test_cells_of_a_notebook_share_their_names_and_are_changed_one_by_one() -> N
     assert "+    return x" in made[0].diff and "-    return x / 2" in made[0].diff
 
 
-def test_what_two_submissions_have_in_common_is_broken_once() -> None:
+def test_common_code_is_mutated_once() -> None:
     one = submission(solution="def g(x):\n    return x + 1\ndef f(x):\n    return g(x)\n")
     same = submission(solution='# as text\ndef f(x):\n    return g(x)\ndef g(x):\n    """Doc."""\n    return x + 1\n')
     other = submission(solution="def g(x):\n    return x + 1\ndef f(x):\n    return 2 * g(x)\n")
@@ -124,7 +124,7 @@ def test_what_two_submissions_have_in_common_is_broken_once() -> None:
     assert counts[0] > 3 and counts[1] <= 1 and counts[2] >= counts[0]
 
 
-def test_a_submission_with_other_text_has_another_hash() -> None:
+def test_hash_of_a_mutant() -> None:
     handed = submission(solution="x = 1\n", other="y = 1\n")
     changed = with_text(handed, pieces_of(handed)[0], "x = 2\n", "broken")
     assert [f.data for f in changed.files] == [b"x = 2\n", b"y = 1\n"]
@@ -132,7 +132,7 @@ def test_a_submission_with_other_text_has_another_hash() -> None:
 
 
 @pytest.mark.parametrize("name", COURSE.assignments)
-def test_every_accepted_submission_is_broken(name: str) -> None:
+def test_accepted_submissions(name: str) -> None:
     """Those whose points are stated were left out: eleven of transfer_learning."""
     assignment = COURSE.assignment(name)
     folder = COURSE.root / "fixtures" / name / "submissions" / "accepted"
