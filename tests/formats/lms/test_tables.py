@@ -28,7 +28,7 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(data.decode(), newline="")))
 
 
-def test_nbgraders_columns_and_times() -> None:
+def test_nbgrader_columns_and_times() -> None:
     rows = rows_of(nbgrader(GRADES, "masks", WHEN))
     assert list(rows[0]) == [
         *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -42,7 +42,7 @@ def test_nbgraders_columns_and_times() -> None:
     assert rows[2]["student_id"] == EVIL.id  # a program reads it, and must find the id
 
 
-def test_no_cell_of_the_table_for_people_is_a_formula() -> None:
+def test_no_cell_for_people_is_a_formula() -> None:
     rows = rows_of(plain_csv(GRADES))
     assert [row["points"] for row in rows] == ["63", "", "0"]
     assert rows[0]["submitted_at"] == "2026-12-02 00:00:00+00:00"
@@ -60,13 +60,13 @@ def test_parquet_has_types() -> None:
 
 
 @pytest.mark.parametrize("grades", [[], [OPEN]])
-def test_a_class_without_marks_is_a_table_without_marks(grades: list[ReturnedGrade]) -> None:
+def test_class_without_grades(grades: list[ReturnedGrade]) -> None:
     table = pyarrow.parquet.read_table(io.BytesIO(parquet(grades)))
     assert (table.num_rows, table.num_columns) == (len(grades), 14)
     assert len(rows_of(plain_csv(grades))) == len(rows_of(nbgrader(grades, "a", None))) == len(grades)
 
 
-def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'viva-grader\[parquet\]'"):
         parquet(GRADES)

@@ -11,20 +11,22 @@ from viva.formats.ci.public_view import messages_of_cases, report_of
 from viva.model import Case, Status
 from viva.model.errors import UsageError
 
+F = Fraction
 
-def test_a_report_counts_what_it_shows() -> None:
+
+def test_report_counts_what_it_shows() -> None:
     shown = report_of(one_of_each())
-    assert (shown.earned, shown.points, shown.still_open) == (3, 18, 6)
-    assert (shown.left_out, shown.left_out_points) == (1, 3)
+    assert [shown.earned, shown.points, shown.still_open] == [F(3), F(18), F(6)]
+    assert shown.left_out == 1 and shown.left_out_points == 3
     assert shown.total == "3 of 12 points, 6 more pending"
     assert shown.hidden_line == "Not shown here: 1 test worth 3 points that are not visible yet."
     assert not any("hidden" in test.title for test in shown.tests)
 
 
-def test_with_hidden_tests_it_counts_everything_and_still_tells_nothing_of_them() -> None:
+def test_report_with_hidden_tests() -> None:
     everything = one_of_each()
     shown = report_of(everything, hidden=True)
-    assert (shown.earned, shown.points, shown.left_out) == (3, 21, 0)
+    assert [shown.earned, shown.points] == [F(3), F(21)] and shown.left_out == 0
     assert Fraction(everything.extra_data.points) == shown.points
     (test,) = [test for test in shown.tests if test.message == HIDDEN]
     assert test.cases == () and SECRET not in repr(shown) and "for staff" not in repr(shown)
@@ -35,13 +37,13 @@ def test_only_visible_tests_are_shown(visibility: str) -> None:
     assert report(entry(visibility=visibility)).tests == ()
 
 
-def test_where_the_whole_result_is_not_visible_nothing_is_shown() -> None:
+def test_result_that_is_not_visible() -> None:
     whole = one_of_each().model_copy(update={"visibility": "after_published"})
     shown = report_of(whole)
     assert shown.tests == () and shown.notes == "" and shown.environment == () and shown.left_out == len(whole.tests)
 
 
-def test_cases_of_hidden_tests_are_not_named_because_labels_are_inputs() -> None:
+def test_cases_of_hidden_tests_are_not_named() -> None:
     half = Fraction(1, 2)
     cases = tuple(Case(label, Status.FAILED, Fraction(0), half, HIDDEN) for label in ("n=13", "n=17"))
     (test,) = report(entry(1, Status.FAILED, 0, 1, visibility="hidden", cases=cases), hidden=True).tests
@@ -63,7 +65,7 @@ def test_messages_go_with_their_cases() -> None:
     assert messages_of_cases("no label", ["", "x"]) == ["", ""]
 
 
-def test_a_whole_working_folder_is_called_by_its_assignment() -> None:
+def test_title_of_a_working_folder() -> None:
     assert (report(submission=".").title, report(submission="homework").title) == ("masks", "homework")
 
 
@@ -75,14 +77,14 @@ def test_no_text_breaks_a_report(text: str) -> None:
     assert all(test.message.encode() is not None and "\0" not in test.message for test in shown.tests)
 
 
-def test_a_message_of_ten_megabytes_is_cut_and_one_that_was_cut_before_stays() -> None:
+def test_long_messages_are_cut_once() -> None:
     (test, *_) = report_of(spoiled(one_of_each(), "x" * 10_000_000, names=False)).tests
     assert len(test.message) < 8200
     before = results(entry(1, Status.FAILED, message="y" * 9000))
     assert report_of(before).tests[0].message == before.tests[0].output
 
 
-def test_numbers_beyond_any_course_are_refused() -> None:
+def test_numbers_beyond_any_course() -> None:
     with pytest.raises(UsageError, match="1,000,000,000 points"):
         report(entry(points=10**10))
     with pytest.raises(UsageError, match="seconds"):

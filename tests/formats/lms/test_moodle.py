@@ -67,7 +67,7 @@ def as_moodle_reads(data: bytes) -> list[list[str]]:
         (UNKNOWN, "100,00", "Účastník", "87,50"),
     ],
 )
-def test_marks_come_in_and_nothing_else_changes(header: list[str], maximum: str, who: str, mark: str) -> None:
+def test_grades_and_feedback_alone_change(header: list[str], maximum: str, who: str, mark: str) -> None:
     data = export(header, maximum, who)
     late = grade(ADA, "87.5", why="2 h late: −10 %.\n<b>Yours</b>.")
     filled = moodle(read_lossless_csv(data, "w.csv"), [late, OPEN])
@@ -80,7 +80,7 @@ def test_marks_come_in_and_nothing_else_changes(header: list[str], maximum: str,
     assert (filled.written, filled.untouched) == (1, 2)
 
 
-def test_feedback_that_a_person_wrote_stays() -> None:
+def test_feedback_of_a_person_stays() -> None:
     data = export(ENGLISH, feedback="Well done")
     filled = moodle(read_lossless_csv(data, "w.csv"), [grade(ADA, "87.5", why="2 h late.")])
     assert [row[10] for row in as_moodle_reads(filled.data)] == ["Well done", "", ""]
@@ -96,12 +96,12 @@ def test_feedback_that_a_person_wrote_stays() -> None:
         (Student("Yes"), None),
     ],
 )
-def test_a_row_is_found_by_participant_or_address(student: Student, row: int | None) -> None:
+def test_row_is_found_by_participant_or_address(student: Student, row: int | None) -> None:
     filled = moodle(read_lossless_csv(export(ENGLISH), "w.csv"), [grade(student, "1")])
     assert [i for i, cells in enumerate(as_moodle_reads(filled.data)) if cells[5] == "1.00"] == ([row] if row else [])
 
 
-def test_a_column_can_be_said_where_no_language_fits() -> None:
+def test_column_option() -> None:
     data = export(UNKNOWN, maximum="1 - 5")
     with pytest.raises(UsageError, match="give its header with --column"):
         moodle(read_lossless_csv(data, "w.csv"), [grade(BO, "1")])
@@ -119,7 +119,7 @@ def test_a_column_can_be_said_where_no_language_fits() -> None:
         (b"a,b\n1,2\n", "is not a grading worksheet of Moodle"),
     ],
 )
-def test_what_does_not_fit_is_one_sentence(data: bytes, said: str) -> None:
+def test_file_that_does_not_fit(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
         moodle(read_lossless_csv(data, "w.csv"), [grade(ADA, "1")])
     assert said in str(raised.value)

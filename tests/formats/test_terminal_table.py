@@ -3,10 +3,15 @@
 import io
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
 
-from viva.formats.terminal_table import print_class, print_score
+from viva.formats.short_notes import MOST_LINES, short_notes
+from viva.formats.terminal_table import LATEST, print_class, print_score, progress_bar
 from viva.model import Case, Entry, Isolation, Score, Status
 
 
@@ -14,7 +19,7 @@ def entry(
     index: int, status: Status, earned: int, points: int, message: str = "", staff: str = "", **more: str
 ) -> Entry:
     case = Case("", status, Fraction(earned), Fraction(points), message, staff)
-    fields = {"name": f"Test number {index}.", "visibility": "visible"} | more
+    fields: dict[str, Any] = {"name": f"Test number {index}.", "visibility": "visible"} | more
     return Entry(
         test_id=f"t.py::test_{index}", number=f"1.{index}", status=status, earned=Fraction(earned),
         points=Fraction(points), cases=(case,), **fields,
@@ -43,7 +48,7 @@ def shown(score: Score, width: int = 100, *, as_student: bool = False) -> str:
     return out.getvalue()
 
 
-def test_every_test_with_word_symbol_points_and_message() -> None:
+def test_every_test_is_a_line() -> None:
     text = shown(SCORE)
     lines = text.splitlines()
     assert lines[:2] == ["class/alice", "  cell 3 raised"]
@@ -56,12 +61,12 @@ def test_every_test_with_word_symbol_points_and_message() -> None:
     assert "isolation T3" in text
 
 
-def test_numbers_stand_under_each_other() -> None:
+def test_numbers_are_aligned() -> None:
     slashes = {line.index("/") for line in shown(SCORE).splitlines() if " / " in line}
     assert len(slashes) == 1
 
 
-def test_a_student_sees_no_hidden_test() -> None:
+def test_student_sees_no_hidden_test() -> None:
     text = shown(SCORE, as_student=True)
     assert "42" not in text and "Test number 4" not in text and "fixed sentence" not in text
     assert "and 1 hidden test\n" in text
@@ -91,7 +96,7 @@ def test_a_class() -> None:
     assert second.split() == ["bob", "10", "10", "✓", "1", "passed"]
 
 
-def test_what_a_class_was_written_for_is_counted_below_it() -> None:
+def test_environments_of_a_class() -> None:
     """The most frequent first; a script of the student's own words stays a line of text."""
     old, odd = "transformers 5.23.0 lacks encode_plus", "numpy 2 lacks \x1b[2J[red]"
     scores = [replace(SCORE, environment=(odd, old)), replace(SCORE, environment=(old,)), SCORE]
@@ -107,7 +112,7 @@ def test_what_a_class_was_written_for_is_counted_below_it() -> None:
     assert out.getvalue().splitlines()[-1] == "  and 3 more"
 
 
-def test_which_file_counts_is_listed_below_a_class() -> None:
+def test_chosen_files_of_a_class() -> None:
     """The name of a file may hold anything."""
     chosen = [replace(SCORE, submission=f"class/a{n}", choice=f"\x1b[2J{n} counts.") for n in range(22)]
     out = io.StringIO()
@@ -118,13 +123,13 @@ def test_which_file_counts_is_listed_below_a_class() -> None:
     assert lines[begin + 20 :] == ["  a19: 19 counts.", "  and 2 more; report.csv has all of them"]
 
 
-def test_without_a_terminal_there_is_no_colour() -> None:
+def test_no_color_without_a_terminal() -> None:
     out = io.StringIO()
     print_score(SCORE, file=out)
     assert "\x1b" not in out.getvalue()
 
 
-def test_what_a_student_wrote_does_not_act() -> None:
+def test_text_of_a_student_does_not_act() -> None:
     hostile = "\x1b[2J\x1b]0;x\x07[bold red]100 / 100[/] :smile: \u202e\rpassed"
     score = replace(
         SCORE, submission=hostile, notes=(hostile,), entries=(entry(1, Status.FAILED, 0, 1, hostile, name=hostile),)
@@ -134,7 +139,7 @@ def test_what_a_student_wrote_does_not_act() -> None:
     assert text.count("[bold red]100 / 100[/] :smile:") == 4
 
 
-def test_an_output_without_the_symbols_keeps_the_words() -> None:
+def test_ascii_output_keeps_the_words() -> None:
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding="ascii")
     print_score(SCORE, file=out, width=80)
@@ -146,8 +151,68 @@ def test_nothing_graded() -> None:
     assert "0 of 0 points" in shown(replace(SCORE, entries=()))
 
 
-def test_one_cause_of_many_failures_is_told_to_staff_once() -> None:
+def test_one_cause_is_told_to_staff_once() -> None:
     entries = tuple(entry(i, Status.GRADER_ERROR, 0, 1, "ours", "Traceback: the disk is full") for i in range(3))
     text = shown(replace(SCORE, entries=entries))
     assert text.count("the disk is full") == 1
     assert text.count("for staff: as for 1.0 test_0") == 2
+
+
+# --- while a class is graded
+
+
+def score_of_4(name: str, earned: int) -> Score:
+    status = Status.PASSED if earned == 4 else Status.FAILED
+    case = Case("", status, Fraction(earned), Fraction(4), "")
+    test = Entry("test_a.py::test_a", "A.", "1", "visible", status, Fraction(earned), Fraction(4), (case,))
+    return Score(name, "", "small", 1, (test,))
+
+
+def test_progress_bar() -> None:
+    seen = io.StringIO()
+    bar = progress_bar(20, Console(file=seen, force_terminal=True, width=100, color_system=None))
+    for number in range(12):
+        bar.advance(score_of_4(f"class/s{number:02}", 4 if number % 2 else 0))
+    bar.tell("class/s12: epoch 3\x1b[2J")
+    bar.stop()
+    last = seen.getvalue().rpartition("submission")[2]
+    names = [f"s{number:02}" for number in range(12) if f"s{number:02} " in last]
+    assert len(names) <= LATEST and names[-1:] == ["s11"] and "s03" not in names
+    assert "12/20" in last and "/s" in last
+    assert "epoch 3" in last and "\x1b[2Jx" not in last
+
+
+def test_progress_without_a_score() -> None:
+    seen = io.StringIO()
+    bar = progress_bar(2, Console(file=seen, force_terminal=True, width=80, color_system=None))
+    bar.advance()
+    bar.stop()
+    assert "1/2" in seen.getvalue()
+
+
+# --- what is above the tests: what costs most comes first, and the rest is counted
+
+
+TRACEBACK = "While loading, cell 3: Your code raised NameError.\n" + "\n".join(f"  line {n}" for n in range(12))
+
+
+def test_few_notes() -> None:
+    assert short_notes([]) == []
+    assert short_notes(["one", "two\n  more"]) == ["one", "two", "  more"]
+
+
+def test_many_notes() -> None:
+    shown = short_notes([TRACEBACK, "While loading, cell 4: NameError.\n  a\n  b", "Not run: a.py"])
+    assert shown[:6] == TRACEBACK.splitlines()[:6]
+    assert shown[6:] == ["While loading, cell 4: NameError.", "Not run: a.py", "… and 9 more lines."]
+
+
+@given(st.lists(st.text(alphabet="ab \n", max_size=40), max_size=20))
+def test_notes_are_counted(notes: list[str]) -> None:
+    lines = [line for note in notes for line in note.splitlines() or [""]]
+    shown = short_notes(notes)
+    assert len(shown) <= MOST_LINES
+    if len(lines) > MOST_LINES:
+        assert shown[-1] == f"… and {len(lines) - (len(shown) - 1)} more lines."
+    else:
+        assert shown == lines
