@@ -7,12 +7,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
+from tests.support.ci_log import runner
+from tests.support.course_of_texts import SECRET, handed_in
+from tests.support.course_of_texts import write_course as write_text_course
 from tests.support.run_command import Viva, program, scores_in, without_warning
-from tests.support.words_course import KEEPS_CASE, hand_in
+from tests.support.words_course import KEEPS_CASE, RIGHT, hand_in
 from viva.formats.atomic_write import write_atomically
 from viva.formats.results_json import json_schema, load_results
 from viva.model.errors import UsageError
@@ -213,3 +217,79 @@ def test_schema_describes_what_is_written(viva: Viva) -> None:
     viva("grade", "class", "-o", "graded")
     for path in Path("graded").rglob("results.json"):
         jsonschema.Draft202012Validator(schema).validate(json.loads(path.read_bytes()))
+
+
+# --- the same score, however often and in whatever order
+
+
+RAISES = RIGHT.replace("result += number", "result += number.real.nothing")
+COUNTS_CALLS = (
+    RIGHT + "\ncalls = []\n_total = total\ndef total(n):\n    calls.append(1)\n    return _total(n) + len(calls) - 1\n"
+)
+# Several of these give other answers from run to run unless the sandbox is seeded for each test.
+CLASS = {
+    "right": RIGHT,
+    "keeps_case": KEEPS_CASE,
+    "random": RIGHT.replace("return counts", "import random; return counts if random.random() < .5 else {}"),
+    "numpy_random": RIGHT.replace("return counts", "import numpy; return counts if numpy.random.rand() < .5 else {}"),
+    "set_order": RIGHT.replace("return result", "return result + ord(list({'a', 'b', 'c', 'd', 'e', 'f'})[0])"),
+    "counts_calls": COUNTS_CALLS,
+    "raises": RAISES,
+    "leaves_the_box": RIGHT.replace("result += number", "import os; os._exit(3)"),
+}
+
+
+def graded(folder: Path) -> dict[str, Any]:
+    """Every result by its submission, without times."""
+    results = {}
+    for path in sorted(folder.rglob("results.json")):
+        result = json.loads(path.read_bytes())
+        del result["execution_time"]
+        for test in result["tests"]:
+            del test["extra_data"]["wall_s"]
+        results[path.parent.name] = result
+    return results
+
+
+@pytest.mark.long
+def test_serial_and_parallel_runs_are_identical(viva: Viva, tmp_path: Path) -> None:
+    """Not only the scores: the whole results, but for the times; alone, and among others in another order."""
+    folders = [hand_in(tmp_path / "class" / name, source) for name, source in CLASS.items()]
+    runs = []
+    for index, workers in enumerate([1, 2, 2]):
+        submissions = sorted(folders, reverse=index == 2)
+        assert viva("grade", *submissions, "-o", f"run{index}", "--workers", workers).status == 0
+        runs.append(graded(Path(f"run{index}")))
+    assert len(runs[0]) == len(CLASS)
+    assert runs[0] == runs[1] == runs[2]
+    assert viva("diff", "run0", "run1").out == "0 of 8 results differ.\n"
+    viva("grade", tmp_path / "class/counts_calls", "-o", "alone")
+    assert graded(Path("alone"))["counts_calls"] == runs[0]["counts_calls"]
+
+
+# --- a CI system obeys lines of a log: nothing that a student wrote may be such a line
+
+
+AGREE = """
+from viva.grading import agree
+
+def test_f(student, key):
+    agree(student.f(), key.f())
+"""
+SAID = "x\\n::add-mask::1\\n  ::error::no\\r::stop-commands::t\\nsee ##[error]bad ##vso[task.complete]done"
+
+
+@pytest.mark.parametrize("command", [["grade"], ["check"], ["grade", "--as-student"]])
+def test_log_holds_no_command_of_a_student(command: list[str], tmp_path: Path) -> None:
+    course = write_text_course(tmp_path / "course", tests=AGREE, key="def f(): return 1\n")
+    submission = tmp_path / "work" / "solution.py"
+    submission.parent.mkdir()
+    submission.write_bytes(handed_in(f"def f():\n    raise ValueError('{SAID}')\n").files[0].data)
+    done = subprocess.run(
+        [sys.executable, "-m", "viva", *command, str(submission), "--course", str(course.root), "-a", "small"],
+        env={"PATH": "/usr/bin:/bin", "VIVA_SECRET": SECRET.hex() * 3, "GITHUB_ACTIONS": "true"},
+        capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+    log = (done.stdout + done.stderr).decode()
+    assert "add-mask" in log and "task.complete" in log, log
+    assert runner(log) == [] and "##vso[" not in log

@@ -1,4 +1,4 @@
-"""Commands in the pages exist, with these options and arguments. Those of *Start* are run by test_start_page.py."""
+"""Commands in the pages exist, with these options and arguments. Those of *Start* are run by test_author_pages.py."""
 
 import re
 import shlex

@@ -84,9 +84,10 @@ def test_course_that_lies_elsewhere(two_workers: LocalCluster, course: Course, t
     there = course_in(tmp_path / "elsewhere")
     with pool_on(two_workers, course, course_there=str(there.root)) as batch:
         assert len(scores([*batch.run(some_class(course, 2))])) == 2
-    with (there.root / "graders/words/key.py").open("a") as file:
+    changed = course_in(tmp_path / "changed")
+    with (changed.root / "graders/words/key.py").open("a") as file:
         file.write("# changed\n")
-    with pool_on(two_workers, course, course_there=str(there.root)) as batch:
+    with pool_on(two_workers, course, course_there=str(changed.root)) as batch:
         ((_, refused),) = batch.run(some_class(course, 1))
     assert isinstance(refused, UsageError) and "refuses: words has other tests" in str(refused)
 

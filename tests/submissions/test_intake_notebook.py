@@ -14,7 +14,7 @@ from viva.submissions import notebook_cells
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 
 
-def cell(kind: str = "code", source: Any = "x = 1", **more: Any) -> dict[str, Any]:
+def cell(kind: Any = "code", source: Any = "x = 1", **more: Any) -> dict[str, Any]:
     return {"cell_type": kind, "source": source, "metadata": {}} | more
 
 
@@ -49,7 +49,7 @@ READ = [
     (notebook(cell(source=["a", 5, None, "b"])), ["ab"]),
     (notebook(cell(source=7), cell(source=None), cell(source={"a": 1})), []),
     (notebook("no cell", None, 5, [], cell()), ["x = 1"]),
-    (notebook(cell("widget", "w"), cell(5, "w")), []),  # type: ignore[arg-type]
+    (notebook(cell("widget", "w"), cell(5, "w")), []),
     (notebook(cell(), nbformat="four"), ["x = 1"]),
     # format 3
     (
