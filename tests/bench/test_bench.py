@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ QUIET = Snapshot(10, memory_mib=100.0, descriptors=50, processes=6, cgroups=4, m
 
 
 @pytest.mark.skipif(not COUNTS_BOXES, reason="no control group for accounts can be made here")
-def test_cpu_of_a_process_that_nobody_waits_for_is_counted(tmp_path: Path) -> None:
+def test_cpu_of_a_process_without_a_waiter(tmp_path: Path) -> None:
     """As those of a box that is killed with its namespace."""
     program = f"import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {BURN!r} + '\\nprint()\\n'], "
     program += "stdout=subprocess.PIPE)\np.stdout.readline()\np.returncode = 0"
@@ -32,11 +33,12 @@ def test_cpu_of_a_process_that_nobody_waits_for_is_counted(tmp_path: Path) -> No
     assert cost.cpu_s >= 0.3
 
 
-def test_cost_says_what_the_largest_process_of_this_run_took(tmp_path: Path) -> None:
+def test_peak_memory_of_a_run(tmp_path: Path) -> None:
     """Not that of any run before. Measured by a small process: what the measuring one has taken is a floor."""
     program = f"""
 import sys
 from pathlib import Path
+from typing import Any
 from bench.measure import run
 large = run([sys.executable, "-c", "x = b'x' * (200 << 20)"], cwd=Path({str(tmp_path)!r}))
 small = run([sys.executable, "-c", "print('said')"], cwd=Path({str(tmp_path)!r}))
@@ -45,32 +47,32 @@ print(large.peak_mib > 200 > small.peak_mib, small.output, end="")
     assert run([sys.executable, "-c", program], cwd=ROOT).output == "True said\n"
 
 
-def test_a_run_that_failed_measures_nothing(tmp_path: Path) -> None:
+def test_failed_run(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="ended with 3"):
         run([sys.executable, "-c", "raise SystemExit(3)"], cwd=tmp_path)
     assert run([sys.executable, "-c", "raise SystemExit(3)"], cwd=tmp_path, statuses=(3,)).cpu_s > 0
 
 
-def test_one_more_submission_is_the_difference_of_two_classes() -> None:
+def test_one_more_submission() -> None:
     costs = against.Classes(10, 40, [Cost(2.0, 4.0, 50)], [Cost(4.0, 6.0, 60)])
     assert costs.more("cpu_s") == pytest.approx(0.05) and costs.more("wall_s") == pytest.approx(0.05)
     assert costs.shared("cpu_s", 10) == pytest.approx(0.2) and costs.shared("cpu_s", 50) == pytest.approx(0.08)
     assert costs.peak_mib == 60
 
 
-def test_the_wrong_student_is_wrong_in_one_test() -> None:
+def test_wrong_student_is_wrong_in_one_test() -> None:
     """So a tool that gives everybody full marks is refused."""
-    spaces: dict[int, dict[str, object]] = {}
+    spaces: dict[int, dict[str, Any]] = {}
     for student in (0, WRONG):
         spaces[student] = {}
         exec(source_of(student, torch=False), spaces[student])
-    assert spaces[0]["causal_mask"](2).tolist() != spaces[WRONG]["causal_mask"](2).tolist()  # type: ignore[operator]
+    assert spaces[0]["causal_mask"](2).tolist() != spaces[WRONG]["causal_mask"](2).tolist()
     assert total_of(0) - total_of(WRONG) == total_of(0) / len(TESTS)
     with pytest.raises(NotGraded, match="gave submission 1"):
         _check("a tool", WRONG, total_of(0))
 
 
-def test_a_tool_that_fails_is_out_with_its_reason() -> None:
+def test_tool_that_fails() -> None:
     refused: dict[str, str] = {}
 
     def fails() -> None:
@@ -129,7 +131,7 @@ PLANTED: dict[str, Callable[[Path], contextlib.AbstractContextManager[None]]] = 
 
 
 @pytest.mark.parametrize("kind", PLANTED)
-def test_a_planted_leak_is_seen(kind: str, tmp_path: Path) -> None:
+def test_planted_leak(kind: str, tmp_path: Path) -> None:
     """Each detector can fail: what is really left over is reported, by its name and alone."""
 
     def look(graded: int) -> Snapshot:
@@ -142,7 +144,7 @@ def test_a_planted_leak_is_seen(kind: str, tmp_path: Path) -> None:
     assert [text.split(":")[0] for text in found] == [kind]
 
 
-def test_a_planted_mount_is_seen() -> None:
+def test_planted_mount() -> None:
     """In a mount namespace of its own, so that this machine keeps its table."""
     command = "mount -t tmpfs none /mnt && echo mounted && read line"
     tool = ["unshare", "--mount", "sh", "-c", command]
@@ -157,7 +159,7 @@ def test_a_planted_mount_is_seen() -> None:
     assert found == [f"mounts: {before.mounts} at first, {before.mounts + 1} in the end"]
 
 
-def test_dearer_submissions_and_leftovers_are_told() -> None:
+def test_costs_and_leftovers() -> None:
     assert soak.leaks([QUIET, QUIET], 1.11, ["process 7"]) == [
         "CPU: an honest submission costs 1.11 times as much in the end",
         "left behind: process 7",
@@ -170,7 +172,7 @@ def test_what_comes_and_goes_is_no_leak() -> None:
     assert soak.leaks([QUIET, busy] * 20, 1.0, []) == []
 
 
-def test_the_chain_goes_by_age() -> None:
+def test_chain_goes_by_age() -> None:
     two = ["sh", "-c", "sleep 60 & echo $!; sleep 0.05; sleep 60 & echo born; wait"]
     with subprocess.Popen(two, stdout=subprocess.PIPE, text=True, start_new_session=True) as family:
         assert family.stdout is not None  # it is a pipe

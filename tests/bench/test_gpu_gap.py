@@ -85,7 +85,7 @@ def course_with(root: Path, **submissions: str) -> Course:
     return course
 
 
-def test_gaps_and_verdicts_are_measured_and_written(tmp_path: Path, gpus: Gpus) -> None:
+def test_gaps_and_verdicts(tmp_path: Path, gpus: Gpus) -> None:
     course = course_with(tmp_path / "course", near="0.25, 0.125", far="0.25, 0.5")
     steps: list[tuple[int, int]] = []
     gap = measure(course, course.assignment(NAME), best_tier(), SECRET, gpus, lambda *step: steps.append(step))
@@ -109,7 +109,7 @@ def test_gaps_and_verdicts_are_measured_and_written(tmp_path: Path, gpus: Gpus) 
 
 
 @pytest.mark.parametrize(("margin", "holds"), [(None, True), (0.6, True), (0.5, False), (0.4, False)])
-def test_a_gap_must_be_smaller_than_the_margin(margin: float | None, holds: bool) -> None:
+def test_gap_and_margin(margin: float | None, holds: bool) -> None:
     curve = CurveGap("accepted/one", "test", "loss", (1.0, 2.0), (1.5, 2.25), margin)
     assert curve.within_margin is holds is Gap("a", curves=[curve]).holds
 
@@ -118,11 +118,11 @@ def test_a_gap_must_be_smaller_than_the_margin(margin: float | None, holds: bool
     ("status", "rubric", "is_open"),
     [(Status.NEEDS_REVIEW, "", True), (Status.DEFERRED, "", True), (Status.NEEDS_REVIEW, "2.1", False)],
 )
-def test_a_known_verdict_waits_for_what_a_person_decides(status: Status, rubric: str, is_open: bool) -> None:
+def test_verdict_waits_for_a_person(status: Status, rubric: str, is_open: bool) -> None:
     """A test that rests on a guess has not passed, although it must fail."""
     one = Fraction(1)
     entry = Entry("test_a.py::test_it", "It", "1", "visible", status, Fraction(0), one, (), rubric=rubric)
-    score = Score("s", "h", "a", "1", (entry,), (), Isolation("T1"), {})
+    score = Score("s", "h", "a", 1, (entry,), (), Isolation("T1"), {})
     example = ExampleSubmission("wrong/one", "wrong", Submission("one", (), ""), failing=("test_it",))
     assert waits(example, score) is is_open
     assert ("should not pass but did: test_it" in complaints(example, score)) is not is_open

@@ -1,6 +1,7 @@
 """Stand-ins for what takes too long to measure: copied records, and workers that grade nothing."""
 
 import hashlib
+import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from bench.small_course import WRONG, name_of, put, source_of, total_of
 from viva.model import Attempt, Case, Entry, File, Isolation, Score, Status, Submission, Tier
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded, GradeRequest
+from viva.pipeline import cluster_worker
 from viva.pipeline.cluster_messages import News, Task, reply_from_bytes
 from viva.records import Records
 from viva.records.conditions import Conditions
@@ -39,7 +41,7 @@ def put_file(path: Path) -> bytes:
     return question_of("put", {"path": file.path, "data": file.data})
 
 
-def test_records_are_filled_with_the_score_and_the_answers_of_one_submission(tmp_path: Path) -> None:
+def test_records_are_filled(tmp_path: Path) -> None:
     folder = tmp_path / "modules"
     for student in range(4):
         put(folder / name_of(student) / "solution.py", source_of(student, torch=False))
@@ -72,17 +74,17 @@ class FakeWorker:
         return "viva-1"
 
     def log_event(self, topic: str, message: bytes) -> None:
-        assert topic == stand_in_workers.cluster_worker.TOPIC
+        assert topic == cluster_worker.TOPIC
         self.told.append(News.from_bytes(message))
 
 
-def test_a_stand_in_answers_as_a_worker_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stand_in_answers_as_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graded = Graded(score("recorded", Fraction(3)), call_log=b"a call log")
     (tmp_path / "recorded").write_bytes(msgpack.packb([[5.0, graded.to_plain()]]))
     worker: Any = FakeWorker()
     monkeypatch.setattr(stand_in_workers, "get_worker", lambda: worker)
     slept: list[float] = []
-    monkeypatch.setattr(stand_in_workers.time, "sleep", slept.append)
+    monkeypatch.setattr(time, "sleep", slept.append)
     data = b"x = 1"
     submission = Submission("ada", (File("solution.py", data),), hashlib.sha256(data).hexdigest())
     task = Task(GradeRequest(submission), "course", ASSIGNMENT, "m", "seed", Tier.T1, None, False, False, ())
@@ -91,4 +93,5 @@ def test_a_stand_in_answers_as_a_worker_does(tmp_path: Path, monkeypatch: pytest
         theirs = replace(graded.score, submission="ada", content_hash=submission.content_hash)
         assert reply.graded == replace(graded, score=theirs) and reply.worker == worker.address
         assert sum(slept) == expected and [news.entry for news in worker.told] == [*theirs.entries]
-        slept.clear(), worker.told.clear()
+        slept.clear()
+        worker.told.clear()

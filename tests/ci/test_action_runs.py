@@ -82,7 +82,7 @@ def test_every_output_has_a_value(course: Path, tmp_path: Path, temporary: Path)
     assert "notice" not in {kind for kind, _, _ in runner(job.log)}
 
 
-def test_what_a_submission_prints_is_no_command(course: Path, tmp_path: Path, temporary: Path) -> None:
+def test_printed_text_is_no_command(course: Path, tmp_path: Path, temporary: Path) -> None:
     mine = hand_in(tmp_path / "mine", HOSTILE)
     job = run_action(mine, temporary, course=str(course))
     assert job.status == 0, job.errors
@@ -92,9 +92,7 @@ def test_what_a_submission_prints_is_no_command(course: Path, tmp_path: Path, te
     assert "<script>" in job.page and not any("<script>" in line for line in outside(job.page))
 
 
-def test_nothing_that_lies_in_the_checkout_is_imported_by_a_trusted_process(
-    course: Path, tmp_path: Path, temporary: Path
-) -> None:
+def test_trusted_process_imports_no_checkout(course: Path, tmp_path: Path, temporary: Path) -> None:
     """A step starts where the student's files lie; boxes have an environment of their own, so they leave no mark."""
     mine = hand_in(tmp_path / "mine", RIGHT)
     mark = f"import os\nif 'RUNNER_TEMP' in os.environ:\n    open({str(tmp_path / 'mark')!r}, 'w')\n"
@@ -110,15 +108,15 @@ def test_nothing_that_lies_in_the_checkout_is_imported_by_a_trusted_process(
 def test_no_input_is_run(name: str, text: str, course: Path, tmp_path: Path, temporary: Path) -> None:
     text = text.replace("MARK", str(tmp_path / "mark"))
     mine = hand_in(tmp_path / "mine", RIGHT)
-    given = {"course": str(course), name: text} | ({"python": ""} if name == "extras" else {})
+    inputs = {"course": str(course), name: text} | ({"python": ""} if name == "extras" else {})
     if name == "fail_below":
-        given |= {"only_visible": "true"}
-    job = run_action(mine, temporary, **given)
+        inputs |= {"only_visible": "true"}
+    job = run_action(mine, temporary, None, **inputs)
     assert job.status == 1 and not (tmp_path / "mark").exists()
     assert job.last == {"extras": "Set up viva", "fail_below": "Verdict"}.get(name, "Grade")
 
 
-def test_where_nothing_was_graded_the_step_fails_and_says_so(course: Path, tmp_path: Path, temporary: Path) -> None:
+def test_step_fails_where_nothing_was_graded(course: Path, tmp_path: Path, temporary: Path) -> None:
     (tmp_path / "mine").mkdir()
     job = run_action(tmp_path / "mine", temporary, course=str(course), path="nothing.py")
     assert (job.status, job.last) == (1, "Grade") and "nothing.py" in job.log
@@ -126,14 +124,12 @@ def test_where_nothing_was_graded_the_step_fails_and_says_so(course: Path, tmp_p
 
 
 @pytest.mark.parametrize(("percent", "status"), [("042", 0), ("43", 1)])
-def test_marks_fail_a_step_only_where_that_is_asked_for(
-    percent: str, status: int, course: Path, tmp_path: Path, temporary: Path
-) -> None:
+def test_fail_below(percent: str, status: int, course: Path, tmp_path: Path, temporary: Path) -> None:
     job = run_action(hand_in(tmp_path / "mine", KEEPS_CASE), temporary, course=str(course), fail_below=percent)
     assert (job.status, job.last, job.outputs["percent"]) == (status, "Verdict", "42")
 
 
-def test_a_fault_of_the_grader_fails_the_step_after_everything_is_reported(tmp_path: Path, temporary: Path) -> None:
+def test_grader_error_fails_the_step_last(tmp_path: Path, temporary: Path) -> None:
     root = write_course(tmp_path / "broken")
     tests = root / "graders/words/test_words.py"
     tests.write_text(tests.read_text().replace('    for text in ["",', '    key.no_such_answer\n    for text in ["",'))
@@ -142,7 +138,7 @@ def test_a_fault_of_the_grader_fails_the_step_after_everything_is_reported(tmp_p
     assert "grader error" in job.page and "No points are lost by it" in job.log
 
 
-def test_hidden_tests_run_with_the_secret_and_are_told_to_nobody(course: Path, tmp_path: Path, temporary: Path) -> None:
+def test_hidden_tests_are_told_to_nobody(course: Path, tmp_path: Path, temporary: Path) -> None:
     mine = hand_in(tmp_path / "mine", KEEPS_CASE)
     job = run_action(mine, temporary, {"VIVA_SECRET": SECRET}, course=str(course), only_visible="false")
     assert job.status == 0, job.log
@@ -154,7 +150,7 @@ def test_hidden_tests_run_with_the_secret_and_are_told_to_nobody(course: Path, t
     assert "Random texts" not in log
 
 
-def test_sudo_is_used_where_it_asks_for_nothing(course: Path, tmp_path: Path, temporary: Path) -> None:
+def test_sudo(course: Path, tmp_path: Path, temporary: Path) -> None:
     """GitHub's machines keep ordinary users from namespaces, and let them become root."""
     tools = tmp_path / "tools"
     tools.mkdir()

@@ -48,7 +48,7 @@ def autograder(bundle: Path, checkout: Path, environ: Mapping[str, str]) -> int:
     ).returncode
 
 
-def test_classroom50_gets_its_result_and_a_page(bundle: Path, tmp_path: Path) -> None:
+def test_classroom50_result_and_page(bundle: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", KEEPS_CASE)
     (mine / "viva.py").write_text("raise SystemExit(9)")
     assert autograder(bundle, mine, RUNNER) == 0
@@ -59,7 +59,7 @@ def test_classroom50_gets_its_result_and_a_page(bundle: Path, tmp_path: Path) ->
     assert "Random texts" not in (mine / "result.json").read_text() + (mine / "release-body.md").read_text()
 
 
-def test_classroom50_is_told_where_nothing_could_be_graded(bundle: Path, tmp_path: Path) -> None:
+def test_classroom50_without_a_grade(bundle: Path, tmp_path: Path) -> None:
     mine = hand_in(tmp_path / "mine", RIGHT)
     assert autograder(bundle, mine, {**RUNNER, "SUBMISSION_TAG": "main"}) == 1
     (bundle / "course/grader.yaml").unlink()
@@ -68,7 +68,7 @@ def test_classroom50_is_told_where_nothing_could_be_graded(bundle: Path, tmp_pat
 
 
 @pytest.mark.parametrize(("source", "status"), [(RIGHT, 0), (KEEPS_CASE, 0), ("def", 0), (None, 1)])
-def test_gitlab_gets_its_reports(source: str | None, status: int, tmp_path: Path) -> None:
+def test_gitlab_reports(source: str | None, status: int, tmp_path: Path) -> None:
     (job,) = yaml.safe_load((ROOT / "docs/recipes/gitlab.yml").read_text("utf-8")).values()
     root = write_course(tmp_path / "course")
     if source is None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.run_command import Ran, Viva, best_tier, one_examiner, program, without_warning
 from tests.support.shared_examiners import SharedExaminers
-from tests.support.words_course import SECRET, write_course
+from tests.support.words_course import KEEPS_CASE, SECRET, hand_in, write_course
 from viva.cli.main import run
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -37,6 +37,14 @@ def own_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root = write_course(tmp_path / "own_course")
     monkeypatch.setenv("VIVA_COURSE", str(root))
     return root
+
+
+@pytest.fixture
+def ada_and_bob(tmp_path: Path) -> Path:
+    """A folder with two submissions; Ada's earns 9 points of 10, Bob's 3, and a person grades the last point."""
+    hand_in(tmp_path / "class" / "ada")
+    hand_in(tmp_path / "class" / "bob", KEEPS_CASE)
+    return tmp_path / "class"
 
 
 @pytest.fixture

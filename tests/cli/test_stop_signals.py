@@ -59,7 +59,7 @@ MOMENTS = {
 }
 
 
-def test_a_signal_is_never_lost() -> None:
+def test_signal_is_never_lost() -> None:
     """Dropped in the callback of an import, Ctrl-C printed a traceback, and the class was graded to its end."""
     with Rows() as row:
         for name, status in {"SIGINT": 130, "SIGTERM": 143}.items():

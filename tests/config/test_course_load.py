@@ -30,17 +30,12 @@ min_tier: T2
 """
 
 
-def test_every_key_is_read(write: Write, tmp_path: Path) -> None:
+def test_every_key(write: Write, tmp_path: Path) -> None:
     write("assignments/masks/assignment.yaml", FULL)
     corpus = write("fixtures/masks/data/corpus.txt", "a b c\n")
     course = load_course(tmp_path)
     masks = course.assignment("masks")
-    assert (course.root, course.title, course.assignments, course.min_tier) == (
-        tmp_path,
-        "nlp",
-        ("masks", "lora"),
-        None,
-    )
+    assert (course.root, course.title, course.assignments) == (tmp_path, "nlp", ("masks", "lora"))
     assert (masks.name, masks.title, masks.version, masks.load) == ("masks", "Masks", 3, "definitions")
     assert masks.submission == SubmissionFiles("hw?.ipynb", "masks.py")
     assert masks.device == "cpu"
@@ -56,26 +51,19 @@ def test_every_key_is_read(write: Write, tmp_path: Path) -> None:
     assert masks.starter == tmp_path / "assignments" / "masks" / "starter"
 
 
-def test_what_is_not_written_has_its_default(write: Write, tmp_path: Path) -> None:
-    masks = load_course(tmp_path).assignment("masks")
-    assert (masks.version, masks.load, masks.device) == (1, "run", "as_written")
-    assert (masks.points, masks.due) == (None, None)
-    assert (masks.limits, masks.submission) == (Limits(), SubmissionFiles("*.ipynb", "solution.py"))
-    assert (masks.preload, masks.data, masks.forbid, masks.python, masks.min_tier) == ((), (), (), None, None)
-
-
-def test_what_gradescope_is_told(write: Write, tmp_path: Path) -> None:
-    given = load_course(tmp_path).assignment("masks").release.gradescope
-    assert (given.timeout, given.attempts, given.per, given.hidden) == (600.0, None, 86_400.0, "after_published")
-    assert given.training and given.files == ()
+def test_gradescope_settings(write: Write, tmp_path: Path) -> None:
+    settings = load_course(tmp_path).assignment("masks").release.gradescope
+    assert (settings.timeout, settings.attempts, settings.per) == (600.0, None, 86_400.0)
+    assert settings.hidden == "after_published"
+    assert settings.training and settings.files == ()
     text = "title: M\nrelease: {gradescope: {timeout: 40m, attempts: 5, per: 90s, hidden: hidden, files: [a]}}\n"
     write("assignments/masks/assignment.yaml", text)
-    given = load_course(tmp_path).assignment("masks").release.gradescope
-    assert (given.timeout, given.attempts, given.per, given.hidden) == (2400.0, 5, 90.0, "hidden")
-    assert given.files == ("a",)
+    settings = load_course(tmp_path).assignment("masks").release.gradescope
+    assert (settings.timeout, settings.attempts, settings.per, settings.hidden) == (2400.0, 5, 90.0, "hidden")
+    assert settings.files == ("a",)
 
 
-def test_an_assignment_is_read_once(write: Write, tmp_path: Path) -> None:
+def test_assignment_is_read_once(write: Write, tmp_path: Path) -> None:
     course = load_course(tmp_path)
     assert course.assignment("masks") is course.assignment("masks")
 
@@ -84,12 +72,12 @@ def test_an_assignment_is_read_once(write: Write, tmp_path: Path) -> None:
     ("written", "exact"),
     [("100", Fraction(100)), ("0.1", Fraction(1, 10)), ("100/3", Fraction(100, 3)), ("0", Fraction(0))],
 )
-def test_points_mean_what_is_written(write: Write, tmp_path: Path, written: str, exact: Fraction) -> None:
+def test_points_are_exact(write: Write, tmp_path: Path, written: str, exact: Fraction) -> None:
     write("assignments/masks/assignment.yaml", f"title: Masks\npoints: {written}\n")
     assert load_course(tmp_path).assignment("masks").points == exact
 
 
-def test_a_time_in_utc(write: Write, tmp_path: Path) -> None:
+def test_time_in_utc(write: Write, tmp_path: Path) -> None:
     write("assignments/masks/assignment.yaml", "title: Masks\ndue: 2026-12-01T23:59:00Z\n")
     assert load_course(tmp_path).assignment("masks").due == datetime(2026, 12, 1, 23, 59, tzinfo=UTC)
 
@@ -160,7 +148,7 @@ WRONG = [
 ]
 
 
-def test_a_wrong_assignment_file_is_one_sentence(write: Write, tmp_path: Path) -> None:
+def test_wrong_assignment_file(write: Write, tmp_path: Path) -> None:
     (tmp_path / "assignments/masks/link").symlink_to("/etc/passwd")
     (tmp_path / "assignments/masks/folder").mkdir()
     with Rows() as row:
@@ -189,32 +177,32 @@ def test_a_wrong_assignment_file_is_one_sentence(write: Write, tmp_path: Path) -
         ("course: nlp\nassignments: [m]\nsecrets: env:X\n", "secrets: there is no such key; did you mean `secret`?"),
     ],
 )
-def test_a_wrong_course_file_is_one_sentence(write: Write, tmp_path: Path, text: str, part: str) -> None:
+def test_wrong_course_file(write: Write, tmp_path: Path, text: str, part: str) -> None:
     write("grader.yaml", text)
     with pytest.raises(CourseError) as caught:
         load_course(tmp_path)
     assert part in str(caught.value)
 
 
-def test_a_course_file_that_is_no_text(write: Write, tmp_path: Path) -> None:
+def test_course_file_that_is_no_text(write: Write, tmp_path: Path) -> None:
     (tmp_path / "grader.yaml").write_bytes(b"course: \xff\xfe")
     with pytest.raises(CourseError, match=r"not UTF-8 text \(byte 8\)"):
         load_course(tmp_path)
 
 
-def test_a_folder_without_a_course(tmp_path: Path) -> None:
+def test_folder_without_a_course(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"no grader\.yaml; `viva init DIR`"):
         load_course(tmp_path)
 
 
-def test_an_assignment_that_is_listed_but_not_there(write: Write, tmp_path: Path) -> None:
+def test_listed_assignment_that_is_not_there(write: Write, tmp_path: Path) -> None:
     write("grader.yaml", "course: nlp\nassignments: [masks, ghost]\n")
     with pytest.raises(CourseError, match=r"`ghost`, but .*ghost/assignment\.yaml"):
         load_course(tmp_path).assignment("ghost")
 
 
 @pytest.mark.parametrize(("asked", "said"), [("mask", "did you mean `masks`?"), ("bert", "there are: masks, lora.")])
-def test_an_assignment_that_is_not_listed(write: Write, tmp_path: Path, asked: str, said: str) -> None:
+def test_assignment_that_is_not_listed(write: Write, tmp_path: Path, asked: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         load_course(tmp_path).assignment(asked)
     assert f"lists no assignment `{asked}`; {said}" in str(caught.value)

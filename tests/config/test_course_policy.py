@@ -25,7 +25,7 @@ def masks(write: Write, root: Path, text: str, exceptions: str | None = None) ->
     return load_course(root).assignment("masks")
 
 
-def test_every_key_of_a_policy_is_read(write: Write, tmp_path: Path) -> None:
+def test_every_key_of_a_policy(write: Write, tmp_path: Path) -> None:
     policy = masks(
         write,
         tmp_path,
@@ -55,7 +55,7 @@ def test_every_key_of_a_policy_is_read(write: Write, tmp_path: Path) -> None:
     )
 
 
-def test_a_rate_has_a_floor_and_may_be_of_the_maximum(write: Write, tmp_path: Path) -> None:
+def test_rate_with_a_floor(write: Write, tmp_path: Path) -> None:
     policy = masks(
         write, tmp_path, DUE + "policy: {late: {per: 1d, minus: 10% of maximum, floor: 20% of the maximum}}\n"
     ).policy()
@@ -64,7 +64,7 @@ def test_a_rate_has_a_floor_and_may_be_of_the_maximum(write: Write, tmp_path: Pa
     )
 
 
-def test_without_a_policy_nothing_is_taken_off(write: Write, tmp_path: Path) -> None:
+def test_no_policy(write: Write, tmp_path: Path) -> None:
     assignment = masks(write, tmp_path, DUE)
     assert assignment.policy() == Policy(datetime(2026, 12, 1, 23, 59, tzinfo=UTC), Fraction(50))
     assert assignment.exceptions() == Exceptions()
@@ -80,13 +80,13 @@ def test_without_a_policy_nothing_is_taken_off(write: Write, tmp_path: Path) -> 
         ("2026-10-25 02:30 Europe/Vienna", datetime(2026, 10, 25, 1, 30, tzinfo=UTC)),
     ],
 )
-def test_a_deadline_may_name_its_zone(write: Write, tmp_path: Path, written: str, instant: datetime) -> None:
+def test_deadline_with_a_zone(write: Write, tmp_path: Path, written: str, instant: datetime) -> None:
     due = masks(write, tmp_path, f"title: M\ndue: {written}\n").due
     assert due is not None
     assert due.astimezone(UTC) == instant
 
 
-def test_days_after_a_deadline_in_a_zone_know_its_clocks(write: Write, tmp_path: Path) -> None:
+def test_days_after_a_deadline_know_its_clocks(write: Write, tmp_path: Path) -> None:
     due = masks(write, tmp_path, "title: M\ndue: 2026-10-24 23:59 Europe/Vienna\n").due
     assert due is not None
     assert due.tzinfo == ZoneInfo("Europe/Vienna")
@@ -120,7 +120,7 @@ WRONG = [
 ]
 
 
-def test_a_wrong_policy_is_one_sentence(write: Write, tmp_path: Path) -> None:
+def test_wrong_policy(write: Write, tmp_path: Path) -> None:
     with Rows() as row:
         for policy, said in WRONG:
             with row(policy):
@@ -145,13 +145,13 @@ def test_lateness_needs_a_deadline(write: Write, tmp_path: Path, policy: str) ->
         "9999-12-31 23:59 America/New_York",
     ],
 )
-def test_a_time_that_no_clock_shows_is_refused(write: Write, tmp_path: Path, due: str) -> None:
+def test_time_that_no_clock_shows(write: Write, tmp_path: Path, due: str) -> None:
     with pytest.raises(CourseError, match="2: due: found"):
         masks(write, tmp_path, f"title: M\ndue: {due}\n")
 
 
-def test_exceptions_are_read_with_who_decided_and_why(write: Write, tmp_path: Path) -> None:
-    found = masks(
+def test_exceptions(write: Write, tmp_path: Path) -> None:
+    exceptions = masks(
         write,
         tmp_path,
         DUE,
@@ -161,10 +161,10 @@ def test_exceptions_are_read_with_who_decided_and_why(write: Write, tmp_path: Pa
         "- {students: bo, points: -2.5, by: J. Doe, reason: copied 2.1}\n"
         "- {students: bo, points: 1, by: J. Doe, reason: found an error in the handout}\n",
     ).exceptions()
-    assert found.students == {"ada", "bo", "1234567"}
-    assert found.extensions["bo"].due == datetime(2026, 12, 5, 23, 59, tzinfo=UTC)
-    assert found.excused["1234567"] == Decision("M. Weber", "exchange year")
-    assert [each.points for each in found.adjustments["bo"]] == [Fraction(-5, 2), 1]
+    assert exceptions.students == {"ada", "bo", "1234567"}
+    assert exceptions.extensions["bo"].due == datetime(2026, 12, 5, 23, 59, tzinfo=UTC)
+    assert exceptions.excused["1234567"] == Decision("M. Weber", "exchange year")
+    assert [each.points for each in exceptions.adjustments["bo"]] == [Fraction(-5, 2), 1]
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_exceptions_are_read_with_who_decided_and_why(write: Write, tmp_path: Pa
         ("{students: ada, points: 1/0, by: A, reason: B}", "points that are given"),
     ],
 )
-def test_a_wrong_exception_is_one_sentence(write: Write, tmp_path: Path, row: str, said: str) -> None:
+def test_wrong_exception(write: Write, tmp_path: Path, row: str, said: str) -> None:
     assignment = masks(write, tmp_path, DUE, f"exceptions:\n- {row}\n")
     with pytest.raises(CourseError) as raised:
         assignment.exceptions()
     assert "exceptions.yaml:2" in str(raised.value) and said in str(raised.value)
 
 
-def test_the_page_about_marks_shows_what_is_read(write: Write, tmp_path: Path) -> None:
+def test_examples_of_the_page_about_grades(write: Write, tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "grades.md").read_text("utf-8")
     policy, exceptions = re.findall(r"^```yaml\n(.*?)^```$", page, re.M | re.S)
     assignment = masks(write, tmp_path, policy, exceptions)
@@ -197,7 +197,7 @@ def test_the_page_about_marks_shows_what_is_read(write: Write, tmp_path: Path) -
     assert {"grace", "late", "closes", "attempts", "nothing", "extra_credit", "rounding"} - table <= {"grace"}
 
 
-def test_no_submission_may_be_a_link_to_the_exceptions(write: Write, tmp_path: Path) -> None:
+def test_exceptions_are_withheld(write: Write, tmp_path: Path) -> None:
     path = write("assignments/masks/exceptions.yaml", "exceptions: []\n")
     status = path.stat()
     assert (status.st_dev, status.st_ino) in load_course(tmp_path).withheld()

@@ -53,20 +53,20 @@ def test_earned(chosen: str, points: Fraction) -> None:
     assert earned(QUESTION, reversed(chosen.split())) == points
 
 
-def test_the_most_is_what_the_best_choice_is_worth() -> None:
+def test_most_is_the_best_choice() -> None:
     """By trying every choice that is allowed."""
     wide = replace(QUESTION, points=F(99))
     ids = [item.id for item in QUESTION.items]
     choices = [c for n in range(len(ids) + 1) for c in combinations(ids, n) if not {"whole", "part"} <= set(c)]
-    assert max(earned(wide, c) for c in choices) == QUESTION.most() == 4
+    assert max(earned(wide, choice) for choice in choices) == QUESTION.most() == 4
 
 
-def test_items_that_exclude_each_other_are_refused_in_a_sentence() -> None:
+def test_items_that_exclude_each_other() -> None:
     with pytest.raises(UsageError, match=r"^Question 2\.1: `whole` and `part` exclude each other \(group `scope`\)"):
         earned(QUESTION, ["part", "whole"])
 
 
-def test_an_unknown_item_is_named_with_what_there_is() -> None:
+def test_unknown_item() -> None:
     with pytest.raises(UsageError, match=r"^Question 2\.1 has no rubric item `reason`; there are: why, one, "):
         earned(QUESTION, ["reason", "why"])
 
@@ -84,7 +84,7 @@ def questions(draw: st.DrawFn) -> Question:
 
 
 @given(questions(), st.data())
-def test_marks_lie_between_nothing_and_the_points_in_any_order(question: Question, data: st.DataObject) -> None:
+def test_points_are_bounded_in_any_order(question: Question, data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from([item.id for item in question.items])))
     groups = {group.name: group for group in question.groups}
     taken = [item.group for item in question.items if item.id in chosen]
@@ -95,12 +95,12 @@ def test_marks_lie_between_nothing_and_the_points_in_any_order(question: Questio
         return
     points = earned(question, chosen)
     assert 0 <= points <= question.points
-    assert points <= max(question.most(), 0)
+    assert points <= max(question.most(), F(0))
     assert points == earned(question, data.draw(st.permutations(chosen)))
 
 
 @given(questions(), st.data())
-def test_a_good_item_never_costs_and_a_deduction_never_wins(question: Question, data: st.DataObject) -> None:
+def test_good_item_never_costs(question: Question, data: st.DataObject) -> None:
     chosen = data.draw(st.sets(st.sampled_from([item.id for item in question.items])))
     more = data.draw(st.sampled_from(question.items))
     assume(more.id not in chosen)
@@ -115,7 +115,7 @@ def entry(test_id: str, number: str, status: Status = Status.PASSED, rubric: str
     return Entry(test_id, "name", number, "visible", status, F(0), F(1), (), rubric=rubric)
 
 
-def test_evidence_is_found_by_id_function_and_number_and_is_never_the_prose_itself() -> None:
+def test_evidence_by_id_function_and_number() -> None:
     entries = [
         entry("test_a.py::test_scores", "2.1"),
         entry("test_a.py::test_masks", "2.2"),
@@ -125,10 +125,11 @@ def test_evidence_is_found_by_id_function_and_number_and_is_never_the_prose_itse
         entry("test_written.py::test_how", "2.1", Status.PARTIAL, rubric="2.2"),  # it is marked already
     ]
 
-    def found(*names: str) -> list[str]:
+    def evidence_of(*names: str) -> list[str]:
         return [e.test_id for e in evidence(replace(QUESTION, evidence=names), entries)]
 
-    assert found() == [] and found("2", "test_written.py::test_why", "test_how") == []
-    assert found("2.1") == ["test_a.py::test_scores"]
-    assert found("test_masks") == ["test_a.py::test_masks", "test_b.py::test_masks"]
-    assert found("test_b.py::test_sums", "2.1", "test_scores") == ["test_a.py::test_scores", "test_b.py::test_sums"]
+    assert evidence_of() == [] and evidence_of("2", "test_written.py::test_why", "test_how") == [], "never the prose"
+    assert evidence_of("2.1") == ["test_a.py::test_scores"]
+    assert evidence_of("test_masks") == ["test_a.py::test_masks", "test_b.py::test_masks"]
+    both = evidence_of("test_b.py::test_sums", "2.1", "test_scores")
+    assert both == ["test_a.py::test_scores", "test_b.py::test_sums"]

@@ -57,14 +57,14 @@ QUESTION = Question(
 )
 
 
-def test_everything_that_may_be_said(write: Write, tmp_path: Path) -> None:
+def test_every_key_of_a_rubric(write: Write, tmp_path: Path) -> None:
     write("assignments/masks/rubric.yaml", GOOD)
     rubric = load_course(tmp_path).assignment("masks").rubric()
     assert rubric.questions == (QUESTION,)
     assert rubric.question("2.1") is rubric.questions[0] and rubric.question("9") is None
 
 
-def test_title_points_and_items_are_enough(write: Write, tmp_path: Path) -> None:
+def test_smallest_rubric(write: Write, tmp_path: Path) -> None:
     write(
         "assignments/masks/rubric.yaml", "questions: {a: {title: T, points: 1, items: [{id: x, points: 1, text: X}]}}"
     )
@@ -72,7 +72,7 @@ def test_title_points_and_items_are_enough(write: Write, tmp_path: Path) -> None
     assert found == (Question("a", "T", Fraction(1), (Item("x", Fraction(1), "X"),)),)
 
 
-def test_no_rubric_is_an_empty_one(write: Write, tmp_path: Path) -> None:
+def test_no_rubric(write: Write, tmp_path: Path) -> None:
     assert load_course(tmp_path).assignment("masks").rubric().questions == ()
 
 
@@ -105,7 +105,7 @@ WRONG = [
 ]
 
 
-def test_a_wrong_rubric_is_one_sentence(write: Write, tmp_path: Path) -> None:
+def test_wrong_rubric(write: Write, tmp_path: Path) -> None:
     with Rows() as row:
         for old, new, part in WRONG:
             with row(old, new):

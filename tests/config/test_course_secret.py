@@ -20,11 +20,11 @@ def course(write: Write, root: Path, source: str) -> Course:
     return load_course(root)
 
 
-def test_from_the_environment(write: Write, tmp_path: Path) -> None:
+def test_secret_from_the_environment(write: Write, tmp_path: Path) -> None:
     assert course(write, tmp_path, "env:S").secret({"S": f"{LONG}\n"}) == LONG.encode()
 
 
-def test_from_a_file_beside_the_course(write: Write, tmp_path: Path) -> None:
+def test_secret_from_a_file(write: Write, tmp_path: Path) -> None:
     write("keys/secret", f"{LONG}\n").chmod(0o600)
     assert course(write, tmp_path, "file:keys/secret").secret({}) == LONG.encode()
 
@@ -52,13 +52,13 @@ def test_no_usable_secret(write: Write, tmp_path: Path, source: str, environ: di
     assert LONG not in str(caught.value)
 
 
-def test_without_a_secret_everybody_gets_the_same_known_value(write: Write, tmp_path: Path) -> None:
+def test_no_secret_is_a_known_value(write: Write, tmp_path: Path) -> None:
     one = course(write, tmp_path, "env:S")
     assert one.secret_or_public({}) == one.secret_or_public({})
     assert one.secret_or_public({"S": LONG}) == LONG.encode()
 
 
-def test_a_secret_that_is_there_but_wrong_stays_an_error(write: Write, tmp_path: Path) -> None:
+def test_wrong_secret_stays_an_error(write: Write, tmp_path: Path) -> None:
     with pytest.raises(CourseError, match="16 are the least"):
         course(write, tmp_path, "env:S").secret_or_public({"S": "short"})
 
@@ -73,12 +73,12 @@ def test_a_secret_that_is_there_but_wrong_stays_an_error(write: Write, tmp_path:
         (b"correct horse batt", 108),
     ],
 )
-def test_a_secret_that_could_be_guessed_is_called_so(secret: bytes, bits: int) -> None:
+def test_guessable_secret(secret: bytes, bits: int) -> None:
     assert f"has {bits} bits at most, so that hidden inputs could be guessed" in weakness(secret)
     assert secret.decode() not in weakness(secret)
 
 
-def test_a_secret_that_was_drawn_is_strong_enough() -> None:
+def test_generated_secret_is_strong() -> None:
     for _ in range(200):
         for drawn in (secrets.token_hex(32), secrets.token_hex(16), secrets.token_urlsafe(16)):
             assert weakness(drawn.encode()) == ""

@@ -1,4 +1,4 @@
-"""Commands in the pages exist, with these options and arguments. Those of *Start* are run by tests/cli."""
+"""Commands in the pages exist, with these options and arguments. Those of *Start* are run by test_author_pages.py."""
 
 import re
 import shlex
@@ -54,7 +54,7 @@ def parse(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_of_a_page_can_be_typed(page: Path) -> None:
+def test_commands_of_a_page_can_be_typed(page: Path) -> None:
     wrong = []
     for words in typed(page.read_text("utf-8")):
         try:
@@ -67,7 +67,7 @@ def test_every_command_of_a_page_can_be_typed(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_option_that_a_sentence_names_with_its_command_exists(page: Path) -> None:
+def test_options_in_sentences_exist(page: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
     wrong = []
     for call in re.findall(r"`viva ([a-z][^`\n]*)`", text):
@@ -81,7 +81,7 @@ def test_every_option_that_a_sentence_names_with_its_command_exists(page: Path) 
     assert wrong == []
 
 
-def test_the_pages_hold_commands() -> None:
+def test_pages_hold_commands() -> None:
     calls = [words for page in PAGES for words in typed(page.read_text("utf-8"))]
     assert len(calls) > 60 and {"grade", "release", "doctor"} <= {words[0] for words in calls}
 
@@ -95,11 +95,11 @@ def test_the_pages_hold_commands() -> None:
         ("git push # viva grade", []),
     ],
 )
-def test_calls_are_found(line: str, calls: list[list[str]]) -> None:
+def test_calls_in_a_line(line: str, calls: list[list[str]]) -> None:
     assert calls_in(line) == calls
 
 
 @pytest.mark.parametrize("words", [["grad"], ["grade"], ["grade", "a", "--nonsense"], ["student", "export", "a"]])
-def test_what_cannot_be_typed_is_found(words: list[str]) -> None:
+def test_wrong_commands_are_noticed(words: list[str]) -> None:
     with pytest.raises(click.UsageError):
         parse(words)

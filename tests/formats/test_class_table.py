@@ -23,7 +23,7 @@ def printed(width: int) -> str:
     return out.getvalue()
 
 
-def test_everything_is_said_once() -> None:
+def test_class_in_a_terminal() -> None:
     told = printed(120)
     assert told.startswith(
         "canvas: 3 submissions, 2 students, 1 from a team, 1 late, 1 later attempt, 1 not matched, 1 missing"
@@ -32,7 +32,7 @@ def test_everything_is_said_once() -> None:
         assert each in told
 
 
-def test_a_narrow_terminal_loses_no_student() -> None:
+def test_narrow_terminal() -> None:
     told = "".join(printed(50).split())
     assert told.count("Lovelace") == 2 and all(len(line) <= 50 for line in printed(50).splitlines())
 
@@ -44,7 +44,7 @@ def test_long_lists_are_counted() -> None:
     assert "and 100 more; --as-csv" in out.getvalue()
 
 
-def test_the_spreadsheet() -> None:
+def test_class_in_a_spreadsheet() -> None:
     rows = list(csv.reader(io.StringIO(VIEW.csv())))
     assert tuple(rows[0]) == HEADER
     assert all(len(row) == len(HEADER) for row in rows)

@@ -5,6 +5,7 @@ import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
@@ -34,7 +35,7 @@ def texts(svg: bytes) -> list[str]:
     return ["".join(node.itertext()) for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
-def test_the_table_has_a_row_for_each_epoch_and_the_thresholds_beside() -> None:
+def test_table_of_curves() -> None:
     given = score(curve("gap", 0.1, 1 / 3, e1=0.2, e3=0.15), curve("pretrained, accuracy", 0.5))
     assert rows(table_of(given)) == [
         ["test", "curve", "epoch", "value", "threshold"],
@@ -45,37 +46,37 @@ def test_the_table_has_a_row_for_each_epoch_and_the_thresholds_beside() -> None:
     ]
 
 
-def test_the_table_of_a_class_names_the_submissions() -> None:
+def test_table_of_a_class() -> None:
     given = [score(curve(), submission=name) for name in ("=cmd()", "bob")]
     assert [row[0] for row in rows(class_table(given))] == ["submission", *["'=cmd()"] * 3, *["bob"] * 3]
 
 
-def test_names_and_thresholds_stand_in_the_picture() -> None:
+def test_picture() -> None:
     found = texts(picture_of(score(curve("scratch"), curve("gap", e1=0.2), curve("other", test="t.py::test_b"))))
     assert {"scratch", "gap", "other", "it learns", "b", "threshold 0.2", "epoch"} <= set(found)
 
 
-def test_the_class_has_a_panel_for_each_curve_with_its_median() -> None:
+def test_picture_of_a_class() -> None:
     class_ = [score(curve("gap", 0.1 * k, 0.2 * k, e2=0.3), submission=str(k)) for k in range(1, 4)]
     found = texts(class_picture([*class_, score(curve("rare", 0.5))]))
     assert {"it learns: gap (3 submissions)", "it learns: rare (1 submission)", "median", "threshold 0.3"} <= set(found)
 
 
-@pytest.mark.parametrize("draw", [lambda s: picture_of(s), lambda s: class_picture([s, s])])
-def test_names_are_text_and_nothing_else(draw: object) -> None:
-    svg = draw(score(curve(NASTY, e1=0.2), submission=NASTY))  # type: ignore[operator]
+@pytest.mark.parametrize("draw", [picture_of, lambda s: class_picture([s, s])])
+def test_names_are_text(draw: Callable[[Score], bytes]) -> None:
+    svg = draw(score(curve(NASTY, e1=0.2), submission=NASTY))
     root = ElementTree.fromstring(svg)
     assert not [node.tag for node in root.iter() if node.tag.rpartition("}")[2] in ("script", "foreignObject", "a")]
     assert any("<script>alert(1)</script> & $x_1$" in text for text in texts(svg))
     assert b"\x1b" not in svg and "\u202e".encode() not in svg
 
 
-def test_a_curve_that_was_stopped_and_one_of_a_single_epoch_are_drawn() -> None:
+def test_short_curves_are_drawn() -> None:
     assert picture_of(score(curve("one", 0.5, e3=0.9))).startswith(b"<?xml")
     assert class_picture([score(curve("gap", 0.5)), score(curve("gap", 0.1, 0.2, 0.3))]).startswith(b"<?xml")
 
 
-def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
+def test_same_bytes_in_another_process() -> None:
     here = picture_of(score(curve("gap", 0.1, 0.2, e1=0.2)))
     program = (
         "import sys; from viva.formats.curve_chart import picture_of; from viva.model import Score;"
@@ -89,7 +90,7 @@ def test_the_same_numbers_give_the_same_bytes_in_another_process() -> None:
     assert there.stdout == here
 
 
-def test_nothing_of_the_picture_is_imported_without_a_curve() -> None:
+def test_no_import_without_a_curve() -> None:
     program = (
         "import sys; from pathlib import Path; from viva.pipeline.curve_files import write_curves;"
         "from viva.model import Score;"

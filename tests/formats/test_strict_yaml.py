@@ -73,7 +73,7 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_json_is_read_as_json_reads_it(value: Any) -> None:
+def test_json_is_yaml(value: Any) -> None:
     """JSON is YAML, and an author may paste it."""
     import json
 
@@ -81,7 +81,7 @@ def test_json_is_read_as_json_reads_it(value: Any) -> None:
 
 
 @given(st.text(max_size=120))
-def test_no_text_raises_anything_else(text: str) -> None:
+def test_any_text_is_read_or_a_problem(text: str) -> None:
     try:
         document = read_yaml(text)
     except YamlProblem as problem:

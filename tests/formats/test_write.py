@@ -18,7 +18,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_new_file_in_new_folders(tmp_path: Path) -> None:
+def test_new_file_in_new_folders(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "results.json"
     write_atomically(path, b"one")
     assert path.read_bytes() == b"one"
@@ -36,7 +36,7 @@ def test_replacing_keeps_permissions_and_links(tmp_path: Path) -> None:
     assert (real.read_bytes(), real.stat().st_mode & 0o777) == (b"new", 0o640)
 
 
-def test_a_server_whose_answer_to_the_rename_was_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rename_whose_answer_was_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """NFS asks again and hears that there is no such file: it has the new name already."""
     path = tmp_path / "results.json"
     rename = Path.replace
@@ -54,14 +54,14 @@ def test_a_server_whose_answer_to_the_rename_was_lost(tmp_path: Path, monkeypatc
     assert path.read_bytes() == b"one"
 
 
-def test_a_folder_in_the_way(tmp_path: Path) -> None:
+def test_folder_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "results.json").mkdir()
     with pytest.raises(UsageError, match=r"results.json cannot be written: it is a folder"):
         write_atomically(tmp_path / "results.json", b"x")
     assert names(tmp_path) == ["results.json"]
 
 
-def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
+def test_file_where_a_folder_should_be(tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"")
     with pytest.raises(UsageError, match=r"out/results\.json .* is a file"):
         write_atomically(tmp_path / "out" / "results.json", b"x")
@@ -69,7 +69,7 @@ def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(b"old")
     real_write = os.write
@@ -85,7 +85,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert names(tmp_path) == ["results.json"]
 
 
-def test_a_limit_on_file_size_leaves_the_old_file(tmp_path: Path) -> None:
+def test_file_size_limit_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_bytes(b"old")
     code = f"""
@@ -101,8 +101,7 @@ except UsageError as error:
     sys.exit(0 if "cannot be written: File too large" in str(error) else 1)
 sys.exit(2)
 """
-    import resource  # not on Windows
-
+    resource = pytest.importorskip("resource")  # not on Windows
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 1000
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     assert path.read_bytes() == b"old"
@@ -130,7 +129,7 @@ def test_each_failure_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monkey
     assert names(tmp_path) == []
 
 
-def test_killed_in_the_middle_a_whole_file_remains(tmp_path: Path) -> None:
+def test_whole_file_remains_when_killed(tmp_path: Path) -> None:
     """Two states are written in turn as fast as can be; whenever the writer is killed, one of them is there."""
     path = tmp_path / "results.json"
     states = [b"a" * 300_000, b"b" * 200_000]

@@ -22,20 +22,20 @@ CLASS = Anonymiser([ADA, BO, LI, EVA], SECRET)
 A, B, L, E = (CLASS.student(each).id for each in (ADA, BO, LI, EVA))
 
 
-def test_a_pseudonym_is_an_hmac_with_the_secret() -> None:
+def test_pseudonym_is_an_hmac() -> None:
     digest = hmac.new(SECRET, b"viva: pseudonym of a student\0ada", hashlib.sha256).digest()
     assert pseudonym("ada", SECRET) == f"student-{b32encode(digest).decode().lower()[:10]}" == A
     assert pseudonym("ada", SECRET + b"!") != A
 
 
 @given(st.sets(st.text(min_size=1, max_size=8), max_size=30))
-def test_pseudonyms_differ_and_do_not_depend_on_the_class(ids: set[str]) -> None:
+def test_pseudonyms_differ(ids: set[str]) -> None:
     names = pseudonyms(ids, SECRET)
     assert names == {id_: pseudonym(id_, SECRET) for id_ in ids}
     assert len(set(names.values())) == len({normalize("NFC", id_) for id_ in ids})
 
 
-def test_where_two_would_share_one_all_become_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pseudonyms_become_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_LETTERS", 1)
     ids = [str(i) for i in range(20)]
     assert len({pseudonym(id_, SECRET, letters=1) for id_ in ids}) < 20
@@ -44,7 +44,7 @@ def test_where_two_would_share_one_all_become_longer(monkeypatch: pytest.MonkeyP
     assert len({len(name) for name in names.values()}) == 1
 
 
-def test_a_student_becomes_nothing_but_a_pseudonym() -> None:
+def test_student_becomes_a_pseudonym() -> None:
     assert CLASS.student(ADA) == Student(A)
     assert CLASS.student(Student("zoe", "Zoe")) == Student(pseudonym("zoe", SECRET))
 
@@ -71,16 +71,16 @@ def test_text_names_nobody(text: str, expected: str) -> None:
     assert CLASS.text(text) == expected
 
 
-def test_a_name_that_two_share_names_neither() -> None:
+def test_shared_name() -> None:
     two = Anonymiser([Student("x1", "Kim Lee"), Student("x2", "Kim Park")], SECRET)
     assert two.text("Kim Lee, Kim Park, Kim") == f"{pseudonym('x1', SECRET)}, {pseudonym('x2', SECRET)}, student"
 
 
-def test_a_name_without_end_is_found_by_its_parts() -> None:
+def test_very_long_name() -> None:
     assert Anonymiser([Student("x1", "Ada " * 5000 + "z" * 5000)], SECRET).text("Ada!") == f"{pseudonym('x1', SECRET)}!"
 
 
-def test_of_names_that_begin_alike_the_longest_that_fits_is_taken() -> None:
+def test_longest_name_is_taken() -> None:
     people = [Student("p1", "Ann"), Student("p2", "Ann Marie"), Student("p3", "Anna")]
     one, two, three = (pseudonym(each.id, SECRET) for each in people)
     text = Anonymiser([*people, Student("p4", "Ann Maria")], SECRET).text("Ann Marie, Ann Mari, Anna, Annabel")
@@ -88,7 +88,7 @@ def test_of_names_that_begin_alike_the_longest_that_fits_is_taken() -> None:
     assert one not in text
 
 
-def test_without_a_class_text_stays() -> None:
+def test_text_without_a_class() -> None:
     assert Anonymiser([], SECRET).text("Ada") == "Ada"
 
 
@@ -96,7 +96,7 @@ NAMES = st.text(st.characters(categories=("Lu", "Ll", "Nd")), min_size=3, max_si
 
 
 @given(NAMES, NAMES, st.text(max_size=10), st.text(max_size=10))
-def test_a_full_name_between_spaces_never_stays(first: str, last: str, before: str, behind: str) -> None:
+def test_full_name_never_stays(first: str, last: str, before: str, behind: str) -> None:
     hidden = Anonymiser([Student("x-id", f"{first} {last}")], SECRET)
     assert (
         f"{first} {last}" not in hidden.text(f"{before} {first} {last} {behind}").replace(pseudonym("x-id", SECRET), "")
@@ -105,7 +105,7 @@ def test_a_full_name_between_spaces_never_stays(first: str, last: str, before: s
 
 
 @pytest.mark.long
-def test_a_class_of_two_thousand_is_searched() -> None:
+def test_class_of_two_thousand() -> None:
     people = [Student(f"s{i:05}", f"First{i} Last{i}", f"s{i:05}@x.edu") for i in range(2000)]
     text = " ".join(f"First{i} wrote" for i in range(0, 2000, 100)) + " nothing here" * 500
     assert "First" not in Anonymiser(people, SECRET).text(text)

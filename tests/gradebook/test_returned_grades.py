@@ -2,6 +2,7 @@
 
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,8 @@ from tests.support.gradebook_class import ADA, BO, POLICY, handed
 from viva.config.policy import Rounding
 from viva.formats.decimal_points import in_decimals
 from viva.gradebook import final_grades, returned_grades, rounded
+
+Half = Literal["even", "up"]
 
 
 @pytest.mark.parametrize(
@@ -26,12 +29,12 @@ from viva.gradebook import final_grades, returned_grades, rounded
         ("0", "0.5", "up", "0"),
     ],
 )
-def test_known_roundings(points: str, to: str, half: str, result: str) -> None:
+def test_known_roundings(points: str, to: str, half: Half, result: str) -> None:
     assert in_decimals(rounded(Fraction(points), Rounding(Fraction(to), half))) == result
 
 
 @given(st.integers(0, 10**7), st.sampled_from(["even", "up"]))
-def test_rounding_agrees_with_decimal(thousandths: int, half: str) -> None:
+def test_rounding_agrees_with_decimal(thousandths: int, half: Half) -> None:
     mode = ROUND_HALF_EVEN if half == "even" else ROUND_HALF_UP
     oracle = (Decimal(thousandths) / 1000).quantize(Decimal("0.01"), mode)
     assert rounded(Fraction(thousandths, 1000), Rounding(half=half)) == Fraction(oracle)
@@ -44,12 +47,12 @@ def test_decimals_have_no_exponent(points: str, least: int, text: str) -> None:
     assert in_decimals(Fraction(points), least=least) == text
 
 
-def test_open_grades_are_handed_back_only_when_asked_for() -> None:
+def test_open_grades_only_when_asked_for() -> None:
     grades = final_grades(
         [handed(Fraction(200, 3), still_open=5), handed(Fraction(1, 3), students=(BO,))], [ADA, BO], POLICY
     )
     assert [grade.points for grade in returned_grades(grades, Rounding())] == [None, Fraction(33, 100)]
-    asked = returned_grades(grades, Rounding(), with_open=True)
-    assert [grade.points for grade in asked] == [Fraction(6667, 100), Fraction(33, 100)]
-    assert asked[0].why == "5 more points are pending: they are not graded yet."
-    assert asked[0].earned == Fraction(200, 3)
+    pending = returned_grades(grades, Rounding(), with_open=True)
+    assert [grade.points for grade in pending] == [Fraction(6667, 100), Fraction(33, 100)]
+    assert pending[0].why == "5 more points are pending: they are not graded yet."
+    assert pending[0].earned == Fraction(200, 3)

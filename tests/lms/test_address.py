@@ -3,7 +3,9 @@
 import copy
 import pickle
 import sys
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from viva.lms.address import Address, read_address
 from viva.model.errors import UsageError
 
 
-def test_addresses_as_browsers_show_them() -> None:
+def test_addresses() -> None:
     table = [
         ("canvas", "https://c.edu/courses/12/assignments/34", Address("https://c.edu", "c.edu", 34, 12)),
         ("canvas", " https://c.edu/courses/12/assignments/34/edit?x=1#y ", Address("https://c.edu", "c.edu", 34, 12)),
@@ -28,7 +30,7 @@ def test_addresses_as_browsers_show_them() -> None:
                 assert read_address(platform, text) == expected
 
 
-def test_other_addresses_get_a_sentence() -> None:
+def test_other_addresses() -> None:
     table = [
         ("canvas", "https://c.edu/courses/12", "expected is the address of the assignment's page"),
         ("canvas", "c.edu/courses/12/assignments/34", "must begin with https://"),
@@ -50,7 +52,7 @@ def test_other_addresses_get_a_sentence() -> None:
             assert expected in str(caught.value) and "secret" not in str(caught.value)
 
 
-def test_a_token_is_shown_and_stored_nowhere() -> None:
+def test_token_is_shown_nowhere() -> None:
     token = Token("abc123")
     assert "abc123" not in f"{token!r}{token}{[token]}"
     for keep in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -59,10 +61,15 @@ def test_a_token_is_shown_and_stored_nowhere() -> None:
     assert token.reveal() == "abc123"
 
 
-def test_the_token_comes_from_the_environment_or_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
-    keyring = ModuleType("keyring")
-    keyring.get_password = lambda service, host: {("viva", "c.edu"): "kept"}.get((service, host))  # type: ignore[attr-defined]
+def install_keyring(monkeypatch: pytest.MonkeyPatch, get_password: Callable[[str, str], str | None]) -> None:
+    keyring: Any = ModuleType("keyring")
+    keyring.get_password = get_password
     monkeypatch.setitem(sys.modules, "keyring", keyring)
+
+
+def test_token_from_environment_or_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    passwords = {("viva", "c.edu"): "kept"}
+    install_keyring(monkeypatch, lambda service, host: passwords.get((service, host)))
     assert find_token("canvas", "c.edu", {"VIVA_CANVAS_TOKEN": " a~b \n"}).reveal() == "a~b"
     assert find_token("canvas", "c.edu", {"VIVA_MOODLE_TOKEN": "other"}).reveal() == "kept"
     with pytest.raises(UsageError, match=r"set VIVA_CANVAS_TOKEN, or store it with `keyring set viva d\.edu`"):
@@ -72,13 +79,11 @@ def test_the_token_comes_from_the_environment_or_the_keyring(monkeypatch: pytest
     assert "cd" not in str(caught.value)
 
 
-def test_a_keyring_that_fails_has_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keyring_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: str) -> str:
         raise RuntimeError("locked, and the secret is 4711")
 
-    keyring = ModuleType("keyring")
-    keyring.get_password = fail  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "keyring", keyring)
+    install_keyring(monkeypatch, fail)
     with pytest.raises(UsageError, match="There is no token") as caught:
         find_token("canvas", "c.edu", {})
     assert "4711" not in str(caught.value)

@@ -1,13 +1,16 @@
 """One connection: where the token goes, what is repeated, and a sentence for whatever is answered."""
 
+import gzip
 import html
 import io
 import json
 import logging
+import threading
 import traceback
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from fractions import Fraction
 from urllib.parse import quote
 
 import pytest
@@ -62,7 +65,7 @@ ERRORS = [
 ]
 
 
-def test_every_refusal_is_a_sentence(server: Plain, connection: Connection, waits: list[float]) -> None:
+def test_refusals(server: Plain, connection: Connection, waits: list[float]) -> None:
     with Rows() as row:
         for reply, kind, sentence in ERRORS:
             with row(sentence):
@@ -73,16 +76,18 @@ def test_every_refusal_is_a_sentence(server: Plain, connection: Connection, wait
                 assert type(caught.value) is kind
 
 
-def test_the_token_is_not_in_a_traceback(server: Plain, connection: Connection, waits: list[float]) -> None:
+def test_token_is_not_in_a_traceback(
+    server: Plain, connection: Connection, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.stop()
-    server.stop = lambda: None  # type: ignore[method-assign]
+    monkeypatch.setattr(server, "stop", lambda: None)
     with pytest.raises(Unreachable, match="no connection") as caught:
         connection.send(Call("POST", f"{server.url}/a", "The list", (("wstoken", TOKEN),), headers=SIGNED))
     assert TOKEN not in "".join(traceback.format_exception(caught.value))
     assert len(waits) == TRIES - 1
 
 
-def test_the_token_is_not_in_a_log(server: Plain, connection: Connection, caplog: pytest.LogCaptureFixture) -> None:
+def test_token_is_not_in_a_log(server: Plain, connection: Connection, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     connection.download(Call("POST", f"{server.url}/f", "The file", (("token", TOKEN),)), io.BytesIO(), 100)
     assert server.asked[0].has_token() and TOKEN not in caplog.text
@@ -96,16 +101,14 @@ THROTTLED = [
 
 @pytest.mark.parametrize("reads", [True, False])
 @pytest.mark.parametrize("reply", THROTTLED, ids=["429", "Canvas's 403"])
-def test_a_platform_that_asks_for_fewer_requests_gets_them(
-    server: Plain, connection: Connection, waits: list[float], reply: Reply, reads: bool
-) -> None:
+def test_throttling(server: Plain, connection: Connection, waits: list[float], reply: Reply, reads: bool) -> None:
     """It says that it did nothing: so even a request that changes something is repeated."""
     server.faults = [times(2, reply)]
     assert connection.send(get(server, reads=reads)).status == 200
     assert waits == ([7.0, 7.0] if reply.headers else [1.0, 2.0])
 
 
-def test_a_pause_may_be_a_date_and_is_bounded(server: Plain, connection: Connection, waits: list[float]) -> None:
+def test_retry_after(server: Plain, connection: Connection, waits: list[float]) -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60))
     server.faults = [times(1, Reply(429, {}, {"Retry-After": soon}))]
     connection.send(get(server))
@@ -130,9 +133,7 @@ LOST = [Reply(503, {}), Reply(200, b"x" * 1000, cut=True)]
 
 
 @pytest.mark.parametrize("reply", LOST, ids=["503", "cut"])
-def test_only_reading_is_repeated_when_no_answer_came(
-    server: Plain, connection: Connection, waits: list[float], reply: Reply
-) -> None:
+def test_only_reading_is_repeated(server: Plain, connection: Connection, waits: list[float], reply: Reply) -> None:
     """A request that changes something may have been carried out: repeating it could comment twice."""
     server.faults = [times(2, reply)]
     assert connection.send(get(server)).status == 200
@@ -143,7 +144,7 @@ def test_only_reading_is_repeated_when_no_answer_came(
     assert len(server.asked) == 1
 
 
-def test_pages_are_followed_on_the_site_alone(server: Plain, other: Plain, connection: Connection) -> None:
+def test_pages_on_the_site_alone(server: Plain, other: Plain, connection: Connection) -> None:
     server.faults = [
         times(1, Reply(200, [1], {"Link": '</b?page=2>; rel="next", </z>; rel="last"'})),
         times(1, Reply(200, [2], {"Link": f'<{other.url}/b>; rel="next"'})),
@@ -161,7 +162,7 @@ def test_pages_in_a_circle_end(server: Plain, connection: Connection) -> None:
         list(connection.pages(get(server)))
 
 
-def test_addresses_that_only_look_like_the_site_get_nothing(server: Plain, connection: Connection) -> None:
+def test_addresses_like_the_site(server: Plain, connection: Connection) -> None:
     port = server.url.rpartition(":")[2]
     table = [
         f"http://127.0.0.1.evil.org:{port}/a", f"http://x@127.0.0.1:{port}/a", f"https://127.0.0.1:{port}/a",
@@ -175,14 +176,14 @@ def test_addresses_that_only_look_like_the_site_get_nothing(server: Plain, conne
     assert server.asked == []
 
 
-def test_a_site_below_a_path_is_not_its_neighbour(server: Plain) -> None:
+def test_site_below_a_path(server: Plain) -> None:
     with Connection(f"{server.url}/moodle", Token(TOKEN)) as connection:
         assert connection.is_own(f"{server.url}/moodle/x")
         assert not connection.is_own(f"{server.url}/moodle2/x")
         assert not connection.is_own(f"{server.url}/x")
 
 
-def test_a_download_is_followed_without_the_token(server: Plain, other: Plain, connection: Connection) -> None:
+def test_download_without_the_token(server: Plain, other: Plain, connection: Connection) -> None:
     server.faults = [times(1, Reply(302, b"", {"Location": "/second"}))]
     server.faults += [times(1, Reply(307, b"", {"Location": f"{other.url}/stored"}), lambda a: a.path == "/second")]
     other.faults = [times(1, Reply(200, b"content"))]
@@ -192,14 +193,14 @@ def test_a_download_is_followed_without_the_token(server: Plain, other: Plain, c
     assert not other.asked[0].has_token() and server.asked[0].has_token()
 
 
-def test_a_download_that_breaks_begins_again(server: Plain, connection: Connection, waits: list[float]) -> None:
+def test_broken_download_begins_again(server: Plain, connection: Connection, waits: list[float]) -> None:
     server.faults = [times(1, Reply(200, b"abcdef" * 100_000, cut=True)), times(1, Reply(200, b"whole"))]
     into = io.BytesIO()
     connection.download(get(server), into, 1 << 20)
     assert into.getvalue() == b"whole"
 
 
-def test_a_download_is_bounded(server: Plain, connection: Connection) -> None:
+def test_download_is_bounded(server: Plain, connection: Connection) -> None:
     server.faults = [times(1, Reply(200, b"x" * 101))]
     with pytest.raises(LmsError, match="larger than 100 bytes"):
         connection.download(get(server), io.BytesIO(), 100)
@@ -209,26 +210,20 @@ def test_a_download_is_bounded(server: Plain, connection: Connection) -> None:
 
 
 @pytest.mark.parametrize("where", ["http://files.example.org/x", "ftp://127.0.0.1/x", "file:///etc/passwd", "//["])
-def test_a_download_never_leads_to_an_address_without_encryption(
-    server: Plain, connection: Connection, where: str
-) -> None:
+def test_download_stays_encrypted(server: Plain, connection: Connection, where: str) -> None:
     server.faults = [times(1, Reply(302, b"", {"Location": where}))]
     with pytest.raises(LmsError, match="not encrypted"):
         connection.download(get(server), io.BytesIO(), 100)
 
 
-def test_a_compressed_answer_is_bounded_by_what_it_unpacks_to(server: Plain, connection: Connection) -> None:
-    import gzip
-
+def test_compressed_answer_is_bounded(server: Plain, connection: Connection) -> None:
     bomb = gzip.compress(b"\0" * (65 << 20), 1)
     server.faults = [times(1, Reply(200, bomb, {"Content-Encoding": "gzip"}))]
     with pytest.raises(LmsError, match="larger than 64 MiB"):
         connection.send(get(server))
 
 
-def test_a_slow_answer_is_a_sentence(server: Plain, waits: list[float]) -> None:
-    import threading
-
+def test_slow_answer(server: Plain, waits: list[float]) -> None:
     done = threading.Event()
 
     def never(asked: Asked) -> Reply | None:
@@ -237,16 +232,14 @@ def test_a_slow_answer_is_a_sentence(server: Plain, waits: list[float]) -> None:
 
     server.faults = [never]
     try:
-        with (
-            Connection(server.url, Token(TOKEN), slow_s=0.05) as connection,
-            pytest.raises(Unreachable, match="no answer in time"),
-        ):
+        impatient = Connection(server.url, Token(TOKEN), slow_s=0.05)
+        with impatient as connection, pytest.raises(Unreachable, match="no answer in time"):
             connection.send(get(server, reads=False))
     finally:
         done.set()
 
 
-def test_an_answer_that_repeats_the_token_does_not_show_it(server: Plain) -> None:
+def test_answer_that_repeats_the_token(server: Plain) -> None:
     secret = '1187~a/b&c"d'
     for said in (secret, secret.replace("/", "\\/"), quote(secret, safe=""), html.escape(secret)):
         body = f'{{"errors": [{{"message": {json.dumps("no access for " + said)}}}]}}'.replace("\\\\/", "\\/")
@@ -267,16 +260,14 @@ NOT_JSON = [
 ]
 
 
-def test_what_is_not_json_is_a_sentence() -> None:
+def test_answer_that_is_not_json() -> None:
     with Rows() as row:
         for data, sentence in NOT_JSON:
             with row(data[:20]), pytest.raises(LmsError, match=sentence):
                 parse(data, "The list")
 
 
-def test_points_are_exact_and_bounded() -> None:
-    from fractions import Fraction
-
+def test_points() -> None:
     found = parse(b'{"a": 0.1, "b": "7.50000", "c": null, "d": 1e999999999, "e": "x", "f": true, "g": [1]}', "")
     assert points(found, "a", "") == Fraction(1, 10)
     assert points(found, "b", "") == Fraction(15, 2)

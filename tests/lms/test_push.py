@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,9 +10,25 @@ from tests.support.canvas_server import ASSIGNMENT, CanvasServer, Storage
 from tests.support.lms_results import write_page, write_result
 from tests.support.lms_server import Asked, Reply, times
 from tests.support.moodle_server import MoodleServer
-from tests.support.run_command import Viva
+from tests.support.run_command import Ran, Viva
+from viva.lms.canvas import Canvas
 
+PAGES = ("--feedback", "report/feedback")
 PUT = f"/assignments/{ASSIGNMENT}/submissions/1"
+
+
+Push = Callable[..., Ran]
+
+
+@pytest.fixture
+def push(viva: Viva) -> Push:
+    """`push(server, …)`: send the results to the assignment of a Canvas or Moodle."""
+
+    def call(server: CanvasServer | MoodleServer, *options: str, results: str = "results") -> Ran:
+        platform = "canvas" if isinstance(server, CanvasServer) else "moodle"
+        return viva("push", platform, results, "--at", server.page, *options)
+
+    return call
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +45,10 @@ def enrol(server: CanvasServer | MoodleServer) -> None:
         server.enrol(number, name, login)
 
 
-def test_the_first_run_only_shows(viva: Viva, canvas: CanvasServer) -> None:
+def test_first_run_only_shows(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     canvas.submissions[2] |= {"entered_score": 8.0, "score": 7.5}
-    ran = viva("push", "canvas", "results", "--at", canvas.page)
+    ran = push(canvas)
     assert (ran.status, ran.err) == (0, "")
     assert [line.split() for line in ran.out.splitlines()] == [
         ["student", "there", "here", "grade", "feedback"],
@@ -44,11 +61,10 @@ def test_the_first_run_only_shows(viva: Viva, canvas: CanvasServer) -> None:
     assert canvas.writes() == []
 
 
-def test_canvas_gets_grades_and_pages_once(viva: Viva, canvas: CanvasServer, storage: Storage) -> None:
+def test_canvas_gets_grades_and_pages_once(push: Push, canvas: CanvasServer, storage: Storage) -> None:
     enrol(canvas)
     canvas.late_penalty = 1.0  # Canvas's own: what was entered counts
-    asked = ("push", "canvas", "results", "--at", canvas.page, "--feedback", "report/feedback", "--send")
-    ran = viva(*asked)
+    ran = push(canvas, *PAGES, "--send")
     assert (ran.status, ran.err.splitlines()) == (0, ["1 of 2: ada: sent", "2 of 2: bo: sent"])
     assert ran.out.endswith("Sent: 2 of 2 students.\n")
     assert canvas.grades() == {1: 9.0, 2: 6.0, 3: None, 4: None}
@@ -57,102 +73,97 @@ def test_canvas_gets_grades_and_pages_once(viva: Viva, canvas: CanvasServer, sto
     assert storage.files[comments[0]["attachments"][0]["display_name"]] == b"the page of ada"
     assert not any(each.has_token() for each in storage.asked)
     writes = len(canvas.writes())
-    again = viva(*asked)
+    again = push(canvas, *PAGES, "--send")
     assert (again.status, again.err) == (0, "") and again.out.endswith("Sent: 0 of 0 students.\n")
     assert len(canvas.writes()) == writes
     write_page("ada", "another page of ada")
-    assert viva(*asked).err == "1 of 1: ada: sent\n"
+    assert push(canvas, *PAGES, "--send").err == "1 of 1: ada: sent\n"
     assert len(canvas.submissions[1]["submission_comments"]) == 2
     grades = [a.get("submission[posted_grade]") for a in canvas.writes() if a.method == "PUT"]
     assert grades == ["9", "6", ""]
 
 
 @pytest.mark.parametrize("status", [201, 303])
-def test_canvas_confirms_an_upload_in_several_ways(
-    viva: Viva, canvas: CanvasServer, storage: Storage, status: int
-) -> None:
+def test_confirmed_upload(push: Push, canvas: CanvasServer, storage: Storage, status: int) -> None:
     enrol(canvas)
     storage.confirm_status = status
-    arguments = ("--at", canvas.page, "--feedback", "report/feedback", "--send")
-    assert viva("push", "canvas", "results", *arguments).status == 0
+    assert push(canvas, *PAGES, "--send").status == 0
     assert len(canvas.submissions[1]["submission_comments"]) == 1
 
 
-def test_an_upload_is_confirmed_on_the_site_alone(viva: Viva, canvas: CanvasServer, storage: Storage) -> None:
+def test_upload_is_confirmed_on_the_site_alone(push: Push, canvas: CanvasServer, storage: Storage) -> None:
     enrol(canvas)
     storage.confirm_at = f"{storage.url}/stored/x"
-    arguments = ("--at", canvas.page, "--feedback", "report/feedback", "--send")
-    ran = viva("push", "canvas", "results", *arguments)
+    ran = push(canvas, *PAGES, "--send")
     assert ran.status == 1 and ran.err.count("another site, which gets no token") == 2
     assert canvas.grades()[1] is None and not any(each.has_token() for each in storage.asked)
 
 
-def test_moodle_gets_grades_and_pages_and_keeps_what_it_has(viva: Viva, moodle: MoodleServer) -> None:
+def test_moodle_gets_grades_and_pages(push: Push, moodle: MoodleServer) -> None:
     enrol(moodle)
     moodle.enrol(9, "Ms Weber", "weber", role="editingteacher")
     moodle.grades[1] = 5.0
     moodle.comments[1] = "<p>Well done & more</p>"
     moodle.feedback[1] = {"by hand.pdf": b"%PDF", "feedback-0000000000000000.html": b"an earlier page"}
-    asked = ("push", "moodle", "results", "--at", moodle.page, "--feedback", "report/feedback", "--send")
-    ran = viva(*asked)
+    ran = push(moodle, *PAGES, "--send")
     assert (ran.status, ran.err.splitlines()) == (0, ["1 of 2: ada: sent", "2 of 2: bo: sent"])
     assert moodle.grades == {1: 9.0, 2: 6.0}
     assert moodle.comments[1] == "<p>Well done & more</p>"
     page = next(name for name in moodle.feedback[1] if name.startswith("feedback-"))
     assert moodle.feedback[1] == {"by hand.pdf": b"%PDF", page: b"the page of ada"}
     writes = len(moodle.writes())
-    again = viva(*asked)
+    again = push(moodle, *PAGES, "--send")
     assert (again.status, len(moodle.writes())) == (0, writes)
     assert not any("T0KEN" in f"{each.path}{each.query}" for each in moodle.asked), "the token is never in an address"
 
 
-def test_a_comment_with_pictures_is_left_alone(viva: Viva, moodle: MoodleServer) -> None:
+def test_comment_with_pictures(push: Push, moodle: MoodleServer) -> None:
     enrol(moodle)
     moodle.grades[1] = 5.0
     moodle.comments[1] = f'<img src="{moodle.site}/webservice/pluginfile.php/1/x.png">'
-    ran = viva("push", "moodle", "results", "--at", moodle.page, "--send")
+    ran = push(moodle, "--send")
     assert ran.status == 1 and "ada: The feedback comment there holds pictures" in ran.err
     assert moodle.grades == {1: 5.0, 2: 6.0}
 
 
-def test_moodle_without_feedback_files_says_so(viva: Viva, moodle: MoodleServer) -> None:
+def test_moodle_without_feedback_files(push: Push, moodle: MoodleServer) -> None:
     enrol(moodle)
     moodle.has_file_feedback = False
-    ran = viva("push", "moodle", "results", "--at", moodle.page, "--feedback", "report/feedback", "--send")
+    ran = push(moodle, *PAGES, "--send")
     assert ran.status == 1 and ran.err.count("turn on `Feedback files`") == 2
 
 
-def test_a_grade_is_lowered_only_when_told(viva: Viva, canvas: CanvasServer) -> None:
+def test_lower(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     canvas.submissions[1] |= {"entered_score": 10.0, "score": 10.0}
-    viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    push(canvas, "--send")
     assert canvas.grades()[1] == 10.0
-    viva("push", "canvas", "results", "--at", canvas.page, "--send", "--lower")
+    push(canvas, "--send", "--lower")
     assert canvas.grades()[1] == 9.0
 
 
-def test_open_grades_are_sent_only_when_told(viva: Viva, canvas: CanvasServer) -> None:
+def test_with_open(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
-    viva("push", "canvas", "results", "--at", canvas.page, "--send", "--with-open")
+    push(canvas, "--send", "--with-open")
     assert canvas.grades()[3] == 4.0
 
 
-def test_one_refusal_does_not_stop_the_others(viva: Viva, canvas: CanvasServer) -> None:
+def test_one_refusal(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     refusal = Reply(400, {"errors": [{"message": "grading period is closed"}]})
     canvas.faults = [times(1, refusal, lambda a: a.method == "PUT" and a.path.endswith(PUT))]
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send")
     assert ran.status == 1
     assert ran.err.splitlines() == [
         "viva: ada: The grade: 127.0.0.1 refuses the request (400: grading period is closed).",
         "2 of 2: bo: sent",
     ]
     assert ran.out.endswith("Sent: 1 of 2 students. Run the command again to send the rest.\n")
-    assert viva("push", "canvas", "results", "--at", canvas.page, "--send").status == 0
+    assert push(canvas, "--send").status == 0
     assert canvas.grades() == {1: 9.0, 2: 6.0, 3: None, 4: None}
 
 
-def test_a_grade_that_changed_meanwhile_is_not_overwritten(viva: Viva, canvas: CanvasServer) -> None:
+def test_grade_that_changed_meanwhile(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
 
     def meanwhile(asked: Asked) -> None:
@@ -160,25 +171,25 @@ def test_a_grade_that_changed_meanwhile_is_not_overwritten(viva: Viva, canvas: C
             canvas.submissions[1] |= {"entered_score": 9.5, "score": 9.5}
 
     canvas.faults = [meanwhile]
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send")
     assert ran.status == 1 and "ada: The grade changed since the plan was made" in ran.err
     assert canvas.grades()[1] == 9.5
 
 
-def test_what_the_platform_keeps_is_looked_at(viva: Viva, canvas: CanvasServer) -> None:
+def test_platform_that_keeps_another_grade(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     other = Reply(200, {**canvas.submissions[1], "entered_score": 3.0})
     canvas.faults = [times(1, other, lambda a: a.method == "PUT" and a.path.endswith(PUT))]
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send")
     assert ran.status == 1 and "ada: Canvas accepted 9 but shows 3; look at the gradebook." in ran.err
 
 
-def test_a_lost_answer_does_not_comment_twice(
-    viva: Viva, canvas: CanvasServer, storage: Storage, waits: list[float]
+def test_lost_answer_does_not_comment_twice(
+    push: Push, canvas: CanvasServer, storage: Storage, waits: list[float]
 ) -> None:
     """The grade was taken, and the connection broke: the next run sees it, and sends nothing for this student."""
     enrol(canvas)
-    carried_out = []
+    carried_out: list[Asked] = []
 
     def lose(asked: Asked) -> Reply | None:
         if asked.method == "PUT" and not carried_out:
@@ -187,14 +198,13 @@ def test_a_lost_answer_does_not_comment_twice(
         return None
 
     canvas.faults = [lose]
-    arguments = ("--at", canvas.page, "--feedback", "report/feedback", "--send")
-    ran = viva("push", "canvas", "results", *arguments)
+    ran = push(canvas, *PAGES, "--send")
     assert ran.status == 1 and "ada: The grade: the answer is incomplete or damaged" in ran.err
-    assert viva("push", "canvas", "results", *arguments).status == 0
+    assert push(canvas, *PAGES, "--send").status == 0
     assert len(canvas.submissions[1]["submission_comments"]) == 1 and canvas.grades()[1] == 9.0
 
 
-def test_throttling_is_waited_for(viva: Viva, canvas: CanvasServer, waits: list[float]) -> None:
+def test_throttling(push: Push, canvas: CanvasServer, waits: list[float]) -> None:
     enrol(canvas)
     count = [0]
 
@@ -203,46 +213,42 @@ def test_throttling_is_waited_for(viva: Viva, canvas: CanvasServer, waits: list[
         return Reply(403, b"403 Forbidden (Rate Limit Exceeded)") if count[0] % 3 == 0 else None
 
     canvas.faults = [every_third]
-    assert viva("push", "canvas", "results", "--at", canvas.page, "--send").status == 0
+    assert push(canvas, "--send").status == 0
     assert canvas.grades() == {1: 9.0, 2: 6.0, 3: None, 4: None} and waits
 
 
-def test_a_platform_that_is_down_is_not_asked_for_everyone(
-    viva: Viva, canvas: CanvasServer, waits: list[float]
-) -> None:
+def test_platform_that_is_down(push: Push, canvas: CanvasServer, waits: list[float]) -> None:
     for number in range(20):
         canvas.enrol(100 + number, f"S{number}", f"s{number}")
         write_result(Path(f"many/s{number}"), 5)
     canvas.faults = [lambda a: Reply(500, {}) if a.method == "PUT" else None]
-    ran = viva("push", "canvas", "many", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send", results="many")
     assert ran.status == 1
     assert sum(a.method == "PUT" for a in canvas.asked) == 3
     assert ran.err.splitlines()[-1].startswith("viva: The grade: 127.0.0.1 has an error of its own (500)")
     assert "Sent: 0 of 20 students. Run the command again" in ran.out
 
 
-def test_an_interruption_says_what_was_sent(viva: Viva, canvas: CanvasServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viva.lms.canvas import Canvas
-
+def test_interruption(push: Push, canvas: CanvasServer, monkeypatch: pytest.MonkeyPatch) -> None:
     enrol(canvas)
     send = Canvas.send
 
-    def stop(self: Canvas, *arguments: object) -> None:
+    def stop(self: Canvas, *arguments: Any) -> None:
         if canvas.grades()[1] is not None:
             raise KeyboardInterrupt
-        send(self, *arguments)  # type: ignore[arg-type]
+        send(self, *arguments)
 
     monkeypatch.setattr(Canvas, "send", stop)
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send")
     assert ran.status == 130 and "Sent: 1 of 2 students. Run the command again to send the rest." in ran.out
 
 
-def test_who_is_not_there_is_named(viva: Viva, canvas: CanvasServer) -> None:
+def test_unknown_accounts(push: Push, canvas: CanvasServer) -> None:
     canvas.enrol(1, "Ada", "ada")
     canvas.enrol(2, "Bo", "bo")
     del canvas.submissions[2]
     write_result(Path("results/eve"), 3)
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send")
     assert ran.status == 1
     assert ran.err.splitlines() == [
         "viva: bo: not assigned there; the grade is not sent.",
@@ -251,29 +257,29 @@ def test_who_is_not_there_is_named(viva: Viva, canvas: CanvasServer) -> None:
     ]
 
 
-def test_the_maximum_is_compared(viva: Viva, canvas: CanvasServer) -> None:
+def test_maximum(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     canvas.assignment["points_possible"] = 20.0
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--send")
+    ran = push(canvas, "--send")
     assert "`Words` on the platform has a maximum of 20 points, and the assignment has 10" in ran.sentence()
-    assert viva("push", "canvas", "results", "--at", canvas.page, "--send", "--rescale").status == 0
+    assert push(canvas, "--send", "--rescale").status == 0
     assert canvas.grades()[1] == 18.0
 
 
-def test_excuses_reach_canvas(viva: Viva, canvas: CanvasServer) -> None:
+def test_excuses(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     Path("course/assignments/words/exceptions.yaml").write_text(
         "exceptions:\n- {students: [ada, bo], excused: true, by: W, reason: ill}\n", "utf-8"
     )
     canvas.submissions[2] |= {"entered_score": 2.0, "score": 2.0}
-    assert viva("push", "canvas", "results", "--at", canvas.page, "--send").status == 0
+    assert push(canvas, "--send").status == 0
     assert (canvas.submissions[1]["excused"], canvas.grades()[2]) == (True, 2.0)
 
 
-def test_hostile_names_are_shown_escaped(viva: Viva, canvas: CanvasServer) -> None:
+def test_hostile_names(push: Push, canvas: CanvasServer) -> None:
     canvas.enrol(1, "\x1b]0;x\x07" + "n" * 10_000, "ada")
     Path("roster.csv").write_text("id,name\nada,\x1b[31m[red]Ada‮\nbo,\nkim,\n", "utf-8")
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--roster", "roster.csv", "--send")
+    ran = push(canvas, "--roster", "roster.csv", "--send")
     assert "\x1b" not in ran.out + ran.err and "‮" not in ran.out + ran.err and "[red]" in ran.out
     assert canvas.grades()[1] == 9.0
 
@@ -303,8 +309,8 @@ REFUSED: list[tuple[str, Callable[[CanvasServer, MoodleServer], None], str]] = [
 
 
 @pytest.mark.parametrize(("platform", "change", "sentence"), REFUSED, ids=[f"{r[0]}: {r[2]}" for r in REFUSED])
-def test_what_cannot_be_graded_is_refused_before_anything_is_sent(
-    viva: Viva,
+def test_assignment_that_cannot_be_graded(
+    push: Push,
     canvas: CanvasServer,
     moodle: MoodleServer,
     waits: list[float],
@@ -315,19 +321,17 @@ def test_what_cannot_be_graded_is_refused_before_anything_is_sent(
     enrol(canvas)
     enrol(moodle)
     change(canvas, moodle)
-    page = canvas.page if platform == "canvas" else moodle.page
-    ran = viva("push", platform, "results", "--at", page, "--send")
+    ran = push(canvas if platform == "canvas" else moodle, "--send")
     assert ran.status == 1 and sentence in ran.sentence()
     assert canvas.writes() == [] and moodle.writes() == []
 
 
 @pytest.mark.parametrize("platform", ["canvas", "moodle"])
-def test_a_wrong_token(
-    viva: Viva, canvas: CanvasServer, moodle: MoodleServer, monkeypatch: pytest.MonkeyPatch, platform: str
+def test_wrong_token(
+    push: Push, canvas: CanvasServer, moodle: MoodleServer, monkeypatch: pytest.MonkeyPatch, platform: str
 ) -> None:
     monkeypatch.setenv(f"VIVA_{platform.upper()}_TOKEN", "wrong4711")
-    page = canvas.page if platform == "canvas" else moodle.page
-    ran = viva("push", platform, "results", "--at", page)
+    ran = push(canvas if platform == "canvas" else moodle)
     assert ran.status == 1 and "does not accept the token" in ran.sentence() and "wrong4711" not in ran.err
 
 
@@ -338,27 +342,25 @@ FOLDERS = [
 
 
 @pytest.mark.parametrize(("folder", "sentence"), FOLDERS)
-def test_a_wrong_folder_of_pages(viva: Viva, canvas: CanvasServer, folder: str, sentence: str) -> None:
+def test_wrong_folder_of_pages(push: Push, canvas: CanvasServer, folder: str, sentence: str) -> None:
     enrol(canvas)
-    ran = viva("push", "canvas", "results", "--at", canvas.page, "--feedback", folder, "--send")
+    ran = push(canvas, "--feedback", folder, "--send")
     assert ran.status == 1 and sentence in ran.sentence() and canvas.writes() == []
 
 
-def test_a_missing_page_is_named_and_a_link_is_refused(viva: Viva, canvas: CanvasServer) -> None:
+def test_missing_page_and_link(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     Path("report/feedback/bo.html").unlink()
-    arguments = ("--at", canvas.page, "--feedback", "report/feedback")
-    ran = viva("push", "canvas", "results", *arguments)
+    ran = push(canvas, *PAGES)
     assert ran.err == "viva: bo: there is no page report/feedback/bo.html, so only the grade is sent.\n"
     Path("report/feedback/bo.html").symlink_to(Path("report/feedback/ada.html").resolve())
-    assert "report/feedback/bo.html" in viva("push", "canvas", "results", *arguments).sentence()
+    assert "report/feedback/bo.html" in push(canvas, *PAGES).sentence()
 
 
-def test_pages_below_a_shared_folder_are_found(viva: Viva, canvas: CanvasServer) -> None:
+def test_pages_below_a_shared_folder(push: Push, canvas: CanvasServer) -> None:
     """`viva report` leaves out the folder that all submissions share."""
     enrol(canvas)
     write_result(Path("deep/hw/ada"), 9)
     write_result(Path("deep/hw/bo"), 6)
-    arguments = ("--at", canvas.page, "--feedback", "report/feedback", "--send")
-    assert viva("push", "canvas", "deep", *arguments).status == 0
+    assert push(canvas, *PAGES, "--send", results="deep").status == 0
     assert [len(canvas.submissions[n]["submission_comments"]) for n in (1, 2)] == [1, 1]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -23,9 +24,9 @@ PAGE = FeedbackFile(Path("ada.html"), "0123456789abcdef")
 ACCOUNT = Account(101, "Ada", {"canvas": "101", "login": "ada", "email": "ada@x.edu", "sis": "4711"})
 
 
-def there(points: str | None, **more: object) -> Present:
+def there(points: str | None, **fields: Any) -> Present:
     exact = None if points is None else Fraction(points)
-    return Present(ACCOUNT, exact, **more)  # type: ignore[arg-type]
+    return Present(ACCOUNT, exact, **fields)
 
 
 def planned(ours: ReturnedGrade, present: Present, rules: Rules | None = None, *, page: bool = False) -> Row:
@@ -57,7 +58,7 @@ ACTIONS = [
 ]
 
 
-def test_what_happens_to_a_grade() -> None:
+def test_actions() -> None:
     with Rows() as row:
         for number, (ours, present, action) in enumerate(ACTIONS):
             with row(number, action):
@@ -66,7 +67,7 @@ def test_what_happens_to_a_grade() -> None:
                 assert (found.change is not None) == (action in CHANGES)
 
 
-def test_lower_grades_and_excuses_over_grades_are_sent_when_asked() -> None:
+def test_lower() -> None:
     allowed = Rules(lower=True)
     assert planned(GRADED, there("81"), allowed).action is Action.LOWER
     assert planned(EXCUSED, there("81"), allowed).action is Action.EXCUSE
@@ -75,7 +76,7 @@ def test_lower_grades_and_excuses_over_grades_are_sent_when_asked() -> None:
     assert change is not None and change.excuse and change.points is None
 
 
-def test_moodle_has_no_word_for_an_excuse() -> None:
+def test_moodle_has_no_excuses() -> None:
     assert planned(EXCUSED, there(None), Rules(excuses=False)).action is Action.NO_GRADE
 
 
@@ -92,7 +93,7 @@ FEEDBACK = [
 ]
 
 
-def test_a_page_goes_with_the_grade_that_it_shows() -> None:
+def test_page_goes_with_its_grade() -> None:
     with Rows() as row:
         for number, (ours, present, sent) in enumerate(FEEDBACK):
             with row(number):
@@ -101,7 +102,7 @@ def test_a_page_goes_with_the_grade_that_it_shows() -> None:
     assert same is not None and same.points is None and same.feedback is PAGE
 
 
-def test_another_maximum_is_refused_or_rescaled() -> None:
+def test_another_maximum() -> None:
     task = Task("Words\x1b[2J", Fraction(30))
     with pytest.raises(UsageError, match="has a maximum of 30 points, and the assignment has 100"):
         plan([GRADED], [there(None)], task, Rules(), {})
@@ -133,7 +134,7 @@ def test_no_one_gets_the_grade_of_another() -> None:
                 assert (found.present.account.number if found.present else None) == expected
 
 
-def test_two_students_of_one_account_get_nothing() -> None:
+def test_two_students_of_one_account() -> None:
     ours = [grade(Student("ada"), "5"), grade(Student("y", also={"canvas": "101"}), "6")]
     assert [row.action for row in plan(ours, [there(None)], TASK, Rules(), {})] == [Action.SHARED] * 2
 
@@ -198,7 +199,7 @@ def test_nothing_is_lowered_unless_told(class_: tuple[list[ReturnedGrade], list[
 
 
 @given(CLASSES, st.integers(0, 6))
-def test_an_interrupted_run_is_continued(class_: tuple[list[ReturnedGrade], list[Present]], sent: int) -> None:
+def test_interrupted_run_is_continued(class_: tuple[list[ReturnedGrade], list[Present]], sent: int) -> None:
     ours, presents = class_
     rows = plan(ours, presents, TASK, Rules(), {})
     between = after(presents, rows[:sent])

@@ -29,7 +29,7 @@ def test_points_and_statuses_stay(statuses: tuple[Status, ...]) -> None:
     assert not any(e.message or e.staff_message for e in outline.entries)
 
 
-def test_equal_entries_are_kept_once_whatever_was_said_and_however_long_it_took() -> None:
+def test_equal_entries_are_kept_once() -> None:
     outlines = Outlines()
     ada = outlines.of(score("ada", Status.PASSED, Status.FAILED))
     bob = outlines.of(score("bob", Status.PASSED, Status.FAILED, wall_s=0.2))

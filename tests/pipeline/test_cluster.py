@@ -1,7 +1,6 @@
 """A class on a cluster of processes: the scores that it gets here, whatever happens to the workers."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +10,10 @@ import dask
 import pytest
 from distributed import Client, LocalCluster
 
-from tests.support.cluster_samples import (
-    HERE,
-    cluster,
-    course_in,
-    job,
-    needs_t1,
-    points_of,
-    pool_on,
-    same,
-    some_class,
-)
+from tests.support.cluster_samples import HERE, cluster, course_in, job, needs_t1, points_of, pool_on, same, some_class
 from tests.support.course_of_texts import NAME
 from tests.support.suite_course import DECORATORS, suite_course
+from tests.support.wait_until import wait_until
 from tests.support.words_course import RIGHT, SECRET, SLOW, TESTS
 from viva.config import Course, load_course
 from viva.model import Entry, Score, Status
@@ -76,7 +66,7 @@ def scores(results: list[tuple[Any, Graded | Exception]]) -> dict[str, Score]:
     return found
 
 
-def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
+def test_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
     jobs = [*some_class(course, 9), job(course, "surrogate \udc80", RIGHT), job(course, "broken", "def f(:")]
     wanted = GradeOptions(call_log=True)
     pending: dict[str, int] = {}
@@ -90,7 +80,7 @@ def test_the_same_scores_as_on_this_machine(two_workers: LocalCluster, course: C
     assert call_logs[0].keys() == call_logs[1].keys() and all(call_logs[0].values())
 
 
-def test_a_course_that_lies_elsewhere_on_the_workers(two_workers: LocalCluster, course: Course, tmp_path: Path) -> None:
+def test_course_that_lies_elsewhere(two_workers: LocalCluster, course: Course, tmp_path: Path) -> None:
     there = course_in(tmp_path / "elsewhere")
     with pool_on(two_workers, course, course_there=str(there.root)) as batch:
         assert len(scores([*batch.run(some_class(course, 2))])) == 2
@@ -102,16 +92,7 @@ def test_a_course_that_lies_elsewhere_on_the_workers(two_workers: LocalCluster, 
     assert isinstance(refused, UsageError) and "refuses: words has other tests" in str(refused)
 
 
-def test_another_secret_is_refused(two_workers: LocalCluster, course: Course) -> None:
-    with pool_on(two_workers, course) as batch:
-        batch.secret = b"a secret that the workers do not have"
-        ((_, refused),) = batch.run(some_class(course, 1))
-    assert isinstance(refused, UsageError) and "refuses: it has another course secret" in str(refused)
-
-
-def test_a_test_that_does_not_exist_is_noticed_before_anything_is_sent(
-    two_workers: LocalCluster, course: Course
-) -> None:
+def test_unknown_test_is_noticed_before_sending(two_workers: LocalCluster, course: Course) -> None:
     with (
         pool_on(two_workers, course, asked=GradeOptions(only=("7.7",))) as batch,
         pytest.raises(UsageError, match=r"no test '7\.7'"),
@@ -119,9 +100,7 @@ def test_a_test_that_does_not_exist_is_noticed_before_anything_is_sent(
         next(batch.run(some_class(course, 1)))
 
 
-def test_the_secret_is_not_in_what_is_sent(
-    two_workers: LocalCluster, course: Course, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secret_is_not_sent(two_workers: LocalCluster, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
     with pool_on(two_workers, course) as batch:
         client, sent = batch.connection.client, []
         submit = client.submit
@@ -137,9 +116,7 @@ def test_the_secret_is_not_in_what_is_sent(
         assert type(data) is bytes and SECRET.encode() not in data
 
 
-def test_a_submission_that_cannot_be_read_any_more_costs_itself_alone(
-    two_workers: LocalCluster, course: Course, tmp_path: Path
-) -> None:
+def test_submission_that_is_gone_costs_itself_alone(two_workers: LocalCluster, course: Course, tmp_path: Path) -> None:
     gone = replace(job(course, "gone", RIGHT), path=tmp_path / "gone", submission=None)
     with pool_on(two_workers, course) as batch:
         results = {each.name: graded for each, graded in batch.run([gone, *some_class(course, 2)])}
@@ -164,7 +141,7 @@ worker.grade = grade
 
 
 @pytest.mark.nightly
-def test_one_that_ends_its_workers_again_and_again_costs_itself_alone(course: Course, tmp_path: Path) -> None:
+def test_submission_that_ends_its_workers(course: Course, tmp_path: Path) -> None:
     """As a submission does for which the nodes have too little memory; others were under way next to it each time."""
     (tmp_path / "preload.py").write_text(ENDS_ITS_WORKER, "utf-8")
     jobs = some_class(course, 12)
@@ -199,8 +176,7 @@ worker.grade = grade
 """
 
 
-@pytest.mark.long
-def test_what_a_worker_could_not_grade_is_tried_once_more(course: Course, tmp_path: Path) -> None:
+def test_failed_job_is_retried_once(course: Course, tmp_path: Path) -> None:
     (tmp_path / "preload.py").write_text(FAILS.format(folder=tmp_path), "utf-8")
     jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("fails once", "fails always", "does not")]
     with cluster(1, preload=[str(tmp_path / "preload.py")]) as made, pool_on(made, course) as batch:
@@ -240,7 +216,7 @@ worker.grade = grade
 """
 
 
-def test_what_went_wrong_on_one_worker_is_tried_on_another(course: Course, tmp_path: Path) -> None:
+def test_grader_error_is_retried_on_another_worker(course: Course, tmp_path: Path) -> None:
     """A fault of the grader on one machine need not be one on another; what stays wrong is what it is."""
     (tmp_path / "preload.py").write_text(HALF_FAILS.format(folder=tmp_path), "utf-8")
     jobs = [job(course, name, f"# {name}\n{RIGHT}") for name in ("half once", "never whole", "whole")]
@@ -252,7 +228,7 @@ def test_what_went_wrong_on_one_worker_is_tried_on_another(course: Course, tmp_p
     assert tried == {"half-once": 2, "never-whole": 2, "whole": 1}, "on how many workers"
 
 
-def test_what_happens_on_a_worker_is_told_here(two_workers: LocalCluster, course: Course) -> None:
+def test_progress_is_told_here(two_workers: LocalCluster, course: Course) -> None:
     seen: dict[str, list[int]] = {}
 
     def on_entry(each: Any, entries: Callable[[], tuple[Entry, ...]]) -> None:
@@ -269,7 +245,7 @@ def test_what_happens_on_a_worker_is_told_here(two_workers: LocalCluster, course
         assert counts and max(counts) >= 2 and min(counts) >= 1
 
 
-def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> None:
+def test_no_worker(course: Course) -> None:
     said: list[str] = []
     with cluster(0) as made, pool_on(made, course, worker_timeout_s=4.0) as batch:
         batch.on_wait = said.append
@@ -279,7 +255,7 @@ def test_without_a_worker_jobs_come_back_after_some_patience(course: Course) -> 
 
 
 @pytest.mark.nightly
-def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
+def test_worker_that_comes_late(course: Course) -> None:
     with cluster(0) as made, pool_on(made, course) as batch:
         later = threading.Timer(3, made.scale, (1,))
         later.start()
@@ -287,22 +263,18 @@ def test_a_worker_that_comes_late_is_waited_for(course: Course) -> None:
         later.join()
 
 
-@pytest.mark.long
-def test_who_stops_leaves_nothing_waiting_there(two_workers: LocalCluster, course: Course) -> None:
+def test_stopping_leaves_no_task(two_workers: LocalCluster, course: Course) -> None:
     jobs = [job(course, f"slow{n}", f"# {n}\n{SLOW}") for n in range(40)]
     with pool_on(two_workers, course) as batch:
         running = batch.run(jobs)
         next(running)
         assert len(two_workers.scheduler.tasks) <= 8
         running.close()
-        deadline = time.monotonic() + 20
-        while two_workers.scheduler.tasks:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: not two_workers.scheduler.tasks)
 
 
 @pytest.mark.nightly
-def test_when_the_scheduler_ends_every_job_comes_back(course: Course) -> None:
+def test_scheduler_that_ends(course: Course) -> None:
     with cluster() as made, Client(made.scheduler_address, set_as_default=False, timeout=3) as client:
         batch = ClusterPool(Connection(client, 30.0), course, SECRET.encode(), GradeOptions())
         jobs = some_class(course, 60)
@@ -326,7 +298,7 @@ worker.find_gpus = lambda environ: Gpus((), {LOOKED!r})
 
 
 @pytest.mark.nightly
-def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Path) -> None:
+def test_gpu_tests_go_to_workers_with_a_gpu(course: Course, tmp_path: Path) -> None:
     """Without such a worker they are graded anyway, and what needs a GPU stays open."""
     there = course_in(tmp_path / "course")
     tests = there.root / "graders/words/test_words.py"
@@ -349,7 +321,7 @@ def test_a_gpu_s_tests_go_to_workers_that_have_one(course: Course, tmp_path: Pat
 
 
 @pytest.mark.nightly
-def test_tests_of_an_existing_suite_are_known_to_workers_alone(two_workers: LocalCluster, tmp_path: Path) -> None:
+def test_unittest_suite_on_workers(two_workers: LocalCluster, tmp_path: Path) -> None:
     root = suite_course(tmp_path / "suite", {"test_one.py": SUITE}).course.root
     (root / "grader.yaml").write_text(f"course: tiny\nsecret: env:VIVA_SECRET\nassignments: [{NAME}]\n", "utf-8")
     there = load_course(root)

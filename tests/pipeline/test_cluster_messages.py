@@ -1,8 +1,12 @@
-"""What travels to a worker and back is bytes of plain data, whatever a student wrote into it."""
+"""What travels to a worker and back is plain data, whatever a student wrote into it; and the jobs that wait for one."""
 
 import os
 import pickle
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgpack
@@ -14,7 +18,9 @@ import viva
 from viva.model import Case, Entry, File, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.pipeline.cluster_lanes import WaitingJobs
 from viva.pipeline.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
+from viva.pipeline.jobs import Job
 
 TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
 PLAIN = {type(None), bool, int, float, str, bytes, list, dict}
@@ -29,10 +35,10 @@ class Planted:
 
 def a_task(submission: Submission, **changed: Any) -> Task:
     wanted = GradeOptions(only=("1.1",), visible_only=True, call_s=0.5, call_log=True)
-    given = {"made_with": "m", "seed_id": "s", "least": Tier.T1, "tier": Tier.T3, "gpu": True, "notebooks": False}
-    waiting = ("words", "numbers")
     request = GradeRequest(submission, wanted, replayed=b"t")
-    return Task(request, "/course", "words", **given | changed, waiting=waiting)  # type: ignore[arg-type]
+    waiting = ("words", "numbers")
+    task = Task(request, "/course", "words", "m", "s", Tier.T1, Tier.T3, gpu=True, notebooks=False, waiting=waiting)
+    return replace(task, **changed)
 
 
 def graded(text: str, earned: Fraction, asked: list[Any] | None = None) -> Graded:
@@ -48,7 +54,7 @@ def types_in(value: Any) -> set[type]:
 
 
 @given(name=TEXTS, files=st.lists(st.tuples(TEXTS, st.binary(max_size=50)), max_size=3), problem=TEXTS)
-def test_a_task_comes_back_as_it_was(name: str, files: list[tuple[str, bytes]], problem: str) -> None:
+def test_task_comes_back(name: str, files: list[tuple[str, bytes]], problem: str) -> None:
     submission = Submission(name, tuple(File(*f) for f in files), "hash", problem, (problem,))
     for tier in (None, Tier.T1):
         task = a_task(submission, tier=tier)
@@ -56,7 +62,7 @@ def test_a_task_comes_back_as_it_was(name: str, files: list[tuple[str, bytes]], 
 
 
 @given(text=TEXTS, earned=st.fractions(0, 3))
-def test_a_score_comes_back_as_it_was(text: str, earned: Fraction) -> None:
+def test_score_comes_back(text: str, earned: Fraction) -> None:
     sent = Reply(
         graded(text, earned, [["t::f", [["call", "f", [1, None, b"x", {1: 2.5}], "ok"]]]]), {"a": b"\x00"}, "tcp"
     )
@@ -66,7 +72,7 @@ def test_a_score_comes_back_as_it_was(text: str, earned: Fraction) -> None:
 
 
 @pytest.mark.parametrize("planted", [pickle.dumps(Planted()), b"cos\nabort\n(tR.", b"\x81\xa5event\xa5score"])
-def test_what_a_student_planted_stays_bytes_and_text(planted: bytes) -> None:
+def test_planted_bytes_stay_bytes_and_text(planted: bytes) -> None:
     """Only bytes are given to the cluster, and in them there is nothing but plain data."""
     text = planted.decode("latin-1")
     submission = Submission(text, (File("solution.py", planted), File(text, planted)), "hash")
@@ -87,14 +93,54 @@ def test_what_a_student_planted_stays_bytes_and_text(planted: bytes) -> None:
 @pytest.mark.parametrize(
     ("error", "kind"), [(UsageError("no"), UsageError), (GraderError("no"), GraderError), (KeyError("no"), GraderError)]
 )
-def test_an_error_comes_back_as_its_text(error: Exception, kind: type[Exception]) -> None:
+def test_error_comes_back(error: Exception, kind: type[Exception]) -> None:
     with pytest.raises(kind) as raised:
         reply_from_bytes(error_to_bytes(error))
     assert type(raised.value) is kind and str(raised.value) == str(error)
 
 
-def test_another_viva_is_refused_before_its_fields_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_message_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viva, "__version__", "9.9")
     sent = msgpack.packb({"viva": "0.0.1", "task": {"unheard": "of"}})
     with pytest.raises(UsageError, match=r"viva 9\.9, .* viva 0\.0\.1"):
         Task.from_bytes(sent)
+
+
+# --- jobs that wait for the workers
+
+
+def job(name: str, assignment_name: str) -> Job:
+    assignment: Any = SimpleNamespace(name=assignment_name)
+    return Job(Path(name), name, assignment)
+
+
+def test_assignments_of_waiting_jobs() -> None:
+    waiting = WaitingJobs()
+    assert not waiting and waiting.assignments == []
+    for name, assignment in (("a", "words"), ("b", "masks"), ("c", "words")):
+        waiting.append(job(name, assignment))
+    first = waiting.take()
+    assert first.name == "a" and waiting.assignments == ["words", "masks"] and len(waiting) == 2
+    waiting.take()
+    assert waiting.assignments == ["words"]
+    waiting.put_back(first)
+    assert [each.name for each in waiting] == ["a", "c"]
+    waiting.take()
+    waiting.take()
+    assert waiting.assignments == [] and not waiting
+    waiting.append(first)
+    waiting.clear()
+    assert waiting.assignments == [] and not waiting
+
+
+def test_no_job_is_looked_at_for_assignments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The assignments are part of every task, and a look at each of 100,000 jobs takes 19 ms."""
+    waiting = WaitingJobs()
+    for number in range(3):
+        waiting.append(job(str(number), "words"))
+
+    def looked_at(_: WaitingJobs) -> Iterator[Job]:
+        raise AssertionError("each job is looked at")
+
+    monkeypatch.setattr(WaitingJobs, "__iter__", looked_at)
+    assert waiting.assignments == ["words"]

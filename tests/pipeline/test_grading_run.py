@@ -68,22 +68,13 @@ class _Counting:
         raise AssertionError("there is no other grader")
 
 
-class _Display:
-    def advance(self, score: object) -> None:
-        raise AssertionError("nothing was graded")
-
-    def wait(self, count: int, grader: str) -> None:
-        raise AssertionError("there is no other grader")
-
-
-def test_a_pool_is_ended_before_the_error_of_a_run_is_reported() -> None:
+def test_pool_ends_before_the_error_is_reported(jobs: list[Job]) -> None:
     """A command that ended while its other threads were writing left unfinished files."""
-    assignment: Any = None
-    jobs = [Job(Path(name), name, assignment) for name in ("a", "b")]
-    pool = _FailingPool()
+    pool: Any = _FailingPool()
+    display = _Counting()
     with pytest.raises(UsageError, match="the disk is full"):
-        GradingRun(jobs, ResultsWriter(jobs, None, Tier.T0), _Display()).run(pool)
-    assert pool.ended
+        GradingRun(jobs, ResultsWriter(jobs, None, Tier.T0), display).run(pool)
+    assert pool.ended and display.count == 0
 
 
 @pytest.fixture
@@ -92,34 +83,37 @@ def jobs() -> list[Job]:
     return [Job(Path(name), name, assignment) for name in "abc"]
 
 
+@pytest.fixture
+def pool() -> Any:
+    return _Pool()
+
+
 def run(jobs: list[Job], store: _Store, folder: Path) -> tuple[GradingRun, _Counting]:
     display = _Counting()
-    found = GradingRun(jobs, ResultsWriter(jobs, folder, Tier.T0), display)
-    found.use_store(store)
-    return found, display
+    grading = GradingRun(jobs, ResultsWriter(jobs, folder, Tier.T0), display)
+    grading.use_store(store)
+    return grading, display
 
 
-def test_scores_that_come_back_together_are_kept_together(jobs: list[Job], tmp_path: Path) -> None:
+def test_scores_are_kept_together(jobs: list[Job], pool: Any, tmp_path: Path) -> None:
     store = _Store(refused="")
-    found, display = run(jobs, store, tmp_path)
-    summary = found.run(_Pool())
+    grading, display = run(jobs, store, tmp_path)
+    summary = grading.run(pool)
     assert (store.tries, store.kept, display.count) == (1, ["a", "b", "c"], 3)
     assert sorted(summary.scores) == ["a", "b", "c"]
     assert all((tmp_path / name / "results.json").is_file() for name in "abc")
 
 
-def test_a_score_that_cannot_be_kept_costs_no_other(jobs: list[Job], tmp_path: Path) -> None:
+def test_score_that_cannot_be_kept(jobs: list[Job], pool: Any, tmp_path: Path) -> None:
     store = _Store(refused="b")
-    found, _ = run(jobs, store, tmp_path)
+    grading, _ = run(jobs, store, tmp_path)
     with pytest.raises(UsageError, match=r"it is too large\. Its result is written"):
-        found.run(_Pool())
+        grading.run(pool)
     assert store.kept == ["a"]
     assert sorted(path.parent.name for path in tmp_path.rglob("results.json")) == ["a", "b"]
 
 
-def test_a_result_that_cannot_be_written_for_a_while_costs_no_score(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_result_that_cannot_be_written_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Grading continues while a disk is full; only the last state counts."""
     monkeypatch.setattr(results_writer, "WRITE_EVERY_S", -1.0)
     assignment: Any = SimpleNamespace(name="small", version=1)

@@ -162,7 +162,7 @@ def not_passed(found: Graded) -> dict[str, list[tuple[str, str, str]]]:
     }
 
 
-def test_two_that_train_run_at_the_same_time(course: Course) -> None:
+def test_two_trainings_run_at_the_same_time(course: Course) -> None:
     """Each waits for the other, so one examiner alone would not pass them."""
     to_meet(course)
     told: list[str] = []
@@ -179,7 +179,7 @@ def test_two_that_train_run_at_the_same_time(course: Course) -> None:
         (WRONG, GradeOptions(only=("2", "3"))),
     ],
 )
-def test_the_result_is_that_of_one_examiner(
+def test_result_is_that_of_one_examiner(
     course: Course, files: str | Mapping[str, str | bytes], options: GradeOptions
 ) -> None:
     options = dataclasses.replace(options, call_log=True)
@@ -195,9 +195,7 @@ def test_the_result_is_that_of_one_examiner(
 
 @pytest.mark.parametrize("number", ["2", "3"])
 @pytest.mark.parametrize("kind", [ValueError, UsageError, OSError])
-def test_an_error_of_who_is_told_of_an_entry_is_raised_whoever_graded_it(
-    kind: type[Exception], number: str, course: Course
-) -> None:
+def test_error_of_the_observer_is_raised(kind: type[Exception], number: str, course: Course) -> None:
     """One of the two is the helper's: a result that cannot be written must not seem to be complete.
 
     Examiners fail with errors of the same kinds, but this is no reason to grade again.
@@ -225,7 +223,7 @@ def pool(course: Course) -> Run:
 
 
 @pytest.mark.parametrize("which", ["first", "second"])
-def test_an_examiner_that_ends_in_the_middle_costs_no_point(which: str, course: Course, pool: Run) -> None:
+def test_examiner_that_ends_in_the_middle(which: str, course: Course, pool: Run) -> None:
     """Of two examiners that have both begun a training, one is killed: it is the helper for one of the two names."""
     to_meet(course)
     (course.root / f"end {which}").touch()
@@ -235,7 +233,7 @@ def test_an_examiner_that_ends_in_the_middle_costs_no_point(which: str, course: 
     assert any("a fresh one graded this from the start" in remark for remark in found.remarks)
 
 
-def test_without_a_helper_that_starts_one_examiner_does_all(pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_helper_that_cannot_start(pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: ExaminerProcess, *_: object) -> None:
         if self.joined is not None:
             raise GraderError("no memory")
@@ -248,7 +246,7 @@ def test_without_a_helper_that_starts_one_examiner_does_all(pool: Run, monkeypat
     assert found.remarks == ["no helper could be started: no memory"]
 
 
-def test_nothing_is_left_when_no_one_waits_any_more(course: Course, pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_no_process(course: Course, pool: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while both examiners are in the middle of a training."""
     met, before = to_meet(course, 3), children()
 
@@ -276,7 +274,7 @@ def children() -> set[int]:
 @pytest.mark.parametrize(
     ("cores", "there_mib", "expected"), [(1, None, 0), (4, None, 3), (4, 2 * (512 + 1024), 1), (4, 100, 0)]
 )
-def test_a_command_for_one_submission_has_helpers_where_cores_and_memory_are_free(
+def test_helpers_for_one_submission(
     cores: int, there_mib: int | None, expected: int, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(capacity, "cores", lambda: [*range(cores)])
@@ -300,9 +298,7 @@ def test_a_command_for_one_submission_has_helpers_where_cores_and_memory_are_fre
         ({}, {"gpus": Gpus((GPU,))}, 0),
     ],
 )
-def test_how_many_helpers_there_are(
-    options: dict[str, Any], boxes: dict[str, Any], expected: int, course: Course
-) -> None:
+def test_number_of_helpers(options: dict[str, Any], boxes: dict[str, Any], expected: int, course: Course) -> None:
     with examiner(course) as opened:
         opened.open()
         opened.settings = dataclasses.replace(

@@ -83,51 +83,54 @@ class _Client:
         (["tls://10.0.0.2:1", "tcp://10.0.0.3:3"], "worker .* tcp://10.0.0.3:3,"),
     ],
 )
-def test_a_cluster_that_is_open_behind_its_address_is_refused(addresses: list[str], who: str) -> None:
+def test_open_cluster_behind_its_address(addresses: list[str], who: str) -> None:
     """A scheduler that listens everywhere is also reached at 127.0.0.1; its workers may be anywhere."""
     client: Any = _Client(*addresses)
     with pytest.raises(UsageError, match=f"The {who} unencrypted"):
         Connection(client, None).workers()
 
 
-def test_encrypted_workers_are_not(tmp_path: Path) -> None:
+def test_encrypted_workers(tmp_path: Path) -> None:
     client: Any = _Client("tls://10.0.0.2:1", "tls://10.0.0.3:2", "tcp://127.0.0.1:3")
     assert len(Connection(client, None).workers()) == 2
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("paths", "said"),
     [
+        ({}, "--tls-ca"),
         ({"ca": "ca.pem"}, "--tls-cert and --tls-key must be said, too"),
         ({"ca": "ca.pem", "cert": "cert.pem", "key": "nowhere.pem"}, "--tls-key nowhere.pem: there is no file"),
         ({"ca": ".", "cert": "cert.pem", "key": "key.pem"}, "--tls-ca .: there is no file"),
     ],
 )
-def test_certificates_that_are_not_there(
-    given: dict[str, str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_missing_certificates(
+    paths: dict[str, str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("ca.pem", "cert.pem", "key.pem"):
         Path(name).touch()
     with (
         pytest.raises(UsageError, match=said),
-        connect("tls://h:1", Certificates(**{k: Path(v) for k, v in given.items()})),
+        connect("tls://h:1", Certificates(**{k: Path(v) for k, v in paths.items()})),
     ):
         pass
 
 
-def test_tls_without_certificates_is_one_sentence() -> None:
-    with pytest.raises(UsageError, match="--tls-ca"), connect("tls://127.0.0.1:1", NONE):
+@pytest.mark.parametrize(
+    ("module", "place", "said"),
+    [
+        ("distributed", "tcp://127.0.0.1:1", r"pip install 'viva-grader\[cluster\]'"),
+        ("dask_gateway", "gateway:a", "pip install dask-gateway"),
+    ],
+)
+def test_library_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, module: str, place: str, said: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UsageError, match=said), connect(place, NONE):
         pass
 
 
-def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UsageError, match=r"pip install 'viva-grader\[cluster\]'"), connect("tcp://127.0.0.1:1", NONE):
-        pass
-
-
-def test_slurm_without_certificates_says_what_would_make_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slurm_without_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
     """The secret is read before; a job's environment is written down by SLURM, and holds it no more."""
     usual = builtins.__import__
 
@@ -146,7 +149,7 @@ def test_slurm_without_certificates_says_what_would_make_them(monkeypatch: pytes
     assert "COURSE_SECRET" not in os.environ
 
 
-def test_a_gateway_is_asked_for_its_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gateway_is_asked_for_its_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in for Dask Gateway's client; the cluster is left as it was."""
     said: list[Any] = []
 
@@ -175,9 +178,3 @@ def test_a_gateway_is_asked_for_its_cluster(monkeypatch: pytest.MonkeyPatch) -> 
         client: Any = connection.client
         assert client.name == "client" and connection.worker_timeout_s is None
     assert said == ["a.b", "client left", "cluster left", "gateway left"]
-
-
-def test_without_dask_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "dask_gateway", None)
-    with pytest.raises(UsageError, match="pip install dask-gateway"), connect("gateway:a", NONE):
-        pass

@@ -52,9 +52,7 @@ class _Assignment:
         ([NUMPY] * 9, "", ()),
     ],
 )
-def test_what_neither_code_nor_helpers_use_is_not_imported(
-    sources: list[str], helpers: str, expected: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_modules_that_nothing_uses(sources: list[str], helpers: str, expected: tuple[str, ...], tmp_path: Path) -> None:
     assignment: Any = _Assignment(tmp_path, helpers)
     assert unused_modules(assignment, [submission(source) for source in sources]) == expected
 
@@ -67,20 +65,20 @@ def test_what_neither_code_nor_helpers_use_is_not_imported(
         ("agree(1, 1)  # as torch", False),
     ],
 )
-def test_what_tests_send_is_imported(test: str, needs_torch: bool, tmp_path: Path) -> None:
+def test_modules_that_tests_send(test: str, needs_torch: bool, tmp_path: Path) -> None:
     assignment: Any = _Assignment(tmp_path)
     (tmp_path / "test_f.py").write_text(test, "utf-8")
     assert ("torch" in unused_modules(assignment, [submission(NUMPY)])) is not needs_torch
 
 
-def test_what_has_not_been_read_may_use_anything(tmp_path: Path) -> None:
+def test_submission_that_was_not_read(tmp_path: Path) -> None:
     assignment: Any = _Assignment(tmp_path)
     for unread in (None, submission("PK", "work.zip"), submission("{", "work.ipynb")):
         assert unused_modules(assignment, [submission(NUMPY), unread]) == ()
 
 
 @pytest.mark.slow
-def test_a_box_for_numpy_has_no_torch() -> None:
+def test_sandbox_for_numpy_has_no_torch() -> None:
     pytest.importorskip("torch")
     course = load_course(Path(__file__).parents[2])
     assignment = course.assignment("attention_theory")
@@ -92,7 +90,7 @@ def test_a_box_for_numpy_has_no_torch() -> None:
         assert ("box.torch" in graded.score.signature) is there
 
 
-def test_helpers_that_cannot_be_used_end_the_examiner_that_has_begun_to_start(tmp_path: Path) -> None:
+def test_unusable_helpers_end_the_examiner(tmp_path: Path) -> None:
     course = write_course(tmp_path, tests="", key="", preload="torch?")
     assignment = course.assignment(NAME)
     (assignment.graders / "inside").mkdir()  # without its __init__.py

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import students
 from tests.support.postgres import postgres_url
 from viva.records import Records
 
@@ -28,6 +29,13 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def records(url: str, tmp_path: Path) -> Iterator[Records]:
     with Records.open(url, tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture
+def filled(records: Records) -> Records:
+    """With every kind of row, of several students."""
+    students.fill(records)
+    return records
 
 
 __all__ = ["postgres_url"]

@@ -2,8 +2,7 @@
 
 import json
 import re
-
-import pytest
+from typing import Any
 
 from tests.support import prose, samples, students
 from viva.model.hand_grading import SETTLED
@@ -13,13 +12,11 @@ from viva.records.readable_log import MOST_BYTES, readable
 from viva.records.student_export import account_of, to_json
 
 
-@pytest.fixture
-def filled(records: Records) -> Records:
-    students.fill(records)
-    return records
+def attempts_of(records: Records, name: str, *, hidden: bool = True) -> Any:
+    return account_of(records, name, hidden=hidden)["attempts"]
 
 
-def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> None:
+def test_everything_of_one_student(filled: Records) -> None:
     text = to_json(account_of(filled, "m-4711")).decode("ascii")
     told = json.loads(text)
     assert told["students"][0]["email"] == "ada.l@example.org"
@@ -43,9 +40,8 @@ def test_everything_of_one_student_and_nothing_of_others(filled: Records) -> Non
     assert team["name"] == "submission_7" and "wrote 3, expected 4" in text
 
 
-def test_marks_of_prose_are_theirs(filled: Records) -> None:
-    ada, cem = (account_of(filled, name) for name in ("m-4711", "m-4713"))
-    first, second, team = (each["reviews"] for each in ada["attempts"])
+def test_grades_of_prose(filled: Records) -> None:
+    first, second, team = (attempt["reviews"] for attempt in attempts_of(filled, "m-4711"))
     assert [(row["kind"], row["round"], row["earned"], row["by"]) for row in first] == [
         ("mark", 1, "3", "grace"), ("mark", 2, "1", "alan"),
         ("appeal", 0, "0", "Ada Lovelace"), ("settled", 0, "4", "grace"),
@@ -53,25 +49,22 @@ def test_marks_of_prose_are_theirs(filled: Records) -> None:
     assert (first[0]["items"], first[0]["comment"]) == (("why",), "Well said, Ada.")
     assert first[3]["why"] == "Ada is right"
     assert second == [] and team[0]["comment"].startswith("student") and "Stone" not in str(team)
-    (cems,) = [each["reviews"] for each in cem["attempts"]]
-    assert [(row["comment"], row["takes_back"]) for row in cems] == [
-        ("", False),
-        ("Thank you, Cem.", False),
-        ("", True),
-    ]
+    (cem,) = [attempt["reviews"] for attempt in attempts_of(filled, "m-4713")]
+    assert [row["comment"] for row in cem] == ["", "Thank you, Cem.", ""]
+    assert [row["takes_back"] for row in cem] == [False, False, True]
 
 
-def test_of_the_same_bytes_there_is_nothing_that_another_student_wrote(filled: Records) -> None:
+def test_same_bytes_of_another_student(filled: Records) -> None:
     (first, *_) = filled.current("small")
     for attempt in (students.handed_in("bobs", students.BOB), students.handed_in("nobodys")):
         filled.add_attempts("small", [(attempt, first.scored.score.content_hash)])
-    for name, attempt in (("m-4712", -1), ("nobodys", 0)):
-        told = account_of(filled, name)["attempts"][attempt]["reviews"]
+    for name, index in (("m-4712", -1), ("nobodys", 0)):
+        told = attempts_of(filled, name)[index]["reviews"]
         assert [row["kind"] for row in told] == ["mark", "mark", "settled"]
         assert told[0]["comment"] == told[0]["told"].split("\n")[1] and "Ada" not in str(told)
 
 
-def test_of_prose_in_hidden_tests_there_can_be_points_alone(records: Records) -> None:
+def test_prose_in_hidden_tests(records: Records) -> None:
     for name, visibility in (("secret", "hidden"), ("open", "visible")):
         attempt = students.handed_in(name, students.CEM)
         graded = prose.score(name, prose.entry(visibility=visibility), content_hash=name)
@@ -79,18 +72,14 @@ def test_of_prose_in_hidden_tests_there_can_be_points_alone(records: Records) ->
         records.add_score(number, graded, samples.made(), students.BY)
         settled = (prose.place(name, kind=SETTLED), prose.said(3, comment="Of the mask."))
         append(records, "small", name, [settled], prose.WHY)
-    hidden, visible = (each["reviews"][0] for each in account_of(records, "m-4713", hidden=False)["attempts"])
-    assert (hidden["earned"], hidden["points"], hidden["by"], hidden["question"]) == (
-        "3",
-        "4",
-        "grace",
-        "a hidden test",
-    )
+    hidden, visible = (attempt["reviews"][0] for attempt in attempts_of(records, "m-4713", hidden=False))
+    assert (hidden["earned"], hidden["points"], hidden["by"]) == ("3", "4", "grace")
+    assert hidden["question"] == "a hidden test"
     assert (hidden["items"], hidden["comment"], hidden["told"], hidden["why"]) == ((), "", "", "")
     assert visible["comment"] == "Of the mask." and visible["question"] == "2.1"
 
 
-def test_hidden_tests_can_be_left_out(filled: Records) -> None:
+def test_without_hidden_tests(filled: Records) -> None:
     everything, told = (to_json(account_of(filled, "m-4711", hidden=hidden)).decode() for hidden in (True, False))
     for word in ("test_it.py::test_2", "Test 2."):
         assert word in everything and word not in told
@@ -100,7 +89,7 @@ def test_hidden_tests_can_be_left_out(filled: Records) -> None:
     assert readable(students.call_log("Ada"), leave_out={"test_it.py::test_1"})[1:] == []
 
 
-def test_what_cannot_be_read_is_said() -> None:
+def test_unreadable_call_log() -> None:
     assert readable(b"") == []
     assert readable(b"nonsense") == [
         "A call log cannot be read: it is damaged, or another version of viva has written it."

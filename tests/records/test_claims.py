@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -11,6 +10,7 @@ import pytest
 from sqlalchemy import Connection, insert, select, update
 
 from tests.support import samples
+from tests.support.wait_until import wait_until
 from viva.model.errors import UsageError
 from viva.records import Records
 from viva.records.claims import Claims
@@ -51,7 +51,12 @@ def age(records: Records, seconds: float) -> None:
         connection.execute(update(claims).values(until=claims.c.until - seconds))
 
 
-def test_what_one_grader_has_no_other_gets(records: Records, graders: tuple[Claims, Claims]) -> None:
+def end_of_claim(records: Records) -> float:
+    with records.engine.connect() as connection:
+        return float(connection.execute(select(claims.c.until)).scalar_one())
+
+
+def test_claim_of_one_grader(records: Records, graders: tuple[Claims, Claims]) -> None:
     one, other = graders
     assert one.take("a", 1) and one.take("b", 2) and other.take("c", 3)
     assert not other.take("a", 1) and not one.take("c", 3)
@@ -62,7 +67,7 @@ def test_what_one_grader_has_no_other_gets(records: Records, graders: tuple[Clai
     assert other.take("a", 1) and not other.take("b", 2)
 
 
-def test_a_claim_ends_by_itself(records: Records, graders: tuple[Claims, Claims]) -> None:
+def test_claim_ends_by_itself(records: Records, graders: tuple[Claims, Claims]) -> None:
     one, other = graders
     assert one.take("a", 1)
     age(records, 3599)
@@ -73,30 +78,25 @@ def test_a_claim_ends_by_itself(records: Records, graders: tuple[Claims, Claims]
     assert one.of_others(["a"]), "it is the other's now"
 
 
-def test_a_clock_that_is_put_back_holds_up_nobody(records: Records, graders: tuple[Claims, Claims]) -> None:
+def test_clock_that_is_put_back(records: Records, graders: tuple[Claims, Claims]) -> None:
     one, other = graders
     assert one.take("a", 1)
     age(records, -3 * 3600.0)
     assert other.of_others(["a"]) == {} and other.take("a", 1)
 
 
-def test_claims_are_renewed_and_given_back_at_the_end(records: Records) -> None:
+def test_claims_are_renewed_and_given_back(records: Records) -> None:
     with Claims(records.engine, lease_s=0.4) as one, Claims(records.engine, lease_s=3600) as other:
         assert one.take("a", 1)
-        with records.engine.connect() as connection:
-            first = connection.execute(select(claims.c.until)).scalar_one()
-        renewed = threading.Event()
-        while not renewed.wait(0.02):
-            with records.engine.connect() as connection:
-                if connection.execute(select(claims.c.until)).scalar_one() > first:
-                    renewed.set()
+        first = end_of_claim(records)
+        wait_until(lambda: end_of_claim(records) > first)
         assert not other.take("a", 1)
     with records.engine.connect() as connection:
         assert connection.execute(select(claims)).all() == []
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a claim ends by its time")
-def test_a_grader_that_was_killed_holds_up_nobody_on_its_machine(records: Records) -> None:
+def test_killed_grader_on_this_machine(records: Records) -> None:
     source = "from viva.records.graders import Grader; print(Grader.this_process(), flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdin is not None
@@ -112,14 +112,14 @@ def test_a_grader_that_was_killed_holds_up_nobody_on_its_machine(records: Record
     process.communicate()
 
 
-def test_of_another_machine_nothing_is_known(records: Records) -> None:
+def test_grader_on_another_machine(records: Records) -> None:
     here = Grader.this_process()
     elsewhere = Grader("far", "another-boot/1", here.pid, "1", "t")
     assert not elsewhere.has_ended and Grader.from_text(str(elsewhere)) == elsewhere
     assert Grader.from_text("") is None and Grader.from_text("a b c d e") is None
 
 
-def test_a_claim_ends_with_the_score_or_not_at_all(records: Records, graders: tuple[Claims, Claims]) -> None:
+def test_claim_ends_with_the_score(records: Records, graders: tuple[Claims, Claims]) -> None:
     one, other = graders
     (number,) = records.add_attempts("small", [(samples.attempt(), "00")])
 

@@ -64,18 +64,18 @@ def discard(records: Records) -> None:
         pytest.param(discard, id="decide"),
     ],
 )
-def test_memory_does_not_grow_by_the_scores_of_a_class(
+def test_memory_does_not_grow_by_scores(
     records: Records, work: Callable[[Records], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
     assert bytes_for_one_more(records, lambda: work(records)) < MOST
 
 
-def test_a_list_of_all_scores_would_be_noticed(records: Records) -> None:
+def test_list_of_all_scores_would_be_noticed(records: Records) -> None:
     assert bytes_for_one_more(records, lambda: records.current("small")) > 2 * MOST
 
 
-def test_overrides_are_read_without_the_scores(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overrides_are_read_without_scores(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     def work() -> None:
         assert len(held_now(records, "small", ByHand.of(records, "small"))) in (FEW, MANY)
 
@@ -83,7 +83,7 @@ def test_overrides_are_read_without_the_scores(records: Records, monkeypatch: py
     assert bytes_for_one_more(records, work) < MOST
 
 
-def test_a_run_with_nothing_to_do_keeps_only_outlines(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_with_nothing_to_do(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `viva grade` does for a class that was graded before, without the files."""
     made = samples.made("m1")  # stand-ins that remember no call, as those of unittest.mock would
     asked: Any = SimpleNamespace(conditions=lambda *_, **__: made)
@@ -95,9 +95,9 @@ def test_a_run_with_nothing_to_do_keeps_only_outlines(records: Records, monkeypa
         with records.engine.connect() as connection:
             names = [each.name for each in current_list(connection, "small")]
         jobs = [Job(Path(n), n, assignment, content_hash=n, attempt=samples.attempt(n)) for n in names]
-        found = GradingRun(jobs, ResultsWriter(jobs, None, Tier.T3), display, keep_messages=False)
-        found.use_cache(ScoreCache(records, asked, samples.made().isolation, BY, claims))
-        assert found.summary.unchanged == len(found.summary.scores) == len(names) and names
+        grading = GradingRun(jobs, ResultsWriter(jobs, None, Tier.T3), display, keep_messages=False)
+        grading.use_cache(ScoreCache(records, asked, samples.made().isolation, BY, claims))
+        assert grading.summary.unchanged == len(grading.summary.scores) == len(names) and names
 
     monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
     assert bytes_for_one_more(records, work) < 2 * MOST + JOB

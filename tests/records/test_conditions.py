@@ -32,7 +32,7 @@ def isolation(tier: str, *missing: str) -> Isolation:
         (isolation("none"), isolation("none"), True),
     ],
 )
-def test_an_isolation_holds_what_is_asked(had: Isolation, asked: Isolation, holds: bool) -> None:
+def test_isolation_holds_what_is_asked(had: Isolation, asked: Isolation, holds: bool) -> None:
     assert had.holds(asked) is holds
     assert had.weaker(asked) == (asked if holds else had)
 
@@ -77,7 +77,7 @@ PLAIN = samples.made(training=False)
         (samples.score(), None, PLAIN, Standing.LESS),
     ],
 )
-def test_what_may_stand_for_a_run(score: Score, made: Conditions | None, asked: Conditions, found: Standing) -> None:
+def test_standing(score: Score, made: Conditions | None, asked: Conditions, found: Standing) -> None:
     assert standing(score, made, asked) is found
 
 

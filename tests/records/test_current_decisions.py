@@ -45,7 +45,7 @@ def of(latest: list[Review]) -> CurrentDecision:
         (said(3), said(2), DRAFT, None, ()),
     ],
 )
-def test_what_counts(
+def test_decision_of_two_markers(
     first: Judgement | None,
     second: Judgement | None,
     settled: Judgement | None,
@@ -60,20 +60,20 @@ def test_what_counts(
     assert not [name for name in told if name in found.why_open]
 
 
-def test_the_words_are_the_first_markers_and_the_time_is_the_last_ones() -> None:
+def test_words_and_time_of_a_decision() -> None:
     found = of(rows(grace=(WHERE[FIRST], said(3, comment="mine")), alan=(WHERE[SECOND], said(3, comment="his"))))
     assert found.judgement == said(3, comment="mine") and found.at == "2026-11-02"
     assert of(rows(grace=(WHERE[FIRST], said(3)), Grace=(WHERE[SECOND], said(3)))).by == ("grace", "Grace")
 
 
-def test_of_several_rows_of_a_place_the_latest_counts_in_whichever_order_they_come() -> None:
+def test_latest_row_of_a_place() -> None:
     every = rows(grace=(WHERE[FIRST], said(3)), alan=(WHERE[FIRST], said(1)), ada=(place("01"), said(2)))
     for latest in (every, every[::-1]):
         found = current_decisions(latest)
         assert {where: one.by for where, one in found.items()} == {("00", "2.1"): ("alan",), ("01", "2.1"): ("ada",)}
 
 
-def test_a_request_for_another_look_changes_nothing_yet() -> None:
+def test_appeal_changes_nothing_yet() -> None:
     asked = (place(kind=APPEAL), Judgement())
     assert of(rows(grace=(WHERE[FIRST], said(3)), ada=asked)).by == ("grace",)
     assert of(rows(ada=asked)) == CurrentDecision(None)
@@ -83,7 +83,7 @@ def test_a_request_for_another_look_changes_nothing_yet() -> None:
 @pytest.mark.parametrize(
     ("earned", "status"), [(4, Status.PASSED), (9, Status.PASSED), (Fraction(1, 3), Status.PARTIAL), (0, Status.FAILED)]
 )
-def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, status: Status) -> None:
+def test_graded_answer(earned: Fraction, status: Status) -> None:
     mark = CurrentDecision(said(0, earned=Fraction(earned), comment="Which one?"), ("grace", "alan"), "2026-11-02")
     *others, prose = reviewed(score(), {"2.1": mark, "2.2": mark}).entries
     assert others == list(score().entries[:-1])
@@ -94,28 +94,24 @@ def test_a_marked_answer_has_points_and_what_its_marker_wrote(earned: Fraction, 
     assert reviewed(score(), {"2.1": mark}).still_open == 0
 
 
-def test_what_two_markers_differ_about_stays_open_and_staff_reads_so() -> None:
+def test_markers_who_differ() -> None:
     prose = reviewed(score(), {"2.1": CurrentDecision(None, why_open="Two differ.")}).entries[-1]
-    assert (prose.status, prose.earned) == (Status.NEEDS_REVIEW, 0)
+    assert prose.status is Status.NEEDS_REVIEW and prose.earned == 0
     assert prose.message == score().entries[-1].message, "students read that it is not graded yet"
     assert prose.staff_message == "Two differ."
-    for nothing in (
-        {},
-        {"2.1": CurrentDecision(None)},
-        {"2.2": CurrentDecision(said(4))},
-        {"": CurrentDecision(said(4))},
-    ):
+    other = CurrentDecision(said(4))
+    for nothing in ({}, {"2.1": CurrentDecision(None)}, {"2.2": other}, {"": other}):
         assert reviewed(score(), nothing) == score()
 
 
-def test_what_is_open_for_another_reason_is_left_alone() -> None:
+def test_other_open_tests_are_left_alone() -> None:
     """Also what the tests decided, although a rubric's question is named there."""
     for status in set(Status) - {Status.NEEDS_REVIEW}:
         other = score("ada", entry(status=status))
         assert reviewed(other, {"2.1": CurrentDecision(said(4), ("grace",))}) == other
 
 
-def test_no_mark_says_that_it_is_still_to_be_made() -> None:
+def test_graded_answer_does_not_say_ungraded() -> None:
     """In the words of real tests, with what a hidden one tells staff alone, and with several cases."""
     for signal in (NeedsReview("Because.", "2.1", ("short",)), NeedsReview("", "2.1", ())):
         message = judge(signal, answered=False).message

@@ -37,7 +37,7 @@ def new(kept: StoredScore, score: Score, call_log: bytes = b"", *, differs: bool
     return NewGrading.of(kept, score, samples.made("m2"), differs=differs, call_log=call_log)
 
 
-def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Records) -> None:
+def test_override_above_the_score(records: Records) -> None:
     kept = keep(records, "ada", 4, 1)
     score = kept.scored.score
     override(records, score, "ada", "2", Fraction(5, 2), BY)
@@ -53,7 +53,7 @@ def test_an_override_stands_above_the_score_until_it_is_taken_back(records: Reco
     assert overridden(score, {}) is score
 
 
-def test_an_override_is_about_the_attempt_that_was_there_and_those_after_it(records: Records) -> None:
+def test_override_holds_for_later_attempts(records: Records) -> None:
     def hand_in(attempt: int) -> None:
         (number,) = records.add_attempts("small", [(samples.attempt(number=attempt), "00")])
         records.add_score(number, samples.score("ada", 1, 1), samples.made(), BY)
@@ -65,28 +65,24 @@ def test_an_override_is_about_the_attempt_that_was_there_and_those_after_it(reco
     assert [kept.scored.score.entries[1].earned for kept in decided(records, "small")] == [2, 3, 3]
 
 
-def test_an_override_of_what_is_worth_less_by_now_gives_all_that_there_is(records: Records) -> None:
+def test_override_of_what_is_worth_less_now(records: Records) -> None:
     held = {"test_it.py::test_1": Override("ada", "test_it.py::test_1", Fraction(9), "grace", "so", "now")}
     entry = overridden(samples.score(), held).entries[0]
-    assert (entry.status, entry.earned) == (Status.PASSED, 4)
+    assert entry.status is Status.PASSED and entry.earned == 4
 
 
-def test_an_override_stands_above_a_mark_of_prose(records: Records) -> None:
+def test_override_above_graded_prose(records: Records) -> None:
     """A mark is about bytes, whoever handed them in, at whichever attempt; an override about one submission."""
-    for attempt, content_hash in (
-        (samples.attempt(), "00"),
-        (samples.attempt("bob"), "00"),
-        (samples.attempt("cem"), "01"),
-    ):
-        (number,) = records.add_attempts("small", [(attempt, content_hash)])
-        graded = prose.score(attempt.name, content_hash=content_hash)
+    for name, content_hash in (("ada", "00"), ("bob", "00"), ("cem", "01")):
+        (number,) = records.add_attempts("small", [(samples.attempt(name), content_hash)])
+        graded = prose.score(name, content_hash=content_hash)
         records.add_score(number, graded, samples.made(), BY)
     assert ByHand.of(records, "small") == ByHand({}, {})
     append(records, "small", "a1", [(prose.place(), prose.said(3))], BY)
     append(records, "small", "a2", [(prose.place("01"), prose.said(4, done=False))], BY)
     override(records, graded, "bob", "3", Fraction(1), BY)
     ada, bob, cem = (kept.scored.score for kept in decided(records, "small"))
-    assert [(s.earned, s.still_open) for s in (ada, bob, cem)] == [(8, 0), (6, 0), (5, 4)]
+    assert [s.earned for s in (ada, bob, cem)] == [8, 6, 5] and [s.still_open for s in (ada, bob, cem)] == [0, 0, 4]
     assert "(was partial, 3)" in bob.entries[2].staff_message
     by_hand = ByHand.of(records, "small")
     assert all(map(by_hand.touches, records.current("small"))), "a draft may have been a mark before"
@@ -106,13 +102,13 @@ def test_an_override_stands_above_a_mark_of_prose(records: Records) -> None:
         ("1", 1, Reason("", "why"), "needs who decided it and why"),
     ],
 )
-def test_a_wrong_override_is_refused(records: Records, test: str, earned: int, reason: Reason, said: str) -> None:
+def test_wrong_override(records: Records, test: str, earned: int, reason: Reason, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         override(records, samples.score(), "ada", test, Fraction(earned), reason)
     assert all_overrides(records, "small") == []
 
 
-def test_nothing_changes_before_a_proposal_is_applied(records: Records) -> None:
+def test_proposal_is_applied(records: Records) -> None:
     ada, bob = keep(records, "ada", 1, 1), keep(records, "bob", 4, 4)
     proposal_for(records, (ada, samples.score("ada", 4, 1)), (bob, samples.score("bob", 4, 2)))
     proposal = pending_proposal(records, "small")
@@ -124,19 +120,20 @@ def test_nothing_changes_before_a_proposal_is_applied(records: Records) -> None:
     done = decide(records, proposal, BY, applied=True, chosen=lambda change: gain(change) > 0)
     assert done == ["ada"]
     first, second = records.current("small")
-    assert (first.scored.score.earned, first.kind, first.made_with, first.by) == (5, "regraded", "m2", "grace")
+    assert (first.kind, first.made_with, first.by) == ("regraded", "m2", "grace")
+    assert first.scored.score.earned == 5
     assert second == bob
-    left = pending_proposal(records, "small")
-    assert left is not None and [gain(change) for change in left.changes] == [-2]
+    rest = pending_proposal(records, "small")
+    assert rest is not None and [gain(change) for change in rest.changes] == [-2]
     assert decide(records, proposal, BY, applied=True, chosen=lambda change: gain(change) > 0) == []
 
-    decide(records, left, BY, applied=False)
+    decide(records, rest, BY, applied=False)
     assert records.current("small")[1] == bob
     assert (after := pending_proposal(records, "small")) is not None and not after.changes
     assert [kept.scored.score.earned for kept in records.history("ada")] == [2, 5]
 
 
-def test_a_proposal_for_a_score_that_counts_no_more_is_void(records: Records) -> None:
+def test_proposal_for_an_old_score_is_void(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
     proposal_for(records, (ada, samples.score("ada", 4, 1)))
     keep(records, "ada", 4, 4)
@@ -144,7 +141,7 @@ def test_a_proposal_for_a_score_that_counts_no_more_is_void(records: Records) ->
     assert proposal is not None and not proposal.changes
 
 
-def test_what_a_regrade_leaves_as_it_was_is_kept_at_once(records: Records) -> None:
+def test_unchanged_scores_are_kept_at_once(records: Records) -> None:
     ada, bob, cem = (keep(records, name, 2, 2) for name in ("ada", "bob", "cem"))
     later = keep(records, "cem", 4, 4)
     same = [new(each, each.scored.score, b"said", differs=False) for each in (bob, cem)]
@@ -158,7 +155,7 @@ def test_what_a_regrade_leaves_as_it_was_is_kept_at_once(records: Records) -> No
     assert records.call_log(second.call_log_id) == b"said"
 
 
-def test_of_two_proposals_the_later_one_waits(records: Records) -> None:
+def test_later_of_two_proposals(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
     proposal_for(records, (ada, samples.score("ada", 2, 1)))
     proposal_for(records, (ada, samples.score("ada", 3, 1)))
@@ -167,7 +164,7 @@ def test_of_two_proposals_the_later_one_waits(records: Records) -> None:
     assert pending_proposal(records, "other") is None
 
 
-def test_tests_that_came_and_went_are_changes_too(records: Records) -> None:
+def test_tests_that_came_and_went(records: Records) -> None:
     ada = keep(records, "ada", 1, 1)
     first, second = ada.scored.score.entries
     renamed = replace(second, test_id="test_it.py::test_3", points=Fraction(9))

@@ -31,7 +31,7 @@ def everything(path: Path) -> list[object]:
         return [*records.current("small"), *records.history("m-4711")]
 
 
-def test_sound_records_are_called_so(filled: Path) -> None:
+def test_sound_records(filled: Path) -> None:
     before = filled.read_bytes()
     found = check(filled)
     assert not found.problems and not found.lost
@@ -55,7 +55,7 @@ def flipped(data: bytes, seed: int) -> bytes:
 
 
 @pytest.mark.long
-def test_whatever_bytes_are_flipped_there_is_a_sentence(filled: Path, tmp_path: Path) -> None:
+def test_flipped_bytes(filled: Path, tmp_path: Path) -> None:
     """Reading gives rows or a sentence; the check counts, and what it saves can be opened."""
     original, lost = filled.read_bytes(), 0
     with Rows() as row:
@@ -76,7 +76,7 @@ def test_whatever_bytes_are_flipped_there_is_a_sentence(filled: Path, tmp_path: 
     assert lost > DAMAGED / 4
 
 
-def test_a_damaged_file_is_copied_once(filled: Path) -> None:
+def test_damaged_file_is_copied_once(filled: Path) -> None:
     data = bytearray(filled.read_bytes())
     data[4096:] = b"\xff" * (len(data) - 4096)
     filled.write_bytes(data)
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_copied_once(filled: Path) -> None:
 
 
 @pytest.mark.parametrize("share", [0.9, 0.5, 0.1])
-def test_a_file_that_was_cut_off(filled: Path, share: float) -> None:
+def test_file_that_was_cut_off(filled: Path, share: float) -> None:
     data = filled.read_bytes()
     filled.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(UsageError, match="cannot be opened"):
@@ -99,7 +99,7 @@ def test_a_file_that_was_cut_off(filled: Path, share: float) -> None:
     save(filled, filled.with_name("saved.db"))
 
 
-def test_an_empty_file_is_no_new_one(filled: Path) -> None:
+def test_empty_file_is_not_new(filled: Path) -> None:
     filled.write_bytes(b"")
     os.utime(filled, (time.time() - 3600,) * 2)
     with pytest.raises(UsageError, match=r"are empty \(0 bytes\), and whatever they held is lost"):
@@ -107,8 +107,9 @@ def test_an_empty_file_is_no_new_one(filled: Path) -> None:
     assert "is empty" in check(filled).problems[0] and filled.read_bytes() == b""
 
 
-def test_what_is_no_database(filled: Path) -> None:
+def test_file_that_is_no_database(filled: Path) -> None:
     filled.write_bytes(b"no database at all " * 1000)
     with pytest.raises(UsageError, match="file is not a database"):
         everything(filled)
+    assert filled.read_bytes() == b"no database at all " * 1000
     assert check(filled).problems and save(filled, filled.with_name("saved.db")) == 0

@@ -43,11 +43,11 @@ def rows(url: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
     """Every row of the first tables, without the columns that were added later."""
     engine = open_database(url, folder)
     with engine.connect() as connection:
-        found = {table.name: list(connection.execute(select(table).order_by(table.c.id))) for table in OLD}
+        tables = {table.name: list(connection.execute(select(table).order_by(table.c.id))) for table in OLD}
     engine.dispose()
     return {
         name: [{column: value for column, value in row._mapping.items() if column not in ADDED} for row in table]
-        for name, table in found.items()
+        for name, table in tables.items()
     }
 
 
@@ -74,13 +74,8 @@ def test_rows_of_earlier_forms_are_kept(url: str, tmp_path: Path, revision: str)
         assert all(kept.conditions is None for kept in records.current("small"))
         with records.engine.connect() as connection:
             assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION == "0005"
-        said = append(
-            records,
-            "small",
-            "a1",
-            [(prose.place("hash of lovelaceada_1001"), prose.said(3))],
-            Reason("grace"),
-        )
+        place = prose.place("hash of lovelaceada_1001")
+        said = append(records, "small", "a1", [(place, prose.said(3))], Reason("grace"))
         assert latest_rows(records, "small") == said
         assert remove(records, "m-4711", Reason("grace"), os.urandom(16)).counts.scores == 3
         assert [kept.scored.score.earned for kept in records.current("small")] == [5, 2]

@@ -11,25 +11,16 @@ from tests.support import prose, samples, students
 from viva.model import Student
 from viva.model.errors import UsageError
 from viva.records import Records
-from viva.records.database_tables import (
-    METADATA,
-    attempts,
-    call_logs,
-    decisions,
-    overrides,
-    proposed,
-    removals,
-    reviews,
-    scores,
-)
+from viva.records.database_tables import METADATA, attempts, removals, scores
 from viva.records.find_person import find_person
 from viva.records.hand_grading import append
+from viva.records.overrides import override
 from viva.records.store import Reason
 from viva.records.student_removal import remove, would_remove
 
 SECRET = b"0123456789abcdef"
 WHY = Reason("grace", "asked for on Monday")
-ALL = (attempts, scores, call_logs, overrides, reviews, proposed, decisions)
+TABLES = ("attempts", "scores", "call_logs", "overrides", "reviews", "proposed", "decisions")
 
 
 def rows(records: Records) -> dict[str, list[Any]]:
@@ -37,23 +28,17 @@ def rows(records: Records) -> dict[str, list[Any]]:
         return {t.name: list(connection.execute(select(t).order_by(t.c.id))) for t in METADATA.sorted_tables}
 
 
-@pytest.fixture
-def filled(records: Records) -> Records:
-    students.fill(records)
-    return records
-
-
-def test_what_is_theirs_goes_and_nothing_else(filled: Records) -> None:
+def test_rows_of_one_student_go(filled: Records) -> None:
     before = rows(filled)
     removal = remove(filled, "ADA.L@example.org", WHY, SECRET)
     after = rows(filled)
     assert removal.unwiped == "" and removal.mentions == ()
-    gone = {table.name: len(before[table.name]) - len(after[table.name]) for table in ALL}
+    gone = {table: len(before[table]) - len(after[table]) for table in TABLES}
     extent = removal.counts
     assert gone == {
         "attempts": 2, "scores": 3, "call_logs": 2, "overrides": 1, "reviews": 4, "proposed": 2, "decisions": 1,
     }  # fmt: skip
-    assert gone == {table.name: getattr(extent, table.name) for table in ALL} and extent.shared == 1
+    assert gone == {table: getattr(extent, table) for table in TABLES} and extent.shared == 1
     ids = {row.id for row in after["attempts"]}
     for table in ("scores", "call_logs", "overrides", "reviews", "proposed", "decisions", "proposals"):
         assert [row for row in before[table] if row in after[table]] == after[table], "what stays is as it was"
@@ -65,7 +50,7 @@ def test_what_is_theirs_goes_and_nothing_else(filled: Records) -> None:
         would_remove(filled, "Ada Lovelace")
 
 
-def test_one_row_says_so_without_a_name(filled: Records) -> None:
+def test_row_about_the_removal(filled: Records) -> None:
     remove(filled, "m-4711", WHY, SECRET)
     (row,) = rows(filled)["removals"]
     assert (row.by, row.why) == ("grace", "asked for on Monday") and row.pseudonym.startswith("student-")
@@ -73,7 +58,7 @@ def test_one_row_says_so_without_a_name(filled: Records) -> None:
     assert not [name for name in students.NAMES[:6] if name.lower() in str(row).lower()]
 
 
-def test_no_byte_of_the_file_names_them_afterwards(tmp_path: Path) -> None:
+def test_no_byte_names_the_student(tmp_path: Path) -> None:
     """Of who submitted alone: names, addresses, numbers, also in the log of what was written."""
     with Records.open("sqlite:///records.db", tmp_path) as records:
         students.fill(records)
@@ -86,12 +71,13 @@ def test_no_byte_of_the_file_names_them_afterwards(tmp_path: Path) -> None:
         assert name.encode() not in after and name.encode() not in closed
 
 
-def test_who_reads_meanwhile_is_waited_for_and_that_is_said(tmp_path: Path) -> None:
+def test_reader_during_a_removal(tmp_path: Path) -> None:
     with Records.open("sqlite:///records.db", tmp_path) as records:
         students.fill(records)
         with Records.open("sqlite:///records.db", tmp_path) as other, other.engine.connect() as reading:
             reading.execute(select(attempts)).fetchone()
             raw = records.engine.raw_connection()
+            assert raw.driver_connection is not None
             raw.driver_connection.execute("PRAGMA busy_timeout=50")
             raw.close()
             removal = remove(records, "m-4713", WHY, SECRET)
@@ -100,7 +86,7 @@ def test_who_reads_meanwhile_is_waited_for_and_that_is_said(tmp_path: Path) -> N
             would_remove(records, "m-4713")
 
 
-def test_a_call_log_of_others_stays(filled: Records) -> None:
+def test_call_log_of_others_stays(filled: Records) -> None:
     with filled.engine.begin() as connection:
         (ada, *_) = connection.execute(select(scores.c.call_log_id).order_by(scores.c.id)).scalars()
         last = connection.execute(select(scores.c.id).order_by(scores.c.id.desc()).limit(1)).scalar()
@@ -109,7 +95,7 @@ def test_a_call_log_of_others_stays(filled: Records) -> None:
     assert ada in {row.id for row in rows(filled)["call_logs"]}
 
 
-def test_nothing_goes_without_being_asked_for(filled: Records) -> None:
+def test_preview_removes_nothing(filled: Records) -> None:
     before = rows(filled)
     assert would_remove(filled, "m-4711").counts.scores == 3
     with pytest.raises(UsageError, match="names the student"):
@@ -117,22 +103,20 @@ def test_nothing_goes_without_being_asked_for(filled: Records) -> None:
     assert rows(filled) == before
 
 
-def test_where_rows_that_stay_name_them_is_said(filled: Records) -> None:
+def test_mentions_in_rows_that_stay(filled: Records) -> None:
     kept = students.keep(filled, students.handed_in("x", students.BOB), "Bob")
-    from viva.records.overrides import override
-
     override(filled, kept.scored.score, "x", "1", None, Reason("grace", "copied from Cem Özkan"))
     assert remove(filled, "m-4713", WHY, SECRET).mentions == (
         f"overrides, row {rows(filled)['overrides'][-1].id}: why",
     )
 
 
-def test_decisions_by_a_name_that_others_share_stay(filled: Records) -> None:
+def test_decisions_by_a_shared_name_stay(filled: Records) -> None:
     students.keep(filled, students.handed_in("özkancem_1003", students.BOB, attempt=2), "Bob")
     assert remove(filled, "m-4713", WHY, SECRET).counts.overrides == 0
 
 
-def test_marks_of_bytes_that_others_handed_in_too_stay(filled: Records) -> None:
+def test_decisions_about_shared_bytes_stay(filled: Records) -> None:
     """Until these go as well; and where they name the student, that is said."""
     (first, *_) = filled.current("small")
     theirs = [(students.handed_in("copied", students.BOB), first.scored.score.content_hash)]
@@ -145,7 +129,7 @@ def test_marks_of_bytes_that_others_handed_in_too_stay(filled: Records) -> None:
     assert [row.action for row in rows(filled)["reviews"]] == ["a5", "a7", "a8"]
 
 
-def test_marks_of_the_same_bytes_in_another_assignment_stay(filled: Records) -> None:
+def test_decisions_in_another_assignment_stay(filled: Records) -> None:
     append(filled, "large", "a1", [(prose.place("hash of özkancem_1003"), prose.said(1))], WHY)
     assert remove(filled, "m-4713", WHY, SECRET).counts.reviews == 3
     assert [row.assignment for row in rows(filled)["reviews"]].count("large") == 1
@@ -166,7 +150,7 @@ TWINS = (Student("k1", "Kim Lee", "k1@x.org"), Student("k2", "Kim Lee", "k2@x.or
         ("k1", ("k1",)),
     ],
 )
-def test_who_is_meant(filled: Records, name: str, ids: tuple[str, ...]) -> None:
+def test_find_person(filled: Records, name: str, ids: tuple[str, ...]) -> None:
     """Ada was graded once more, before the list of the class was there: by Canvas's number."""
     students.keep(filled, students.handed_in("b", Student("s9", also={"canvas": "1001"})), "Ada")
     students.keep(filled, students.handed_in("c", TWINS[0]), "Kim")
@@ -183,14 +167,14 @@ def test_who_is_meant(filled: Records, name: str, ids: tuple[str, ...]) -> None:
         ("", "hold nothing of ''"),
     ],
 )
-def test_who_cannot_be_told_is_nobody(filled: Records, name: str, said: str) -> None:
+def test_person_who_cannot_be_told(filled: Records, name: str, said: str) -> None:
     for twin in TWINS:
         students.keep(filled, students.handed_in(twin.id, twin), "Kim")
     with filled.engine.connect() as connection, pytest.raises(UsageError, match=said):
         find_person(connection, name)
 
 
-def test_what_nobody_handed_in_can_be_taken_away_by_its_name(filled: Records) -> None:
+def test_removal_by_the_name_of_a_submission(filled: Records) -> None:
     students.keep(filled, students.handed_in("found.py"), "somebody")
     assert remove(filled, "found.py", WHY, SECRET).counts.attempts == 1
     assert removals.name in rows(filled)

@@ -20,7 +20,7 @@ from viva.records.hand_grading.decision_rows import storable
 PLACES = [place(content_hash) for content_hash in ("00", "01", "02")]
 
 
-def test_what_is_said_comes_back_as_it_was(records: Records) -> None:
+def test_judgement_comes_back(records: Records) -> None:
     judgement = Judgement(
         ("why", "one"), Fraction(-1, 3), "Well argued, Ünal.", True, Fraction(5, 3), Fraction(4), "Yes."
     )
@@ -32,7 +32,7 @@ def test_what_is_said_comes_back_as_it_was(records: Records) -> None:
     assert since(records, "other", 0) == history(records, "small", "00", "2.2") == since(records, "small", row.id) == []
 
 
-def test_the_rows_of_an_action_stand_in_its_order_whatever_the_number(records: Records) -> None:
+def test_rows_of_an_action_keep_their_order(records: Records) -> None:
     many = [(place(f"{n:04}"), said(n % 5)) for n in range(1201)]
     rows = append(records, "small", "all", many, GRACE)
     assert [(row.place, row.judgement) for row in rows] == many and {row.at for row in rows} == {rows[0].at}
@@ -43,27 +43,27 @@ def test_the_rows_of_an_action_stand_in_its_order_whatever_the_number(records: R
     assert append(records, "small", "nothing", [], GRACE) == []
 
 
-def test_a_request_that_is_sent_twice_is_kept_once(records: Records) -> None:
+def test_request_sent_twice(records: Records) -> None:
     first = append(records, "small", "a1", [(place(), said(3))], GRACE, seen={place(): 0})
     assert append(records, "small", "a1", [(place(), said(3))], GRACE, seen={place(): 0}) == first
     assert append(records, "other", "a1", [(place(), said(3))], GRACE)[0].id > first[0].id
     assert since(records, "small", 0) == first
 
 
-def test_the_latest_of_each_place_and_every_request_stand(records: Records) -> None:
+def test_latest_of_each_place(records: Records) -> None:
     append(records, "small", "a1", [(place(), said(1)), (place(question="2.2"), said(1))], GRACE)
     append(records, "small", "a2", [(place(), said(2)), (place(round=SECOND), said(4))], ALAN)
     append(records, "small", "a3", [(place(kind=SETTLED), said(3))], WHY)
     for number in (4, 5):
         append(records, "small", f"a{number}", [(place(kind=APPEAL), Judgement())], WHY)
     append(records, "other", "a6", [(place(), said(0))], GRACE)
-    assert [(row.action, row.judgement.earned) for row in latest_rows(records, "small")] == [
-        ("a1", 1), ("a2", 2), ("a2", 4), ("a3", 3), ("a4", 0), ("a5", 0),
-    ]  # fmt: skip
+    latest = latest_rows(records, "small")
+    assert [row.action for row in latest] == ["a1", "a2", "a2", "a3", "a4", "a5"]
+    assert [row.judgement.earned for row in latest] == [1, 2, 4, 3, 0, 0]
     assert [row.action for row in history(records, "small", "00", "2.1")] == ["a1", "a2", "a2", "a3", "a4", "a5"]
 
 
-def test_what_another_one_has_changed_meanwhile_is_not_written_over(records: Records) -> None:
+def test_change_of_another_marker_is_kept(records: Records) -> None:
     (old,) = append(records, "small", "a1", [(place(), said(1))], GRACE)
     (now,) = append(records, "small", "a2", [(place(), said(2))], ALAN, seen={place(): old.id})
     before = since(records, "small", 0)
@@ -81,7 +81,7 @@ def test_what_another_one_has_changed_meanwhile_is_not_written_over(records: Rec
 @pytest.mark.parametrize(
     ("kind", "sentence"), [(SETTLED, "overrides the markers and needs a reason"), (APPEAL, "needs its text")]
 )
-def test_what_stands_above_the_markers_has_a_reason(records: Records, kind: str, sentence: str) -> None:
+def test_settlement_and_appeal_need_a_reason(records: Records, kind: str, sentence: str) -> None:
     for why in ("", " \n"):
         with pytest.raises(UsageError, match=sentence):
             append(records, "small", "a1", [(place("01"), said(3)), (place(kind=kind), said(3))], replace(WHY, why=why))
@@ -89,13 +89,13 @@ def test_what_stands_above_the_markers_has_a_reason(records: Records, kind: str,
 
 
 @pytest.mark.parametrize("wrong", [replace(place(), round=0), replace(place(kind=SETTLED), round=1)])
-def test_a_place_that_nobody_would_look_at_is_refused(records: Records, wrong: Place) -> None:
+def test_wrong_round(records: Records, wrong: Place) -> None:
     with pytest.raises(ValueError, match="marks have a round from 1, other kinds have 0"):
         append(records, "small", "a1", [(wrong, said(3))], WHY)
     assert since(records, "small", 0) == []
 
 
-def test_any_text_can_be_kept(records: Records) -> None:
+def test_any_text(records: Records) -> None:
     """A browser may send what no database takes: NUL, and halves of characters."""
     judgement = said(comment="a\0b\ud83d c\udc4d", told="\ud83d\udc4d")
     (row,) = append(records, "small", "a\0", [(place(), judgement)], replace(WHY, why="\0"))
@@ -104,14 +104,14 @@ def test_any_text_can_be_kept(records: Records) -> None:
 
 
 @given(st.text(st.characters(codec=None)))
-def test_text_that_can_be_kept_is_kept_as_it_is(text: str) -> None:
+def test_storable_text(text: str) -> None:
     kept = storable(text)
     assert b"\0" not in kept.encode()
     if "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text):
         assert kept == text
 
 
-def test_the_number_of_a_row_that_was_taken_away_is_never_given_again(records: Records) -> None:
+def test_row_numbers_are_never_given_again(records: Records) -> None:
     """Else whoever asks for what came since that number would miss the next row."""
     (row,) = append(records, "small", "a1", [(place(), said())], GRACE)
     with records.engine.begin() as connection:
@@ -133,11 +133,10 @@ def _count(url: str, folder: str, marker: int) -> None:
         done = 0
         while done < 30:
             last = next((row for row in latest_rows(records, "small") if row.place == place()), None)
-            number, worth = (last.id, last.judgement.earned) if last else (0, Fraction(0))
+            number, points = (last.id, int(last.judgement.earned)) if last else (0, 0)
+            row = (place(), said(points + 1))
             try:
-                append(
-                    records, "small", f"{marker} {done}", [(place(), said(worth + 1))], GRACE, seen={place(): number}
-                )
+                append(records, "small", f"{marker} {done}", [row], GRACE, seen={place(): number})
             except Changed:
                 continue
             done += 1
@@ -165,7 +164,7 @@ def _at_once(work: Callable[[str, str, int], None], url: str, folder: Path) -> l
 
 
 @pytest.mark.long
-def test_two_markers_at_once_and_a_reader_who_misses_nothing(url: str, tmp_path: Path) -> None:
+def test_two_markers_and_a_reader(url: str, tmp_path: Path) -> None:
     seen = _at_once(_mark, url, tmp_path)
     actions = [row.action for row in seen]
     assert len(seen) == 3 * 30 * len(PLACES) and set(actions[:: len(PLACES)]) == set(actions)
@@ -173,5 +172,5 @@ def test_two_markers_at_once_and_a_reader_who_misses_nothing(url: str, tmp_path:
 
 
 @pytest.mark.long
-def test_two_markers_at_once_never_write_over_each_other(url: str, tmp_path: Path) -> None:
+def test_two_markers_never_overwrite_each_other(url: str, tmp_path: Path) -> None:
     assert [row.judgement.earned for row in _at_once(_count, url, tmp_path)] == list(range(1, 61))

@@ -2,9 +2,13 @@
 
 import multiprocessing
 import os
+import sqlite3
 import stat
+import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +20,15 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from tests.support import samples
-from viva.model import Isolation
+from viva.model import Case, Entry, Isolation, Status
 from viva.model.errors import UsageError
+from viva.model.plain import entry_to_plain
 from viva.records import Records
 from viva.records.database import REVISION, open_database
 from viva.records.database_tables import METADATA, claims
 from viva.records.row_packing import pack_score, unpack_score
 from viva.records.store import Reason
+from viva.records.written_entries import unpack_written
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 BY = Reason("grace", "the first grading")
@@ -34,7 +40,7 @@ def keep(records: Records, name: str = "ada", *earned: int, once: bool = False, 
     return records.add_score(number, given, samples.made(**made), BY, call_log=b"said", once=once)
 
 
-def test_a_score_comes_back_as_it_was(records: Records) -> None:
+def test_score_comes_back(records: Records) -> None:
     keep(records)
     (kept,) = records.current("small")
     assert (kept.scored.attempt, kept.scored.score) == (samples.attempt(), samples.score())
@@ -44,7 +50,7 @@ def test_a_score_comes_back_as_it_was(records: Records) -> None:
     assert records.assignments() == ["small"]
 
 
-def test_the_latest_score_counts_and_every_one_is_kept(records: Records) -> None:
+def test_latest_score_counts(records: Records) -> None:
     for earned in (1, 4, 2):
         keep(records, "ada", earned, earned)
     keep(records, "bob", 3, 3)
@@ -73,9 +79,9 @@ def test_attempts_do_not_hide_each_other(
     records: Records, handed_in: list[tuple[int, int | None, str]], standing: list[int]
 ) -> None:
     """What counts of one name, by the order in which it was graded; a changed folder is not a second attempt."""
-    for points, (attempt, hours, content_hash) in enumerate(handed_in, 1):
+    for points, (attempt_number, hours, content_hash) in enumerate(handed_in, 1):
         moment = None if hours is None else samples.MOMENT + timedelta(hours=hours)
-        attempt = replace(samples.attempt(number=attempt), submitted_at=moment)
+        attempt = replace(samples.attempt(number=attempt_number), submitted_at=moment)
         (number,) = records.add_attempts("small", [(attempt, content_hash)])
         records.add_score(number, samples.score("ada", points, 0), samples.made(), BY)
     keep(records, "bob", 4, 4)
@@ -84,7 +90,7 @@ def test_attempts_do_not_hide_each_other(
     assert bob.scored.attempt.name == "bob"
 
 
-def test_the_same_grading_is_kept_once(records: Records) -> None:
+def test_same_grading_is_kept_once(records: Records) -> None:
     first = keep(records, once=True)
     assert keep(records, "ada", 4, 4, once=True) is None
     assert [kept.id for kept in records.current("small")] == [first]
@@ -94,13 +100,14 @@ def test_the_same_grading_is_kept_once(records: Records) -> None:
     assert [kept.id for kept in records.current("small")] == [last]
 
 
-def test_conditions_come_back_as_they_were(records: Records) -> None:
-    made = {"only": ("1", "test_2"), "isolation": Isolation("T2", missing=(OPTIONAL_LAYERS["cgroup"],)), "gpu": True}
-    keep(records, **made)
-    assert [kept.conditions for kept in records.current("small")] == [samples.made(**made)]
+def test_conditions_come_back(records: Records) -> None:
+    isolation = Isolation("T2", missing=(OPTIONAL_LAYERS["cgroup"],))
+    conditions: dict[str, Any] = {"only": ("1", "test_2"), "isolation": isolation, "gpu": True}
+    keep(records, **conditions)
+    assert [kept.conditions for kept in records.current("small")] == [samples.made(**conditions)]
 
 
-def test_a_attempt_is_kept_once_and_anew_when_anything_of_it_differs(records: Records) -> None:
+def test_attempt_is_kept_once(records: Records) -> None:
     one, other, again = samples.attempt(), samples.attempt(number=2), samples.attempt()
     first, second, third = records.add_attempts("small", [(one, "00"), (other, "00"), (again, "00")])
     assert first == third != second
@@ -111,7 +118,7 @@ def test_a_attempt_is_kept_once_and_anew_when_anything_of_it_differs(records: Re
 
 
 @given(st.text(st.characters(codec=None)))
-def test_any_text_of_a_student_is_kept(text_of_student: str) -> None:
+def test_any_text_is_kept(text_of_student: str) -> None:
     """Lone surrogates and NUL among them, which databases do not take as text."""
     given_score = samples.with_message(samples.score(), text_of_student)
     assert unpack_score(pack_score(given_score)) == given_score
@@ -140,7 +147,7 @@ def test_several_graders_write_at_once(url: str, tmp_path: Path) -> None:
         assert sum(len(records.history(f"s{n}")) for n in range(20)) == 20
 
 
-def test_the_migrations_make_the_tables_that_the_code_means(url: str, tmp_path: Path) -> None:
+def test_migrations_make_the_tables(url: str, tmp_path: Path) -> None:
     engine = open_database(url, tmp_path)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), [METADATA, claims.metadata]) == []  # type: ignore[arg-type]  # alembic takes several
@@ -148,7 +155,7 @@ def test_the_migrations_make_the_tables_that_the_code_means(url: str, tmp_path: 
     engine.dispose()
 
 
-def test_records_of_a_later_version_are_left_alone(url: str, tmp_path: Path) -> None:
+def test_records_of_a_later_version(url: str, tmp_path: Path) -> None:
     engine = open_database(url, tmp_path)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -160,7 +167,7 @@ def test_records_of_a_later_version_are_left_alone(url: str, tmp_path: Path) -> 
     engine.dispose()
 
 
-def test_the_file_is_its_owners_alone_and_lies_beside_the_course(tmp_path: Path) -> None:
+def test_file_is_private(tmp_path: Path) -> None:
     previous = os.umask(0)
     try:
         Records.open("sqlite:///records.db", tmp_path).close()
@@ -176,31 +183,18 @@ def test_the_file_is_its_owners_alone_and_lies_beside_the_course(tmp_path: Path)
         ("mysql://root@localhost/x", "SQLite or PostgreSQL"),
         ("nonsense://x", "is not a URL of a database"),
         ("sqlite:///nowhere/records.db", "cannot be kept at"),
-        (
-            "postgresql://viva:sesame@localhost:1/records",
-            r"viva:\*\*\*@localhost:1/records cannot be opened",
-        ),
+        ("postgresql://viva:sesame@localhost:1/records", r"viva:\*\*\*@localhost:1/records cannot be opened"),
     ],
 )
-def test_what_cannot_be_opened_is_said_in_a_sentence(wrong: str, said: str, tmp_path: Path) -> None:
+def test_records_that_cannot_be_opened(wrong: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         Records.open(wrong, tmp_path)
     assert "sesame" not in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_no_database_is_said_in_a_sentence(tmp_path: Path) -> None:
-    notes = b"these are notes, not records" * 100
-    (tmp_path / "records.db").write_bytes(notes)
-    with pytest.raises(UsageError, match="file is not a database"):
-        Records.open("sqlite:///records.db", tmp_path)
-    assert (tmp_path / "records.db").read_bytes() == notes
-
-
-def test_records_that_cannot_be_written_say_so(records: Records, url: str) -> None:
+def test_records_that_cannot_be_written(records: Records, url: str) -> None:
     if url.startswith("postgresql"):
         pytest.skip("a file is what is locked here")
-    import sqlite3
-
     records.add_attempts("small", [(samples.attempt(), "00")])
     other = sqlite3.connect(url.removeprefix("sqlite:///"))
     other.execute("BEGIN IMMEDIATE")
@@ -211,3 +205,32 @@ def test_records_that_cannot_be_written_say_so(records: Records, url: str) -> No
     other.rollback()
     assert other.execute("SELECT COUNT(*) FROM attempts").fetchone() == (1,), "nothing of it was kept"
     other.close()
+
+
+# --- what is unpacked for markers
+
+
+TEXTS = st.text(st.characters(codec=None), max_size=20)
+"""Of students: lone surrogates among them."""
+POINTS = st.fractions(0, 9, max_denominator=4)
+CASES = st.builds(Case, TEXTS, st.sampled_from(Status), POINTS, POINTS, TEXTS, TEXTS, st.floats(0, 9))
+ENTRIES = st.builds(
+    Entry, st.text(max_size=5), TEXTS, st.just("1"), st.just("visible"), st.sampled_from(Status), POINTS, POINTS,
+    st.lists(CASES, max_size=3).map(tuple), written=TEXTS, rubric=st.sampled_from(["", "", "2.1", "é 3"]),
+)  # fmt: skip
+
+
+@given(st.lists(ENTRIES, max_size=6))
+def test_entries_for_markers(entries: list[Entry]) -> None:
+    packed = pack_score(replace(samples.score(), entries=tuple(entries)))
+    whole = unpack_score(packed)
+    by_hand = [e for e in whole.entries if e.rubric and e.status is Status.NEEDS_REVIEW]
+    assert unpack_written(packed) == (whole.content_hash, [entry_to_plain(entry) for entry in by_hand])
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-4], lambda _: b"", lambda _: zlib.compress(b"\x81\xa1a\x01")])
+def test_damaged_score(damage: Callable[[bytes], bytes]) -> None:
+    written = Entry("t", "n", "1", "visible", Status.NEEDS_REVIEW, Fraction(0), Fraction(1), (), rubric="2.1")
+    packed = pack_score(replace(samples.score(), entries=(written,)))
+    with pytest.raises(UsageError, match="A row of the records is damaged"):
+        unpack_written(damage(packed))

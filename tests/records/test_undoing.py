@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.prose import ALAN, GRACE, WHY, place, said
-from viva.model.hand_grading import SECOND, SETTLED, Judgement, Place
+from viva.model.hand_grading import SECOND, SETTLED, Judgement, Place, Review
 from viva.records import Records
 from viva.records.hand_grading import Changed, append, current_decisions, history, latest_rows, since, undo
 from viva.records.store import Reason
@@ -25,7 +25,7 @@ def state(records: Records, assignment: str = "small") -> State:
     return {where: judgement for where, judgement in found.items() if judgement != NOTHING}
 
 
-def test_what_stood_there_before_stands_again(records: Records) -> None:
+def test_undo(records: Records) -> None:
     (first,) = append(records, "small", "a1", [(place(), said(1))], ALAN)
     append(records, "small", "a2", [(place(), said(3))], GRACE)
     (row,) = undo(records, "small", "u1", replace(GRACE, why="too much"), 1)
@@ -39,7 +39,7 @@ def test_what_stood_there_before_stands_again(records: Records) -> None:
     assert undo(records, "small", "u4", ALAN, 1) == undo(records, "other", "u5", GRACE, 1) == []
 
 
-def test_a_group_is_taken_back_as_one(records: Records) -> None:
+def test_undo_of_a_group(records: Records) -> None:
     places = [place(f"{n:04}") for n in range(1100)]
     append(records, "small", "a1", [(places[7], said(1)), (places[8], said(2))], ALAN)
     append(records, "small", "a2", [(each, said(3)) for each in places], GRACE)
@@ -48,7 +48,7 @@ def test_a_group_is_taken_back_as_one(records: Records) -> None:
     assert state(records) == {places[7]: said(1), places[8]: said(2)}
 
 
-def test_one_that_was_changed_since_keeps_all_of_its_group(records: Records) -> None:
+def test_undo_of_a_changed_group(records: Records) -> None:
     append(records, "small", "a1", [(place("00"), said(1)), (place("01"), said(1))], GRACE)
     (now,) = append(records, "small", "a2", [(place("01"), said(2))], ALAN)
     before = since(records, "small", 0)
@@ -60,14 +60,14 @@ def test_one_that_was_changed_since_keeps_all_of_its_group(records: Records) -> 
     assert state(records) == {}
 
 
-def test_a_request_that_is_sent_twice_takes_back_once(records: Records) -> None:
+def test_request_sent_twice(records: Records) -> None:
     for number in (1, 2):
         append(records, "small", f"a{number}", [(place(), said(number))], GRACE)
     first = undo(records, "small", "u1", GRACE, 1)
     assert undo(records, "small", "u1", GRACE, 1) == first and state(records) == {place(): said(1)}
 
 
-def test_a_sentence_goes_as_a_whole_and_the_choice_before_it_stays(records: Records) -> None:
+def test_sentence_goes_as_a_whole(records: Records) -> None:
     append(records, "small", "a0", [(place("01"), said(1))], GRACE)
     append(records, "small", "a1", [(place(), said(3))], GRACE)
     for number, text in enumerate(("Go", "Good", "Good, but"), 2):
@@ -83,7 +83,7 @@ def test_a_sentence_goes_as_a_whole_and_the_choice_before_it_stays(records: Reco
     assert state(records) == {}
 
 
-def test_sentences_of_two_markers_or_with_something_else_between_are_two(records: Records) -> None:
+def test_two_sentences(records: Records) -> None:
     append(records, "small", "a1", [(place(), said(3, comment="by alan"))], ALAN)
     append(records, "small", "a2", [(place(), said(3, comment="by grace"))], GRACE)
     append(records, "small", "a3", [(place("01"), said(1))], GRACE)
@@ -95,7 +95,7 @@ def test_sentences_of_two_markers_or_with_something_else_between_are_two(records
     assert comments == [("by grace", True), ("by grace", False), ("by alan", False)]
 
 
-def test_what_went_with_a_sentence_is_not_taken_back_once_more(records: Records) -> None:
+def test_sentence_is_taken_back_once(records: Records) -> None:
     """Between its last row and its end lies another action, which went before it."""
     for number, comment in ((1, "Go"), (2, "Good")):
         append(records, "small", f"a{number}", [(place(), replace(NOTHING, comment=comment))], GRACE)
@@ -104,7 +104,7 @@ def test_what_went_with_a_sentence_is_not_taken_back_once_more(records: Records)
     assert [[row.undoes for row in rows] for rows in undone] == [["a3"], ["a1"], []]
 
 
-def test_rounds_are_apart_and_a_settlement_belongs_to_whoever_wrote_it(records: Records) -> None:
+def test_rounds_and_settlements_are_apart(records: Records) -> None:
     second, settled = place(round=SECOND), place(kind=SETTLED)
     append(records, "small", "a1", [(place(), said(1))], GRACE)
     append(records, "small", "a2", [(second, said(2))], GRACE)
@@ -132,7 +132,7 @@ PLACES = st.sets(st.sampled_from([place("00"), place("01"), place("02")]), min_s
 
 @pytest.mark.long
 @given(st.lists(st.tuples(PLACES, POINTS), max_size=6))
-def test_each_step_back_is_the_state_before_it(kept: Records, actions: list[tuple[set[Place], int]]) -> None:
+def test_each_step_back(kept: Records, actions: list[tuple[set[Place], int]]) -> None:
     assignment = f"alone {next(FRESH)}"
     states = [state(kept, assignment)]
     for number, (places, points) in enumerate(actions):
@@ -205,11 +205,12 @@ STEPS = st.lists(
 
 @pytest.mark.long
 @given(STEPS)
-def test_several_markers_take_back_what_a_simple_model_does(
+def test_undo_is_that_of_a_simple_model(
     kept: Records, steps: list[tuple[Reason, tuple[set[Place], int | None, str] | None]]
 ) -> None:
     """None is an undo; a step without points writes a comment next to what stands there."""
-    assignment, model, rows = f"several {next(FRESH)}", Model(), []
+    assignment, model = f"several {next(FRESH)}", Model()
+    rows: list[Review] = []
     for number, (by, step) in enumerate(steps):
         if step is None:
             expected = model.undo(by)

@@ -12,7 +12,7 @@ from viva.replay.key_recording.recorded_values import Unrecordable, digest, pack
 from viva.sandbox.guest.transport.wire import CAPS
 
 
-def test_together_answers_may_be_larger_than_one_message() -> None:
+def test_answers_larger_than_one_message() -> None:
     """Each of them is far below the limit of a message; all together are above it."""
     recording, text = KeyRecording(case_id="test_a.py::test[]"), "x" * (CAPS.message_bytes // 4)
     for number in range(6):
@@ -26,7 +26,7 @@ def test_together_answers_may_be_larger_than_one_message() -> None:
         assert answer is not None and answer.value == f"{number} {text}"
 
 
-def test_everything_comes_back() -> None:
+def test_record_comes_back() -> None:
     recording = KeyRecording(case_id="a[\ud800]", functions={"f", "g"}, seeds={"test a": 2**100}, seed_id="id")
     question = digest("f", (), {})
     answer = Answer({1: (2, {3.5})}, (([1],), {"k": None}), ("ValueError", "\ud800"), "printed")
@@ -40,7 +40,7 @@ def test_everything_comes_back() -> None:
     assert again.problems == {"a[\ud800]": ["why"]} and again.looked_up == {"a[\ud800]"}
 
 
-def test_no_test_sees_what_another_one_did_to_an_answer() -> None:
+def test_answers_are_copies() -> None:
     record, question = KeyRecording(), digest("f", (), {})
     value = [1, np.arange(3)]
     record.note(question, Answer(value))
@@ -52,7 +52,7 @@ def test_no_test_sees_what_another_one_did_to_an_answer() -> None:
     assert second is not None and second.value[1][0] == 0
 
 
-def test_two_answers_to_one_question_are_a_problem() -> None:
+def test_two_answers_to_one_question() -> None:
     record, question = KeyRecording(case_id="a"), digest("f", (), {})
     record.note(question, Answer({1, 2}))
     record.note(question, Answer({2, 1}))
@@ -64,7 +64,7 @@ def test_two_answers_to_one_question_are_a_problem() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\x93", packed([1, 2]), Record().to_bytes()[:-2], b"\xff" * 100])
-def test_what_is_no_record_is_refused(tmp_path: Path, data: bytes) -> None:
+def test_no_record(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "key.recorded").write_bytes(data)
     with pytest.raises(CourseError, match="is not a record of this version of viva; get the released folder again"):
         load_record(tmp_path / "key.recorded")

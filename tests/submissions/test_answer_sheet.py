@@ -41,7 +41,7 @@ from viva.submissions.answers_file import as_text, find, read_answers
         ("", {}),
     ],
 )  # fmt: skip
-def test_answers_are_what_was_written(text: str, answers: dict[str, Any]) -> None:
+def test_answers(text: str, answers: dict[str, Any]) -> None:
     sheet = read_answers(text.encode())
     assert sheet.problem == ""
     assert dict(sheet.answers) == answers
@@ -55,13 +55,13 @@ def test_prose() -> None:
     assert sheet.answers == {"1.6": "B"}
 
 
-def test_answers_beside_a_section_count() -> None:
+def test_answers_beside_a_section() -> None:
     sheet = read_answers(b"Answers: {1.4: 42}\n2.1: Because.\nwritten: text\n")
     assert sheet.answers == {"1.4": 42, "2.1": "Because.", "written": "text"}
     assert sheet.names == ("1.4", "2.1", "written")
 
 
-def test_one_line_of_another_encoding_leaves_the_others_as_they_are() -> None:
+def test_one_line_of_another_encoding() -> None:
     """An old editor wrote a name into a file of UTF-8; "x₁·x₂" below it became "xâ‚\x81Â·…" and lost its points."""
     sheet = read_answers("# Zoé\n".encode("cp1252") + 'answers: {"1": x₁·x₂}\nwritten: {"2": café}\n'.encode())
     assert sheet.answers == {"1": "x₁·x₂"}
@@ -94,7 +94,7 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
          "line 1: a key is longer than 1,024 characters"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_one_phrase(data: bytes, part: str) -> None:
+def test_unreadable_file(data: bytes, part: str) -> None:
     started = time.thread_time()
     sheet = read_answers(data)
     assert part in sheet.problem
@@ -118,7 +118,7 @@ BROKEN = [
 ]
 
 
-def test_a_line_that_is_not_yaml_costs_itself() -> None:
+def test_line_that_is_not_yaml() -> None:
     with Rows() as row:
         for text, answers, problem in BROKEN:
             with row(text):
@@ -128,17 +128,14 @@ def test_a_line_that_is_not_yaml_costs_itself() -> None:
                 assert bool(problem) == bool(read.problem)
 
 
-def test_a_broken_line_of_prose_is_prose() -> None:
-    read = read_answers(
-        b"answers:\n  1.6: B\n  1.7: C: x\nwritten:\n  2.1: Two reasons: a and b\n  2.2: |\n    c: d\n    e\n"
-    )
-    assert (dict(read.answers), dict(read.written)) == (
-        {"1.6": "B", "1.7": "C: x"},
-        {"2.1": "Two reasons: a and b", "2.2": "c: d\ne"},
-    )
+def test_broken_line_of_prose() -> None:
+    answers = b"answers:\n  1.6: B\n  1.7: C: x\n"
+    read = read_answers(answers + b"written:\n  2.1: Two reasons: a and b\n  2.2: |\n    c: d\n    e\n")
+    assert read.answers == {"1.6": "B", "1.7": "C: x"}
+    assert read.written == {"2.1": "Two reasons: a and b", "2.2": "c: d\ne"}
 
 
-def test_a_file_of_references_stays_small() -> None:
+def test_references_stay_small() -> None:
     read = read_answers(BOMB.encode())
     assert "line 1: a text that begins with `&` must be in quotes" in read.problem
     assert len(str(dict(read.answers))) < 2 * len(BOMB)
@@ -148,7 +145,7 @@ def test_a_file_of_references_stays_small() -> None:
     "name",
     ["Q1.6", "q1.6", "1.6.", '"1.6)"', "Question 1.6", "task 1.6", "Aufgabe 1.6", '"1,6"', "“1.6”", "„1.6“", "1_6"],
 )  # fmt: skip
-def test_a_name_that_says_more_than_the_number_is_the_number(name: str) -> None:
+def test_name_that_says_more_than_the_number(name: str) -> None:
     assert find(read_answers(f"{name}: B\n".encode()).answers, "1.6") == "B"
     assert find(read_answers(f"{name}: B\n1.6: C\n".encode()).answers, "1.6") == "C"
     assert find(read_answers(f"{name}: B\nanswer 1.6: C\n".encode()).answers, "1.6") is None
@@ -183,14 +180,14 @@ def test_no_text_raises(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["[", "{", "? ", "- ", "a: ", "'", '"', "a,", "|\n ", "[a]: ", "{a: b},", "a\n", "-\n", "# x\n", "\\"]
 )
-def test_no_repetition_makes_it_slow(piece: str) -> None:
+def test_repetition_is_not_slow(piece: str) -> None:
     for before in ("", "a: [", 'a: "', "a: '", "a: {"):
         started = time.thread_time()
         read_answers((before + piece * (200_000 // len(piece))).encode())
         assert time.thread_time() - started < 3
 
 
-def test_the_size_is_looked_at_first() -> None:
+def test_size_is_looked_at_first() -> None:
     """62 MiB of it took six seconds to be decoded and cleaned before anything refused it."""
     started = time.thread_time()
     read = read_answers(b'"1.1": B\n' * (7 << 20))

@@ -38,27 +38,27 @@ def touch(root: Path, *names: str) -> None:
         (["alice/a.py", "bob/b.py", "roster.csv", "README.md", ".git/config", "__pycache__/x.pyc"], ["alice", "bob"]),
     ],
 )
-def test_a_folder(tmp_path: Path, files: list[str], expected: list[str]) -> None:
+def test_folder(tmp_path: Path, files: list[str], expected: list[str]) -> None:
     touch(tmp_path, *files)
     assert discover([tmp_path]) == [tmp_path / name for name in expected]
 
 
-def test_a_link_in_a_class_stays_in_the_list_so_that_its_result_says_so(tmp_path: Path) -> None:
+def test_link_in_a_class(tmp_path: Path) -> None:
     touch(tmp_path, "alice/a.py", "bob/b.py")
     (tmp_path / "mallory").symlink_to("alice")
     assert discover([tmp_path]) == [tmp_path / "alice", tmp_path / "bob", tmp_path / "mallory"]
 
 
-def test_a_link_does_not_make_a_class(tmp_path: Path) -> None:
+def test_link_does_not_make_a_class(tmp_path: Path) -> None:
     touch(tmp_path, "only/a.py")
     (tmp_path / "code.py").symlink_to("only/a.py")
     assert discover([tmp_path]) == [tmp_path]
 
 
-def test_each_once_in_the_order_given(tmp_path: Path) -> None:
+def test_each_once_in_order(tmp_path: Path) -> None:
     touch(tmp_path, "class/bob/b.py", "class/alice/a.py", "other.py")
-    given = [tmp_path / "other.py", tmp_path / "class" / "bob", tmp_path / "class"]
-    assert discover(given) == [tmp_path / "other.py", tmp_path / "class" / "bob", tmp_path / "class" / "alice"]
+    named = [tmp_path / "other.py", tmp_path / "class" / "bob", tmp_path / "class"]
+    assert discover(named) == [tmp_path / "other.py", tmp_path / "class" / "bob", tmp_path / "class" / "alice"]
 
 
 def test_nothing_there(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def files_of(example: Path) -> dict[str, bytes]:
     return {file.path: file.data for file in open_submission(example, "x").files}
 
 
-def test_a_copy_has_the_files_of_its_base_and_its_own(examples: Path) -> None:
+def test_copy_has_the_files_of_its_base(examples: Path) -> None:
     told = "base: accepted/plain\nwithout: [answers.yaml]\nmistake: Halves are rounded.\n"
     wrong = write(examples / "wrong/x", {"submission.yaml": told, "mistake.patch": PATCH, "more/own.py": "a = 1\n"})
     assert files_of(wrong) == {"solution.py": WRONG.encode(), "more/own.py": b"a = 1\n"}
@@ -46,27 +46,27 @@ def test_a_copy_has_the_files_of_its_base_and_its_own(examples: Path) -> None:
     assert files_of(starter).keys() == {"solution.py", "own.py", "mistake.patch"}
 
 
-def test_an_example_in_full_is_what_lies_there_but_for_its_description(examples: Path) -> None:
+def test_example_in_full(examples: Path) -> None:
     whole = write(examples / "wrong/x", {"submission.yaml": "score: 1\n", "solution.py": WRONG})
     assert files_of(whole) == {"solution.py": WRONG.encode()}
 
 
 @pytest.mark.parametrize("folder", ["class/wrong/ada", "builds/fixtures/roots/submissions/wrong/ada"])
-def test_a_submission_of_a_student_is_never_laid_out(tmp_path: Path, examples: Path, folder: str) -> None:
+def test_submission_of_a_student_is_not_laid_out(tmp_path: Path, examples: Path, folder: str) -> None:
     """A description must not reach files of the course, or of another student, from outside the course's examples."""
     write(tmp_path / "builds/fixtures/roots/submissions/accepted/plain", {"solution.py": RIGHT})
     mine = write(tmp_path / folder, {"submission.yaml": "base: accepted/plain\n", "solution.py": WRONG})
     assert files_of(mine).keys() == {"submission.yaml", "solution.py"}
 
 
-def test_links_in_an_example_are_not_followed(examples: Path, tmp_path: Path) -> None:
+def test_links_are_not_followed(examples: Path, tmp_path: Path) -> None:
     wrong = write(examples / "wrong/x", {"submission.yaml": "mistake: M.\n", "solution.py": WRONG})
     (wrong / "key.py").symlink_to(tmp_path / "grader.yaml")
     (wrong / "graders").symlink_to(tmp_path)
     assert files_of(wrong).keys() == {"solution.py"}
 
 
-def test_a_class_of_examples_is_several_submissions(examples: Path) -> None:
+def test_folder_of_examples(examples: Path) -> None:
     copies = [write(examples / "wrong" / name, {"submission.yaml": "base: accepted/plain\n"}) for name in "xy"]
     assert discover([examples / "wrong"]) == copies and discover(copies) == copies
 
@@ -87,13 +87,13 @@ def test_a_class_of_examples_is_several_submissions(examples: Path) -> None:
         ({"mistake.patch": ""}, "mistake.patch changes nothing"),
     ],
 )
-def test_a_patch_that_makes_no_mistake_is_refused(examples: Path, files: dict[str, str], said: str) -> None:
+def test_wrong_patch(examples: Path, files: dict[str, str], said: str) -> None:
     wrong = write(examples / "wrong/x", {"submission.yaml": "base: accepted/plain\n", **files})
     with pytest.raises(CourseError, match=said):
         open_submission(wrong, "x")
 
 
-def test_an_example_without_any_file_is_refused(examples: Path, tmp_path: Path) -> None:
+def test_example_without_files(examples: Path, tmp_path: Path) -> None:
     empty = write(examples / "wrong/x", {"submission.yaml": "score: 1\n"})
     with pytest.raises(CourseError, match="has no files"):
         lay_out(empty, tmp_path / "out")
@@ -113,11 +113,11 @@ def test_an_example_without_any_file_is_refused(examples: Path, tmp_path: Path) 
         ("\\ No newline at end of file\n", "x"),
     ],
 )
-def test_a_patch_makes_exactly_the_text_from_which_it_was_made(before: str, after: str) -> None:
+def test_patch_is_exact(before: str, after: str) -> None:
     assert apply_patch(make_patch("f", before, after), {"f": before, "g": ""}) == {"f": after}
 
 
-def test_a_patch_follows_lines_that_moved() -> None:
+def test_patch_follows_moved_lines() -> None:
     moved = '"""Roots."""\n\n' + RIGHT
     assert apply_patch(PATCH, {"solution.py": moved}) == {"solution.py": moved.replace("x / 2", "x // 2")}
     edited = PATCH.replace("\n \n", "\n\n").rstrip("\n")  # as some editors leave it
@@ -127,12 +127,12 @@ def test_a_patch_follows_lines_that_moved() -> None:
     assert apply_patch(PATCH, {"solution.py": RIGHT * 2}) == {"solution.py": WRONG + RIGHT}
 
 
-def test_patches_of_other_tools_apply() -> None:
+def test_patches_of_other_tools() -> None:
     of_git = "diff --git a/f b/f\nindex 1..2 100644\n--- a/f\t2026\n+++ b/f\t2026\n@@ -2,0 +3 @@ b\n+X\n"
     of_git += "diff --git a/g b/g\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-1\n+2\n"
     assert apply_patch(of_git, {"f": "a\nb\nc\n", "g": "1\n"}) == {"f": "a\nb\nX\nc\n", "g": "2\n"}
 
 
-def test_a_line_of_no_diff_is_named() -> None:
+def test_line_of_no_diff() -> None:
     with pytest.raises(BadPatch, match="it has the line 'def'"):
         apply_patch(PATCH + "def\n", {"solution.py": RIGHT})

@@ -1,6 +1,8 @@
-"""Prose is found under the heading that begins with the question's number, as students write headings."""
+"""Prose is found under the heading that begins with the question's number, without what the starter says there."""
 
+import json
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from tests.support.table_rows import Rows
 from viva.submissions.notebook_cells import Cell, Notebook
 from viva.submissions.notebook_prose import Questions, number_of
+from viva.submissions.starter_prose import StarterProse
 
 
 def markdown(*sources: str) -> Notebook:
@@ -48,7 +51,7 @@ def test_numbers(number: str, text: str) -> None:
     assert written_in(markdown(text), number, "1.1", "2.1a") == "X"
 
 
-def test_prose_runs_over_cells_up_to_the_next_question() -> None:
+def test_prose_runs_over_cells() -> None:
     read = markdown(
         "# Part 2\n## 2.1\none", "two\n\n### My answer\nthree", "## Figure\nfour", "## 2.2\nfive", "# Part 3\nsix"
     )
@@ -56,7 +59,7 @@ def test_prose_runs_over_cells_up_to_the_next_question() -> None:
     assert written_in(read, "2.2", "2.1") == "five\n\n# Part 3\nsix"
 
 
-def test_a_question_holds_its_parts() -> None:
+def test_question_holds_its_parts() -> None:
     read = markdown("## 2.1\nall\n### (a)\nfirst\n### (b)\nsecond\n## 2.2\nno")
     assert written_in(read, "2.1", "2.2") == "all\n### (a)\nfirst\n### (b)\nsecond"
     assert written_in(read, "2.1", "2.2", "2.1b") == "all\n### (a)\nfirst"
@@ -79,24 +82,24 @@ def test_only_another_question_ends_an_answer() -> None:
                 assert written_in(read, "2.1", "1.1", "2.2", starter=(starter,)) == f"one\n\n{text}\n\ntwo"
 
 
-def test_without_a_starter_deeper_numbers_end_no_answer() -> None:
+def test_deeper_numbers_without_a_starter() -> None:
     read = markdown("# Homework 2", "## 1 Rows", "## 2 Why?\none\n### 1. Scale\n**3. Counts**\ntwo", "## 3\nno")
     assert written_in(read, "2", "1", "3") == "one\n### 1. Scale\n**3. Counts**\ntwo"
 
 
-def test_answers_may_be_gathered_at_the_end() -> None:
+def test_answers_at_the_end() -> None:
     starter = markdown("## 2.1 Why?\n\n*Your answer*", "## 2.2 How?")
     read = markdown("## 2.1 Why?\n\n*Your answer*", "## 2.2 How?", "# My answers", "### 2.1\none", "### 2.2\ntwo")
     assert written_in(read, "2.1", "2.2", starter=(starter,)) == "*Your answer*\n\none"
     assert written_in(read, "2.2", "2.1", starter=(starter,)) == "# My answers\n\ntwo"
 
 
-def test_the_only_heading_of_a_question_counts_at_any_level() -> None:
+def test_only_heading_counts_at_any_level() -> None:
     read = markdown("## 1.1 Rows", "## 3(f)\ncode", "### Question 2(e)\none", "#### 1.1 Rows\ntwo")
     assert written_in(read, "2e", "1.1", "3f") == "one\n\n#### 1.1 Rows\ntwo"
 
 
-def test_a_cell_that_begins_with_the_number_needs_no_heading() -> None:
+def test_cell_that_begins_with_the_number() -> None:
     assert written_in(markdown("2.1) Because it is so.", "2.2: Other."), "2.1", "2.2") == "2.1) Because it is so."
     assert written_in(markdown("**2.1** Because it is so."), "2.1") == "Because it is so."
     assert written_in(markdown("1. first of a list\n2. second"), "1") == ""
@@ -112,8 +115,49 @@ def test_no_text_raises(sources: list[str], number: str) -> None:
 
 
 @pytest.mark.parametrize("piece", ["#", "# ", "**", "**a", "1.", "1a", "(a)", " ", "question ", "\n# 1", "__", "_ "])
-def test_no_repetition_makes_it_slow(piece: str) -> None:
+def test_repetition_is_not_slow(piece: str) -> None:
     started = time.thread_time()
     text = written_in(markdown(piece * (100_000 // len(piece)), "## 2.1\n" + piece * 25_000), "2.1")
     assert time.thread_time() - started < 3
     assert len(text) <= 100_000
+
+
+# --- what the starter says is not part of an answer
+
+
+QUESTION = "Explain it in two sentences.\n\nYou may draw a picture."
+
+
+@pytest.fixture
+def starter(tmp_path: Path) -> StarterProse:
+    cells = [f"## 2.1 Why?\n\n{QUESTION}", "*Your answer here.*", "## 2.2 How?"]
+    notebook = {"nbformat": 4, "cells": [{"cell_type": "markdown", "source": text} for text in cells]}
+    (tmp_path / "work.ipynb").write_text(json.dumps(notebook))
+    (tmp_path / "broken.ipynb").write_text("{")
+    (tmp_path / "answers.yaml").write_text("written:\n  '3': Write here.\n  '4':\n")
+    return StarterProse(tmp_path, frozenset(), frozenset({"2.1", "2.2"}))
+
+
+@pytest.mark.parametrize(
+    ("number", "text", "own"),
+    [
+        ("2.1", f"{QUESTION}\n\n*Your answer here.*", ""),
+        ("2.1", f"{QUESTION}\n\n*Your  answer\nhere.*  ", ""),
+        ("2.1", f"{QUESTION}\n\nBecause.\n\nOf this.", "Because.\n\nOf this."),
+        ("2.1", "*Your answer here.* Because.", "*Your answer here.* Because."),
+        ("2.1", "Because.\n\n\n  It is so.\n", "Because.\n\n\n  It is so.\n"),
+        ("2.1", "```\na = 1\n\nb = 2\n```\n\n*Your answer here.*", "```\na = 1\n\nb = 2\n```"),
+        ("2.2", "*Your answer here.*", "*Your answer here.*"),
+        ("3", "Write here.", ""),
+        ("3", "Write here. Done.", "Write here. Done."),
+        ("4", "Write here.", "Write here."),
+        ("4", "", ""),
+    ],
+)
+def test_paragraphs_of_the_starter(starter: StarterProse, number: str, text: str, own: str) -> None:
+    assert starter.without(number_of(number), text) == own
+
+
+def test_no_starter(tmp_path: Path) -> None:
+    none = StarterProse(tmp_path / "none", frozenset(), frozenset())
+    assert none.without(("2", "1"), "*Your answer here.*") == "*Your answer here.*"

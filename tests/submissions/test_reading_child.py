@@ -63,13 +63,13 @@ def test_this_process_stays_small() -> None:
             with row(number):
                 tracemalloc.start()
                 try:
-                    found = str(read(data))
+                    outcome = str(read(data))
                 except NotebookError as error:
-                    found = str(error)
+                    outcome = str(error)
                 finally:
                     _, peak = tracemalloc.get_traced_memory()
                     tracemalloc.stop()
-                assert expected in found
+                assert expected in outcome
                 assert peak < 5 * len(data) + MIB, peak / len(data)
 
 
@@ -84,7 +84,7 @@ NOTEBOOKS = [
 ]
 
 
-def test_notebooks_read_elsewhere_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebooks_read_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notebook_cells, "MOST_VALUES_HERE", -1)
     with Rows() as row:
         for n, data in enumerate(NOTEBOOKS):
@@ -110,7 +110,7 @@ def given(x):
 """
 
 
-def test_code_read_elsewhere_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_read_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "solution.py").write_text("def f(x, y): ...\ndef given(x):\n    return x\n")
     files = {"a.py": CODE, "b.py": "f(", "c.py": "# nothing\n", "d.ipynb": notebook(CODE).decode()}
 
@@ -136,7 +136,7 @@ def test_too_much_memory() -> None:
         read_apart(bytearray, 2 << 30, returns=bytes)
 
 
-def test_a_process_that_ends() -> None:
+def test_process_that_ends() -> None:
     with pytest.raises(Unreadable, match="more than 1 GiB"):
         read_apart(os.abort, returns=bool)
 
@@ -147,6 +147,6 @@ def test_too_much_time() -> None:
         read_apart(sum, range(10**12), returns=int)
 
 
-def test_our_own_mistakes_are_not_the_students() -> None:
+def test_own_mistakes_are_raised() -> None:
     with pytest.raises(RuntimeError, match="invalid literal for int"):
         read_apart(int, "x", returns=int)

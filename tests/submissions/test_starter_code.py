@@ -24,7 +24,7 @@ def starter(tmp_path: Path) -> StarterCode:
     return StarterCode(tmp_path)
 
 
-def test_a_literal_that_python_cannot_write(starter: StarterCode) -> None:
+def test_literal_that_python_cannot_write(starter: StarterCode) -> None:
     huge = f"X = 0x{'f' * 9000}\ndef f(x=0x{'f' * 9000}):\n    return x\n".encode()
     assert starter.compare("solution.py", huge).answers == {"f"}
     assert "f" in parameters_of("solution.py", huge)
@@ -50,11 +50,11 @@ def test_a_literal_that_python_cannot_write(starter: StarterCode) -> None:
         ("notes.txt", b"no code", False),
     ],
 )
-def test_a_file_is_unchanged_if_its_code_is(starter: StarterCode, path: str, data: bytes, unchanged: bool) -> None:
+def test_unchanged_files(starter: StarterCode, path: str, data: bytes, unchanged: bool) -> None:
     assert starter.compare(path, data).is_unchanged is unchanged
 
 
-def test_names_are_unchanged_one_by_one(starter: StarterCode) -> None:
+def test_unchanged_names(starter: StarterCode) -> None:
     changed = STARTER.replace("n = 1", "n = 2")
     assert starter.compare("solution.py", STARTER.encode()).starter_names == {"A", "f"}
     assert starter.compare("solution.py", changed.encode()).starter_names == {"f"}
@@ -64,19 +64,19 @@ def test_names_are_unchanged_one_by_one(starter: StarterCode) -> None:
     assert starter.compare("solution.py", b"def f(:").starter_names == frozenset()
 
 
-def test_without_a_starter_nothing_is_unchanged(tmp_path: Path) -> None:
+def test_no_starter(tmp_path: Path) -> None:
     none = StarterCode(tmp_path / "nowhere")
     assert not none.compare("solution.py", STARTER.encode()).is_unchanged
     assert not none.compare("a.py", b"f = 1").starter_names
 
 
-def test_code_that_is_nested_without_end_is_not_the_starter(starter: StarterCode) -> None:
+def test_deeply_nested_code(starter: StarterCode) -> None:
     deep = ("f = " + "(" * 90 + "1" + ")" * 90 + "\ng = " + "-" * 50_000 + "1\n").encode()
     compared = starter.compare("solution.py", deep)
     assert not compared.is_unchanged and not compared.starter_names
 
 
-def test_code_that_would_be_a_huge_syntax_tree_is_compared_as_text(tmp_path: Path) -> None:
+def test_huge_code_is_compared_as_text(tmp_path: Path) -> None:
     """Four megabytes of calls once took 10 s and 2 GB of the examiner."""
     starter = tmp_path / "starter"
     starter.mkdir()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from viva.cli.shared.options import UNSAFE
+from viva.formats.results_json import load_results
 
 Viva = Callable[..., "Ran"]
 Process = tuple[int, str]
@@ -59,6 +60,11 @@ def without_warning(said: str) -> str:
     Tests that run at the same time wait for one another where one has to be asked alone.
     """
     return WAITS.sub("", said.replace(f"viva: isolation T0: {UNSAFE}.\n", ""))
+
+
+def scores_in(folder: str | Path) -> dict[str, float | None]:
+    """The score of every result below a folder, by the name of its submission."""
+    return {path.parent.name: load_results(path).score for path in sorted(Path(folder).rglob("results.json"))}
 
 
 def below(parent: int) -> set[Process]:

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+SETTINGS_FILE = "assignments/words/assignment.yaml"
+KEY_FILE = "graders/words/key.py"
+TESTS_FILE = "graders/words/test_words.py"
 SECRET = "the secret of the course that only tests use"
 
 GRADER = """\
@@ -107,13 +110,20 @@ def write_course(root: Path) -> Path:
     """The course in `root`; returns it."""
     for path, text in {
         "grader.yaml": GRADER,
-        "assignments/words/assignment.yaml": ASSIGNMENT,
-        "graders/words/key.py": KEY,
-        "graders/words/test_words.py": TESTS,
+        SETTINGS_FILE: ASSIGNMENT,
+        KEY_FILE: KEY,
+        TESTS_FILE: TESTS,
     }.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, "utf-8")
     return root
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    """Replace a passage of a file; it has to be there."""
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
 
 
 def hand_in(folder: Path, source: str = RIGHT, **files: str) -> Path:

@@ -60,7 +60,7 @@ def written(shown: Report, **more: Any) -> Any:
     return check(classroom50(shown, Identity.from_environment(RUNNER), instant=NOW, **more))
 
 
-def test_points_become_hundredths_and_open_points_are_left_out() -> None:
+def test_points_become_hundredths() -> None:
     file = written(report_of(one_of_each()))
     assert (file["score"], file["max-score"]) == (300, 1200)
     statuses = {test["status"] for test in file["tests"]}
@@ -73,9 +73,7 @@ def test_points_become_hundredths_and_open_points_are_left_out() -> None:
     st.lists(st.tuples(st.fractions(0, 20, max_denominator=60), st.fractions(0, 1, max_denominator=7)), max_size=20),
     st.sampled_from([1, 10, 100]),
 )
-def test_whole_numbers_add_up_and_the_maximum_is_the_same_for_everybody(
-    tests: list[tuple[Fraction, Fraction]], scale: int
-) -> None:
+def test_whole_numbers_add_up(tests: list[tuple[Fraction, Fraction]], scale: int) -> None:
     def graded(share: Fraction | None) -> Any:
         entries = []
         for index, (most, part) in enumerate(tests):
@@ -96,7 +94,7 @@ def test_the_scale_is_declared() -> None:
         written(shown, scale=0)
 
 
-def test_a_result_that_was_cut_short_is_not_entered() -> None:
+def test_unfinished_result_is_refused() -> None:
     unfinished = one_of_each()
     exact = unfinished.extra_data.model_copy(update={"complete": False})
     with pytest.raises(UsageError, match="grade it again"):
@@ -104,13 +102,11 @@ def test_a_result_that_was_cut_short_is_not_entered() -> None:
 
 
 @pytest.mark.parametrize("name", ["CLASSROOM", "ASSIGNMENT", "SUBMISSION_TAG", "COMMIT_URL", "RELEASE_URL"])
-@pytest.mark.parametrize("value", [None, "", " \n", "\x00\u202e"])
+@pytest.mark.parametrize("value", [None, "", " \n", "\u202e"])
 def test_every_text_must_be_there(name: str, value: str | None) -> None:
-    given = {key: text for key, text in RUNNER.items() if key != name} | ({} if value is None else {name: value})
-    if value == "\x00\u202e":
-        given[name] = "\u202e"
+    environ = {key: text for key, text in RUNNER.items() if key != name} | ({} if value is None else {name: value})
     with pytest.raises(UsageError, match=name):
-        Identity.from_environment(given)
+        Identity.from_environment(environ)
 
 
 def test_older_runners_say_less() -> None:
@@ -120,7 +116,7 @@ def test_older_runners_say_less() -> None:
     assert identity.review == RUNNER["COMMIT_URL"]
 
 
-def test_a_tag_or_a_type_that_the_collector_refuses_is_refused_here() -> None:
+def test_tag_and_type_that_the_collector_refuses() -> None:
     with pytest.raises(UsageError, match="submit/"):
         Identity.from_environment(RUNNER | {"SUBMISSION_TAG": "main"})
     with pytest.raises(UsageError, match="may be individual, group, team"):
@@ -129,7 +125,7 @@ def test_a_tag_or_a_type_that_the_collector_refuses_is_refused_here() -> None:
         classroom50(report(entry()), Identity.from_environment(RUNNER), instant="2026-06-01T14:33:11+00:00")
 
 
-def test_nothing_of_hidden_tests_is_there() -> None:
+def test_no_hidden_test_in_classroom50() -> None:
     told = json.dumps(written(report_of(one_of_each())))
     assert SECRET not in told and HIDDEN not in told and "A hidden test" not in told and "for staff" not in told
     everything = json.dumps(written(report_of(one_of_each(), hidden=True)))
@@ -141,7 +137,7 @@ def test_any_text_gives_a_valid_file(text: str) -> None:
     written(report_of(spoiled(one_of_each(), text)))
 
 
-def test_a_file_that_would_be_too_large_loses_words_not_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_file_loses_words_not_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viva.formats.ci.classroom50.MOST_BYTES", 1 << 20)
     shown = report(*(entry(index, Status.FAILED, message="x" * 8000) for index in range(600)))
     file = written(shown)

@@ -85,7 +85,7 @@ def test_statuses_points_and_times() -> None:
     assert totals["tests_not_shown"] == 1
 
 
-def test_nothing_of_hidden_tests_is_there() -> None:
+def test_no_hidden_test_in_ctrf() -> None:
     data = ctrf([report_of(one_of_each())], stopped_ms=0).decode()
     assert SECRET not in data and HIDDEN not in data and "A hidden test" not in data and "for staff" not in data
 

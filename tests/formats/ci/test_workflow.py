@@ -15,7 +15,7 @@ from viva.model import Status
 OBEYED = {"error", "warning", "notice", "group", "endgroup", "stop-commands"}
 
 
-def test_the_runner_of_these_tests_obeys_what_the_real_one_does() -> None:
+def test_runner_of_these_tests() -> None:
     log = "::error file=a,line=1::b%0Ac\nx ##[set-env name=A]b\n::stop-commands::t\n::error::no\n::t::\n::notice::yes"
     assert runner(log) == [
         ("error", {"file": "a", "line": "1"}, "b\nc"),
@@ -26,7 +26,7 @@ def test_the_runner_of_these_tests_obeys_what_the_real_one_does() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_a_command_is_one_line_with_its_own_properties(text: str, title: str) -> None:
+def test_command_is_one_line(text: str, title: str) -> None:
     ((kind, properties, _),) = runner(command("error", text, title=title, line=3))
     assert kind == "error" and set(properties) <= {"title", "line"} and properties["line"] == "3"
 
@@ -39,34 +39,34 @@ def test_escapes() -> None:
 
 
 @given(TEXTS)
-def test_between_the_tokens_nothing_is_obeyed(text: str) -> None:
+def test_nothing_is_obeyed_between_tokens(text: str) -> None:
     assert [kind for kind, _, _ in runner(stopped(text))] == ["stop-commands"]
 
 
-def test_a_token_that_the_text_holds_is_not_taken() -> None:
+def test_token_that_the_text_holds() -> None:
     tokens = iter(["aaaa", "bbbb", "cccc"])
     assert stopped("::aaaa::\nbbbb", lambda: next(tokens)).splitlines()[-1] == "::cccc::"
 
 
-def test_tokens_differ_from_call_to_call() -> None:
+def test_tokens_differ() -> None:
     assert len({stopped("x").splitlines()[0] for _ in range(20)}) == 20
 
 
 @given(TEXTS)
-def test_no_text_of_a_student_becomes_a_command(text: str) -> None:
+def test_no_text_becomes_a_command(text: str) -> None:
     honest = Counter(kind for kind, _, _ in runner(annotations([report_of(one_of_each())])))
     spoiled_too = Counter(kind for kind, _, _ in runner(annotations([report_of(spoiled(one_of_each(), text))])))
     assert spoiled_too == honest and set(honest) == OBEYED - {"notice"}
 
 
-def test_all_hostile_texts_together_change_nothing() -> None:
+def test_hostile_texts_change_nothing() -> None:
     text = "\n".join(itertools.chain.from_iterable((line, f"  {line}") for line in HOSTILE))
     said = runner(annotations([report_of(spoiled(one_of_each(), text))]))
     assert {kind for kind, _, _ in said} <= OBEYED
 
 
 @pytest.mark.parametrize("count", [9, 10, 11, 40])
-def test_at_most_ten_of_a_kind_and_the_last_says_how_many_more(count: int) -> None:
+def test_at_most_ten_annotations(count: int) -> None:
     shown = report(*(entry(index, Status.FAILED) for index in range(count)))
     said = [message for kind, _, message in runner(annotations([shown])) if kind == "error"]
     assert len(said) == min(count, 10)
@@ -74,7 +74,7 @@ def test_at_most_ten_of_a_kind_and_the_last_says_how_many_more(count: int) -> No
     assert annotations([shown]).count("What is wrong with") == count + min(count, 9 if count > 10 else 10)
 
 
-def test_what_passed_or_is_open_is_no_annotation() -> None:
+def test_passed_and_pending_are_no_annotation() -> None:
     kinds = Counter(kind for kind, _, _ in runner(annotations([report_of(one_of_each())])))
     assert (kinds["error"], kinds["warning"]) == (3, 2)  # failed, error, timeout; partial, grader_error
     assert annotations([report(entry(1))]).count("::error") == 0
@@ -98,6 +98,6 @@ def test_places(message: str, submission: str, place: Place | None) -> None:
     assert place_of(message, submission) == place
 
 
-def test_nothing_of_hidden_tests_is_there() -> None:
+def test_no_hidden_test_in_annotations() -> None:
     told = annotations([report_of(one_of_each())])
     assert SECRET not in told and HIDDEN not in told and "A hidden test" not in told and "for staff" not in told

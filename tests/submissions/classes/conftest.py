@@ -1,6 +1,7 @@
 """Reading a class in a test."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,11 @@ from viva.submissions.classes import ClassExport, read_class
 def read(tmp_path: Path) -> Read:
     """`read(files)`: lays the files out as a folder and reads it; `roster=` is the text of a list."""
 
-    def call(files: Files, *, roster: str | None = None, folder: str = "class", **options: object) -> ClassExport:
+    def call(files: Files, *, roster: str | None = None, folder: str = "class", **options: Any) -> ClassExport:
         listed = None
         if roster is not None:
             listed = tmp_path / "roster.csv"
             listed.write_text(roster, "utf-8")
-        return read_class(laid_out(tmp_path / folder, files), roster=listed, into=tmp_path / "into", **options)  # type: ignore[arg-type]
+        return read_class(laid_out(tmp_path / folder, files), roster=listed, into=tmp_path / "into", **options)
 
     return call

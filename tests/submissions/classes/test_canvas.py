@@ -2,6 +2,7 @@
 
 import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.support.class_exports import CODE, Read, names
 from viva.model.errors import UsageError
 
 
-def test_everybody_is_found_by_canvas_number(read: Read) -> None:
+def test_canvas_numbers(read: Read) -> None:
     found = read(exports.CANVAS, roster=exports.CANVAS_GRADEBOOK)
     assert found.source == "canvas"
     told = {d.name: ([s.id for s in d.students], d.late, d.number, names(d.path)) for d in found.attempts}
@@ -33,13 +34,13 @@ def test_everybody_is_found_by_canvas_number(read: Read) -> None:
     }
 
 
-def test_the_later_attempt_holds_what_was_handed_in_later(read: Read) -> None:
+def test_later_attempt(read: Read) -> None:
     found = {d.name: d for d in read(exports.CANVAS).attempts}
     assert (found["müllerzoë_1003"].path / "solution.py").read_bytes() == CODE
     assert (found["müllerzoë_1003-attempt-2"].path / "solution.py").read_bytes() == CODE + b"# better\n"
 
 
-def test_the_export_itself_is_left_as_it_was(read: Read, tmp_path: Path) -> None:
+def test_export_is_left_as_it_was(read: Read, tmp_path: Path) -> None:
     read(exports.CANVAS)
     assert names(tmp_path / "class") == sorted(exports.CANVAS)
 
@@ -72,7 +73,7 @@ def test_attempts_and_names(read: Read, files: list[str], expected: dict[str, tu
     assert not found.unmatched
 
 
-def test_without_the_numbers_a_list_joins_by_name_and_says_so(read: Read) -> None:
+def test_list_without_canvas_numbers(read: Read) -> None:
     found = read(exports.CANVAS, roster="id;name\n7;Ada Lovelace\n8;Jo Smith\n9;Zoë Müller\n1002;Bo Else\n")
     of = {d.name: [s.id for s in d.students] for d in found.attempts}
     assert of["lovelaceada_1001"] == ["7"] and of["müllerzoë_1003"] == ["9"]
@@ -102,14 +103,15 @@ def as_ruby_writes(name: str) -> str:
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 @pytest.mark.parametrize("known_by", ["number", "name"])
-def test_names_in_twenty_scripts(read: Read, form: str, known_by: str) -> None:
+def test_names_in_twenty_scripts(read: Read, form: Literal["NFC", "NFD"], known_by: str) -> None:
     """Marks of Turkish, Hindi, Thai and Arabic are parts of words for Ruby; Python's `\\w` does not know them."""
-    files, rows = {}, []
+    files: dict[str, bytes] = {}
+    rows = []
     for number, name in enumerate(IN_TWENTY_SCRIPTS, 1001):
         first, _, last = name.rpartition(" ")
         sortable = f"{last}, {first}" if first else last
         file = f"{as_ruby_writes(sortable)}_LATE_{number}_{number + 5000}_solution.py"
-        files[unicodedata.normalize(form, file)] = CODE  # type: ignore[arg-type]
+        files[unicodedata.normalize(form, file)] = CODE
         rows.append(f'S{number},"{name}",{number if known_by == "number" else ""}')
     found = read(files, roster="id,name,canvas\n" + "\n".join(rows) + "\n")
     assert found.source == "canvas" and not found.missing and not found.unmatched
@@ -117,7 +119,7 @@ def test_names_in_twenty_scripts(read: Read, form: str, known_by: str) -> None:
     assert told == {f"S{n}": (name, True, ["solution.py"]) for n, name in enumerate(IN_TWENTY_SCRIPTS, 1001)}
 
 
-def test_an_export_of_which_most_names_are_odd_is_not_read_as_a_folder_of_students(read: Read) -> None:
+def test_export_with_odd_names(read: Read) -> None:
     files = {f"ada{n}_100{n}_500{n}_x.py": CODE for n in range(3)} | {f"copy of {n}.py": CODE for n in range(5)}
     with pytest.raises(UsageError, match=r"resembles an export of Canvas: 3 of 8 names.*such as copy of 0\.py"):
         read(files)

@@ -11,7 +11,7 @@ from viva.submissions.classes import gathering
 from viva.submissions.classes.gathering import Gatherer
 
 
-def test_a_folder_is_copied_and_an_unpacked_file_is_moved(tmp_path: Path) -> None:
+def test_folder_is_copied(tmp_path: Path) -> None:
     given = laid_out(tmp_path / "given", {"a.py": b"a", "inner/b.py": b"b", "inner/.git/config": b""})
     ours = laid_out(tmp_path / "ours", {"c.py": b"c"})
     gatherer = Gatherer(tmp_path / "work", ours)
@@ -21,7 +21,7 @@ def test_a_folder_is_copied_and_an_unpacked_file_is_moved(tmp_path: Path) -> Non
     assert not gatherer.unmatched
 
 
-def test_links_and_pipes_are_listed_and_not_followed(tmp_path: Path) -> None:
+def test_links_and_pipes(tmp_path: Path) -> None:
     given = laid_out(tmp_path / "given", {"a.py": b"a", "secret": b"s"})
     (given / "link.py").symlink_to("secret")
     (given / "folder").symlink_to("/etc")
@@ -36,7 +36,7 @@ def test_links_and_pipes_are_listed_and_not_followed(tmp_path: Path) -> None:
     }
 
 
-def test_names_of_parts_are_no_paths(tmp_path: Path) -> None:
+def test_names_are_no_paths(tmp_path: Path) -> None:
     given = laid_out(tmp_path / "given", {"a.py": b"a"})
     made = Gatherer(tmp_path / "work").gather(
         "../../eve", [("../../x.py", given / "a.py"), ("x.py", given / "a.py"), ("X.py", given / "a.py")]
@@ -45,12 +45,12 @@ def test_names_of_parts_are_no_paths(tmp_path: Path) -> None:
     assert names(made) == ["X~2.py", "_.._x.py", "x.py"]
 
 
-def test_two_labels_that_are_the_same_in_some_file_system(tmp_path: Path) -> None:
+def test_labels_that_differ_only_in_case(tmp_path: Path) -> None:
     gatherer = Gatherer(tmp_path / "work")
     assert gatherer.gather("Ada", []).name.casefold() != gatherer.gather("ada", []).name.casefold()
 
 
-def test_what_is_there_twice_is_taken_once(tmp_path: Path) -> None:
+def test_file_that_is_there_twice(tmp_path: Path) -> None:
     one, other = (laid_out(tmp_path / name, {"a.py": name.encode()}) for name in ("one", "other"))
     gatherer = Gatherer(tmp_path / "work")
     made = gatherer.gather("ada", [("", one), ("", other)])
@@ -60,7 +60,7 @@ def test_what_is_there_twice_is_taken_once(tmp_path: Path) -> None:
     ]
 
 
-def test_more_than_a_class_hands_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = laid_out(tmp_path / "given", {"a.py": b"a" * 100})
     gatherer = Gatherer(tmp_path / "work", _bytes=99)
     with pytest.raises(UsageError, match="more than a class submits"):

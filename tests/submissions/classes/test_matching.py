@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from viva.model.attempt import Student
 from viva.submissions.classes.class_export import Person
 from viva.submissions.classes.matching import Matcher
 from viva.submissions.classes.people import forms, same_name
+from viva.submissions.classes.rematching import rematched
 from viva.submissions.classes.roster import Roster, read_roster
 
 
@@ -52,13 +54,13 @@ PEOPLE = [
 
 def test_one_person(tmp_path: Path) -> None:
     with Rows() as row:
-        for n, (person, found) in enumerate(PEOPLE):
+        for n, (person, outcome) in enumerate(PEOPLE):
             with row(n, person):
                 matches = Matcher(roster(tmp_path, LIST)).match([person])
-                assert (matches.students["p"].id if "p" in matches.students else matches.reasons["p"]) == found
+                assert (matches.students["p"].id if "p" in matches.students else matches.reasons["p"]) == outcome
 
 
-def test_a_name_that_two_attempts_have_joins_neither(tmp_path: Path) -> None:
+def test_name_of_two_attempts(tmp_path: Path) -> None:
     matches = Matcher(roster(tmp_path, LIST)).match([Person("7", "Ada Lovelace"), Person("8", "ada lovelace")])
     assert not matches.students
     assert set(matches.reasons.values()) == {"has a name that someone else in the export has too"}
@@ -71,14 +73,14 @@ def test_names_the_other_way_round(tmp_path: Path) -> None:
     assert matches.reasons["c"] == "has a name that 2 people in the roster have"
 
 
-def test_a_name_does_not_join_whom_an_identifier_has_joined(tmp_path: Path) -> None:
+def test_identifier_comes_before_the_name(tmp_path: Path) -> None:
     people = [Person("7", keys={"email": "ada@x.edu"}), Person("8", "Ada Lovelace")]
     matches = Matcher(roster(tmp_path, LIST)).match(people)
     assert {k: s.id for k, s in matches.students.items()} == {"7": "1"}
     assert matches.reasons["8"] == "has the name of someone who submitted under another identifier"
 
 
-def test_only_names_are_said(tmp_path: Path) -> None:
+def test_matches_by_name_are_told(tmp_path: Path) -> None:
     people = [Person("7", keys={"id": "1"}), Person("8", "Zoë")]
     assert [(p.id, s.id) for p, s in Matcher(roster(tmp_path, LIST)).match(people).by_name] == [("8", "4")]
 
@@ -108,3 +110,46 @@ def test_two_people_are_never_one(listed: list[tuple[str, str]], people: list[tu
         alike = [s for s in students if forms(student.name) & forms(s.name)]
         assert len([s for s in alike if len(alike) == 1 or same_name(s.name) == same_name(person.name)]) == 1
     assert {p.id for p in persons} == matches.students.keys() | matches.reasons.keys()
+
+
+# --- found again in a list of the class, by identifiers alone
+
+
+ADA = Student("S1", "Ada Lovelace", "ada@x.edu", "A", {"canvas": "1001", "login": "ada"})
+BOB = Student("1002", "Bob Stone")
+LISTED = (ADA, BOB)
+ROSTER = Roster(LISTED, forms={student.id: forms(student.name) for student in LISTED})
+
+
+@pytest.mark.parametrize(
+    ("student", "expected"),
+    [
+        (Student("1001", "lovelaceada", also={"canvas": "1001"}), "S1"),
+        (Student("s1"), "S1"),
+        (Student("x", email="ADA@x.edu"), "S1"),
+        (Student("Ada"), "S1"),  # a folder that is called as the login
+        (Student("ada@x.edu"), "S1"),
+        (Student("Ada Lovelace"), "Ada Lovelace"),
+        (Student("ada@x.edu", email="ada@x.edu", also={"gradescope": "ada@x.edu"}), "S1"),
+        (Student("7", "Ada Lovelace", also={"canvas": "7"}), "7"),  # a name joins no one
+        (Student("1002", "Eve", also={"canvas": "1002"}), "canvas:1002"),  # Bob's identifier, another one's number
+        (Student("1002", "Bob Stone", also={"moodle": "5"}), "1002"),
+        (Student("z", email="ada@x.edu", also={"login": "nobody"}), "S1"),
+    ],
+)
+def test_rematched(student: Student, expected: str) -> None:
+    assert rematched([student], ROSTER)[student.id].id == expected
+
+
+def test_rematched_knows_what_both_say() -> None:
+    found = rematched([Student("1001", "lovelaceada", also={"canvas": "1001", "moodle": "9"})], ROSTER)["1001"]
+    assert (found.name, found.section, found.also) == ("Ada Lovelace", "A", {**ADA.also, "moodle": "9"})
+
+
+def test_identifiers_of_two_people() -> None:
+    mixed = Student("1002", email="ada@x.edu")
+    assert rematched([mixed], ROSTER)["1002"].id == "other:1002"
+
+
+def test_rematched_without_a_list() -> None:
+    assert rematched([ADA], Roster(())) == {"S1": ADA}

@@ -45,7 +45,7 @@ def test_components() -> None:
 
 
 @given(st.text() | st.sampled_from(sorted(RESERVED)).flatmap(lambda r: st.text(max_size=3).map(lambda t: r + t)))
-def test_any_text_becomes_one_component_everywhere(text: str) -> None:
+def test_any_text_becomes_one_component(text: str) -> None:
     name = safe_component(text)
     assert name and name not in (".", "..")
     assert Path(name).parts == (name,)
@@ -63,20 +63,20 @@ def test_any_text_becomes_one_component_everywhere(text: str) -> None:
         )
     )
 )
-def test_no_two_names_are_the_same_anywhere(labels: list[str]) -> None:
+def test_names_differ_everywhere(labels: list[str]) -> None:
     names = Names()
     given_ = [names.give(label) for label in labels]
     assert len({unicodedata.normalize("NFKD", n).casefold() for n in given_}) == len(labels)
 
 
 @given(st.text(min_size=1, max_size=400))
-def test_a_long_file_name_keeps_its_ending(stem: str) -> None:
+def test_long_name_keeps_its_ending(stem: str) -> None:
     names = Names()
     assert all(names.give_file(f"{stem}x.ipynb").endswith(".ipynb") for _ in range(3))
     assert safe_component(f"{stem * 50}x.tar.gz").endswith(".tar.gz")
 
 
-def test_what_file_systems_hold_for_the_same() -> None:
+def test_same_anywhere() -> None:
     for one, other in (("Straße", "STRASSE"), ("é", "e\u0301"), ("A", "a"), ("ﬁ", "FI")):
         assert same_anywhere(one) == same_anywhere(other)
     assert same_anywhere("e") != same_anywhere("é")

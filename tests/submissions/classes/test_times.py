@@ -37,7 +37,7 @@ def test_iso(text: object, moment: datetime | None) -> None:
     assert of_iso(text) == moment
 
 
-def test_a_zone_is_only_added_where_none_is_said() -> None:
+def test_default_zone() -> None:
     assert of_iso("2026-10-05 11:07:00", without_zone=UTC) == datetime(2026, 10, 5, 11, 7, tzinfo=UTC)
     assert of_iso("2026-10-05 11:07:00 +02:00", without_zone=UTC) == datetime(2026, 10, 5, 11, 7, tzinfo=EAST)
     assert of_iso("2026-10-05 11:07:00 Middle/Earth", without_zone=UTC) is None
