@@ -123,7 +123,7 @@ def test_commands_write_no_file_themselves() -> None:
     assert any(WRITES.search(path.read_text("utf-8")) for path in (ENGINE / "pipeline").glob("*.py"))
 
 
-def test_the_inside_of_the_box_needs_only_what_every_interpreter_has() -> None:
+def test_sandbox_imports_only_what_every_interpreter_has() -> None:
     with Rows() as row:
         for path in INSIDE:
             with row(path.name):

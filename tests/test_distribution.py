@@ -63,7 +63,7 @@ def _dependencies(name: str) -> set[str]:
     return {Requirement(text).name.lower().replace("_", "-") for text in metadata.requires(name) or []}
 
 
-def test_the_installation_of_everything_has_what_an_instructor_needs() -> None:
+def test_all_extra_has_what_instructors_need() -> None:
     everything = {wanted.name for wanted in requirements("all")}
     for extra in ("notebooks", "torch", "records", "report", "review"):
         assert {wanted.name for wanted in requirements(extra)} <= everything
@@ -142,9 +142,7 @@ def _metadata(folder: Path, environment: dict[str, str]) -> Message:
         ({"VIVA_REPOSITORY_URL": "https://git.example/viva/"}, "https://git.example/viva"),
     ],
 )
-def test_links_lead_to_the_repository_that_a_distribution_is_built_in(
-    tmp_path: Path, environment: dict[str, str], home: str
-) -> None:
+def test_links_lead_to_the_built_repository(tmp_path: Path, environment: dict[str, str], home: str) -> None:
     for variables in (environment, {}):  # the second time from the sdist of the first
         found = _metadata(tmp_path, variables)
         urls = dict(url.split(", ", 1) for url in found.get_all("Project-URL", []))

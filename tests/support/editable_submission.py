@@ -207,12 +207,12 @@ def _first_line(node: ast.stmt) -> int:
 def _after_the_head(piece: str, code: str) -> str:
     """`code` put after the docstring and the `from __future__` lines of a module."""
     tree = parsed(piece)
+    statements = tree.body if tree else []
     head = 0
-    for node in tree.body if tree else []:
-        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not (is_docstring and node is tree.body[0]) and not (  # type: ignore[union-attr]
-            isinstance(node, ast.ImportFrom) and node.module == "__future__"
-        ):
+    for node in statements:
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        is_docstring = is_text and node is statements[0]
+        if not is_docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             break
         head = node.end_lineno or 0
     lines = piece.splitlines(keepends=True)

@@ -64,7 +64,7 @@ def beside(value: Any) -> Any:
         case int() | np.integer():
             return int(value) + 1
         case float() | np.floating():
-            return value + 0.01 + 0.01 * abs(value) if np.isfinite(value) else 0.0
+            return float(value) + 0.01 + 0.01 * abs(float(value)) if np.isfinite(value) else 0.0
         case str():
             return f"{value} + 1"
         case np.ndarray() if value.size:
@@ -88,7 +88,7 @@ for _kind in ("agree", "agree_number", "agree_formula", "agree_on"):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Ask a test that has passed again, twice for each hint that it has."""
-    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    given: dict[str, Any] = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
     drawing = given["rng"].bit_generator if "rng" in given else None
     state = copy.deepcopy(drawing.state) if drawing is not None else None
 
