@@ -34,7 +34,7 @@ def begun():
     finally:
         arrive()
 
-def invoke(arguments):
+def invoke(*_):
 {code}
     until = time.monotonic() + 60
     while time.monotonic() < until:

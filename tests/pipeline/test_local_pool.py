@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,26 +25,25 @@ ASSIGNMENT: Any = SimpleNamespace(name="small", limits=Limits(memory_mib=1024))
 COURSE: Any = None
 
 
-@pytest.fixture
-def examiner_options(monkeypatch: pytest.MonkeyPatch) -> list[BoxOptions]:
-    """What examiners are started with; none of them grades."""
-    options: list[BoxOptions] = []
+@dataclass
+class RefusedExaminers:
+    """A factory of examiners that starts none, and records with what they would be started."""
 
-    def examiner(course: Any, assignment: Any, secret: bytes, boxes: BoxOptions, unused: Any) -> Any:
-        options.append(boxes)
+    options: list[BoxOptions] = field(default_factory=list)
+
+    def refuse(self, _course: Any, _assignment: Any, _secret: bytes, boxes: BoxOptions, _unused: Any) -> Any:
+        self.options.append(boxes)
         raise GraderError("enough")
-
-    monkeypatch.setattr(local_pool, "ExaminerProcess", examiner)
-    return options
 
 
 @pytest.mark.parametrize("may_hold_notebook", [False, True])
-def test_modules_for_notebooks_only_for_notebooks(may_hold_notebook: bool, examiner_options: list[BoxOptions]) -> None:
+def test_modules_for_notebooks_only_for_notebooks(may_hold_notebook: bool) -> None:
     """Classes of 50 and more are read one by one; their shell took time and memory for modules, too."""
-    batch = LocalPool(COURSE, b"", BoxOptions(Tier.T0), GradeOptions(), workers=1)
+    refused = RefusedExaminers()
+    batch = LocalPool(COURSE, b"", BoxOptions(Tier.T0), workers=1, examiner_factory=refused.refuse)
     jobs = [Job(Path("a.py"), "a", ASSIGNMENT, may_hold_notebook=may_hold_notebook)]
     assert [str(error) for _, error in batch.run(jobs)] == ["enough"]
-    assert [boxes.notebooks for boxes in examiner_options] == [may_hold_notebook]
+    assert [boxes.notebooks for boxes in refused.options] == [may_hold_notebook]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,6 @@ def test_core_of_each_examiner(
     cores: list[int | None],
     workers: int,
     expected: set[int | None],
-    examiner_options: list[BoxOptions],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     count = workers or len(cores)
@@ -134,7 +133,8 @@ def test_core_of_each_examiner(
     monkeypatch.setattr(local_pool._Queue, "take", take_and_wait)
     monkeypatch.setattr(capacity, "cores", lambda: cores)
     monkeypatch.setattr(capacity, "container_mib", lambda: 1 << 20)
-    batch = LocalPool(COURSE, b"", BoxOptions(Tier.T0), GradeOptions(), workers=workers)
+    refused = RefusedExaminers()
+    batch = LocalPool(COURSE, b"", BoxOptions(Tier.T0), workers=workers, examiner_factory=refused.refuse)
     jobs = [Job(Path(f"{n}.py"), str(n), ASSIGNMENT) for n in range(count)]
     assert len(list(batch.run(jobs))) == count
-    assert {boxes.core for boxes in examiner_options} == expected
+    assert {boxes.core for boxes in refused.options} == expected

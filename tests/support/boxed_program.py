@@ -70,7 +70,7 @@ def from_tier(least: Tier) -> Callable[[F], F]:
     """The promise holds in this tier and above; a lower one does not make it."""
 
     def mark(function: F) -> F:
-        function.least_tier = least  # type: ignore[attr-defined]  # read by the conftest of conformance
+        function.least_tier = least  # type: ignore[attr-defined]  # read by tests/sandbox/host/conftest.py
         return function
 
     return mark

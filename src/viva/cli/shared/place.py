@@ -24,7 +24,8 @@ def examiner_factory() -> "ExaminerFactory":
     """Return what makes the examiners of this command: what `viva.cli.main.run` was given, or ExaminerProcess."""
     from viva.pipeline.process.examiner_process import ExaminerProcess
 
-    return click.get_current_context().obj or ExaminerProcess
+    factory: ExaminerFactory | None = click.get_current_context().obj
+    return ExaminerProcess if factory is None else factory
 
 
 @dataclass(frozen=True, slots=True)
