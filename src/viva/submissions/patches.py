@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 _CONTEXT: Final = 1
+"""A reader looks for the mistake; the surroundings are in the base."""
 _HUNK: Final = re.compile(r"@@ -(\d+)(,0)?(?:,\d+)? \+\d+(?:,\d+)? @@")
 _NO_NEWLINE: Final = "\\ No newline at end of file\n"
 
