@@ -198,6 +198,7 @@ def test_right_training(examined: Examined) -> None:
                 assert [(str(entry.status), entry.message) for entry in score.entries] == [("passed", "")] * 5
 
 
+@pytest.mark.long
 def test_wrong_training(examined: Examined) -> None:
     with Rows() as row:
         for train, adam, freeze, mean in zip_longest(WRONG_TRAIN, WRONG_ADAM, WRONG_FREEZE, WRONG_MEAN):

@@ -174,9 +174,13 @@ def test_two_trainings_run_at_the_same_time(course: Course) -> None:
 @pytest.mark.parametrize(
     ("files", "options"),
     [
-        *((files, ALL) for files in (SOLUTION, WRONG, RAISING, "", {"solution.py": "raise SystemExit"})),
-        (SOLUTION, GradeOptions(visible_only=True)),
-        (WRONG, GradeOptions(only=("2", "3"))),
+        (RAISING, ALL),
+        *(
+            pytest.param(files, ALL, marks=pytest.mark.long)
+            for files in (SOLUTION, WRONG, "", {"solution.py": "raise SystemExit"})
+        ),
+        pytest.param(SOLUTION, GradeOptions(visible_only=True), marks=pytest.mark.long),
+        pytest.param(WRONG, GradeOptions(only=("2", "3")), marks=pytest.mark.long),
     ],
 )
 def test_result_is_that_of_one_examiner(

@@ -64,6 +64,7 @@ def discard(records: Records) -> None:
         pytest.param(discard, id="decide"),
     ],
 )
+@pytest.mark.long
 def test_memory_does_not_grow_by_scores(
     records: Records, work: Callable[[Records], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ COMPILED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("expression", COMPILED.values(), ids=COMPILED)
 def test_compilers_of_torch(torch_worker: Worker, expression: str) -> None:
     source = f"""

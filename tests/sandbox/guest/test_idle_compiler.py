@@ -6,6 +6,7 @@ import sys
 import pytest
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.long  # each imports torch, some its compiler; no ordinary change touches what they test
 
 BEFORE = """
 import inspect, sys, torch
