@@ -26,7 +26,8 @@ LIMITS = {
     "examiner/test_session.py::test_load_that_ends_its_box",
     "call_s": "test_endings.py::test_hang_costs_its_time_limit examiner/test_grading.py::test_hang_costs_one_test",
     "test_s": "examiner/test_session.py::test_questions_of_one_test_share_its_time",
-    "submission_s": "examiner/test_session.py::test_only_box_time_counts",
+    "submission_s": "examiner/test_session.py::test_only_box_time_counts "
+    "examiner/test_grading.py::test_submission_is_finished_when_its_time_is_used_up",
     "memory_mib": "test_bombs.py::test_memory_bomb test_bombs.py::test_shared_memory_counts "
     "test_bombs.py::test_memory_of_processes_counts_together "
     "test_bombs.py::test_memory_shared_with_children_counts_once "
