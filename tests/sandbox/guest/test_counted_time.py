@@ -42,7 +42,9 @@ class Clocks:
         (10, 2, None, 2 + 8 * ASLEEP),
     ],
 )
-def test_count(wall_s: float, computed_s: float, waited_s: float | None, counted_s: float) -> None:
+def test_count_weighs_computing_waiting_and_sleeping(
+    wall_s: float, computed_s: float, waited_s: float | None, counted_s: float
+) -> None:
     clocks = Clocks()
     clock = clocks.count()
     clocks.wall_s, clocks.computed_s, clocks.waited_s = wall_s, computed_s, waited_s
@@ -106,7 +108,7 @@ def test_count_is_independent_of_readings(idle: list[tuple[float, float]]) -> No
     assert often.now(exact=True) == pytest.approx(seldom.now(exact=True))
 
 
-def test_countdown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_countdown_ends_when_its_time_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     clocks = Clocks()
     monkeypatch.setattr(counted_time, "_monotonic", lambda: clocks.wall_s)
     countdown = Countdown(clocks.count(), 10.0)
