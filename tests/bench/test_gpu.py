@@ -59,7 +59,7 @@ def test_bench_without_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert said.err.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
-def test_measured(tmp_path: Path, offered: Gpus) -> None:
+def test_measured_examples_have_scores_and_curves(tmp_path: Path, offered: Gpus) -> None:
     course = write_course(tmp_path, tests=TESTS, key=RIGHT)
     hand_in(tmp_path)
     found = bench.measured(course, [NAME], best_tier(), offered)

@@ -116,7 +116,7 @@ OWN_STEPS = [step for job in JOBS.values() for step in job["steps"]]
 PINNED = re.compile(r"actions/[\w-]+@v\d+")
 
 
-def test_permissions() -> None:
+def test_workflow_may_only_read_and_pins_actions() -> None:
     assert set(WORKFLOW[True]) == {"push", "pull_request"}  # YAML 1.1 reads `on` as true
     assert WORKFLOW["permissions"] == {"contents": "read"}
     assert all("permissions" not in job and job["timeout-minutes"] <= 60 for job in JOBS.values())

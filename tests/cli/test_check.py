@@ -33,7 +33,7 @@ def test_mistake_is_shown_where_it_is(viva: Viva, tmp_path: Path) -> None:
     assert "NameError: name 'nmber' is not defined" in said and "cell 2, line 4, in total result += nmber" in said
 
 
-def test_strict(viva: Viva, tmp_path: Path) -> None:
+def test_strict_check_fails_for_lost_points(viva: Viva, tmp_path: Path) -> None:
     assert viva("check", hand_in(tmp_path / "right"), "--strict").status == 0
     assert viva("check", hand_in(tmp_path / "wrong", KEEPS_CASE), "--strict").status == 3
     assert viva("check", tmp_path / "nothing", "--strict").status == 1

@@ -149,7 +149,7 @@ def downloads(tmp_path: Path) -> Path:
     return tmp_path / "downloads"
 
 
-def test_table(viva: Viva, downloads: Path) -> None:
+def test_unmatched_submissions_are_listed(viva: Viva, downloads: Path) -> None:
     ran = viva("submissions", downloads / "Homework_1 submissions.zip", "--roster", downloads / "canvas.csv")
     assert ran.status == 1 and not ran.err, "something in it may be somebody's work"
     assert ran.out.startswith(
@@ -167,7 +167,7 @@ def test_teams_and_names(viva: Viva, downloads: Path) -> None:
 
 
 @pytest.mark.parametrize("name", list(class_exports.EXPORTS))
-def test_spreadsheet(viva: Viva, downloads: Path, name: str) -> None:
+def test_spreadsheet_has_a_row_for_each_submission(viva: Viva, downloads: Path, name: str) -> None:
     ran = viva("submissions", downloads / name, "--as-csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
     states = {row["state"] for row in rows}
@@ -188,7 +188,7 @@ def test_names_are_text(viva: Viva, tmp_path: Path) -> None:
     assert "'=cmd|calc" in cells
 
 
-def test_zone(viva: Viva, downloads: Path) -> None:
+def test_zone_sets_the_times_that_are_shown(viva: Viva, downloads: Path) -> None:
     path = downloads / "Homework 1 Download Oct 7, 2026.zip"
     assert "2026-10-05 11:07 -0400" in viva("submissions", path, "--zone", "America/Toronto").out
     ran = viva("submissions", path, "--zone", "Middle/Earth")

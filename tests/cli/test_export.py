@@ -58,7 +58,7 @@ def test_hidden_tests_only_when_asked_for(result: Path, viva: Viva) -> None:
     assert names[1] - names[0] == {"1.1 Random texts are counted."} and names[0] < names[1]
 
 
-def test_folder(results: Path, viva: Viva) -> None:
+def test_folder_is_exported_where_the_format_allows_it(results: Path, viva: Viva) -> None:
     assert viva("export", results, "--to", "ctrf", "-o", "class.json").status == 0
     report = json.loads(Path("class.json").read_bytes())
     assert len(report["results"]["extra"]["submissions"]) == 2

@@ -111,7 +111,7 @@ def test_after_training(student):
 '''
 
 
-def test_markers(own_course: Path, run_pytest: RunPytest, tmp_path: Path) -> None:
+def test_markers_choose_and_skip_tests(own_course: Path, run_pytest: RunPytest, tmp_path: Path) -> None:
     (own_course / "graders/words/test_words.py").write_text(MARKED, "utf-8")
     (own_course / "graders/words/key.py").write_text(RIGHT, "utf-8")
     bob, ada = hand_in(tmp_path / "bob", KEEPS_CASE), hand_in(tmp_path / "ada")

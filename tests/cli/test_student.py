@@ -18,7 +18,7 @@ def keeping(viva: Viva, keeping: Path, tmp_path: Path) -> Path:
     return keeping
 
 
-def test_export(viva: Viva, keeping: Path, tmp_path: Path) -> None:
+def test_export_holds_what_is_kept_of_one_student(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     ran = viva("student", "export", "Turing", "-o", "turing.json")
     assert (ran.status, ran.out) == (0, "written: turing.json, 1 submission\n")
     assert "--without-hidden leaves that out" in ran.err
@@ -31,7 +31,7 @@ def test_export(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     assert "test_random_texts" not in (tmp_path / "turing.json").read_text("ascii")
 
 
-def test_delete(viva: Viva, keeping: Path, tmp_path: Path) -> None:
+def test_delete_removes_every_row_of_one_student(viva: Viva, keeping: Path, tmp_path: Path) -> None:
     before = viva("student", "delete", "turing")
     assert before.status == 1 and before.out.startswith(
         "turing: would go: 1 submission, 1 score, 1 call log, 0 overrides, 0 reviews of prose, 0 proposed scores\n"

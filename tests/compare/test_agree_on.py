@@ -263,7 +263,7 @@ def test_changed_arguments() -> None:
     compare(overlap, examples=25)
 
 
-def test_options() -> None:
+def test_options_reach_the_comparison() -> None:
     agree_on(lambda t: t[::-1], lambda t: t, ready.token_lists(), up_to="order")
     agree_on(lambda n: n + 0.4, lambda n: n, ready.lengths(), atol=0.5)
     with pytest.raises(Disagreement):

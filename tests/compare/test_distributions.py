@@ -63,7 +63,7 @@ def test_wrong_function() -> None:
                 compare(function)
 
 
-def test_texts() -> None:
+def test_text_that_is_never_drawn_is_noticed() -> None:
     words = ["a", "b", "c"]
 
     def key(n: int) -> Any:

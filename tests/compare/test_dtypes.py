@@ -79,7 +79,7 @@ def test_expected_half_precision() -> None:
         agree(EXPECTED * 1.05, expected)
 
 
-def test_overflow() -> None:
+def test_overflow_of_a_dtype_is_refused() -> None:
     with pytest.raises(Disagreement):
         agree(np.array([np.inf, 1.0], dtype=np.float16), [1e6, 1.0])
     with pytest.raises(Disagreement):

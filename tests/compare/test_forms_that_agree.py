@@ -141,7 +141,7 @@ def test_right_answer() -> None:
                         agree(answer, expected)
 
 
-def test_iterator() -> None:
+def test_iterator_agrees_with_a_list() -> None:
     agree(iter([1, 2]), [1, 2])
     agree((x * x for x in range(3)), [0, 1, 4])
     agree(map(str, [1]), ["1"])

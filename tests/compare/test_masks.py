@@ -95,7 +95,7 @@ def test_other_mask() -> None:
                         agree(CONVENTIONS[answered](wrong), CONVENTIONS[expected](MASKS[kind]), up_to=("polarity",))
 
 
-def test_polarity() -> None:
+def test_opposite_polarity_is_named() -> None:
     with pytest.raises(Disagreement, match="opposite of the expected"):
         agree(1 - causal(4), causal(4))
     with pytest.raises(Disagreement, match=r"additive mask \(0 and -inf\)"):
@@ -130,7 +130,7 @@ def test_no_mask(value: complex) -> None:
         agree(wrong, causal(3), up_to="polarity")
 
 
-def test_hints() -> None:
+def test_hint_is_recognized_in_every_convention() -> None:
     hints = {"nothing is masked": np.zeros((5, 5)), "rows and columns are swapped": causal(5).T}
     for convention in CONVENTIONS.values():
         with pytest.raises(Disagreement) as raised:

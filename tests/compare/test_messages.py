@@ -83,7 +83,7 @@ MESSAGES: list[tuple[Any, Any, str]] = [
 ]
 
 
-def test_message() -> None:
+def test_message_says_what_is_wrong() -> None:
     with Rows() as row:
         for answer, expected, words in MESSAGES:
             with row(words):
@@ -101,7 +101,7 @@ HINTS: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-def test_hints() -> None:
+def test_equal_mistake_is_named_by_its_hint() -> None:
     with Rows() as row:
         for actual, expected, hints, options, hint in HINTS:
             with row(hint):
@@ -189,7 +189,7 @@ def test_control_characters() -> None:
 class TestSymmetries:
     """What an author may declare not to count."""
 
-    def test_sign(self) -> None:
+    def test_up_to_sign_allows_one_sign_for_all(self) -> None:
         agree([-1.0, 2.0], [1.0, -2.0], up_to="sign")
         agree(-3, 3, up_to="sign")
         agree(np.array([255, 1], dtype=np.uint8), [255, 1], up_to="sign")
@@ -199,7 +199,7 @@ class TestSymmetries:
         with pytest.raises(Disagreement):
             agree(np.array([255, 1], dtype=np.uint8), [1, 255], up_to="sign")  # -1 wraps around to 255
 
-    def test_order(self) -> None:
+    def test_up_to_order_ignores_only_the_outermost_order(self) -> None:
         agree([3, 1, 2], (1, 2, 3), up_to="order")
         agree([("b", 0.1 + 0.2), ("a", 1)], [("a", 1), ("b", 0.3)], up_to="order")
         agree([[2, 1], [3]], [[3], [2, 1]], up_to="order")
@@ -212,7 +212,7 @@ class TestSymmetries:
         with pytest.raises(Disagreement):
             agree([[1, 2], [3]], [[3], [2, 1]], up_to="order")  # only the outermost list
 
-    def test_spaces(self) -> None:
+    def test_up_to_spaces_keeps_words_apart(self) -> None:
         agree(" a  b\n", "a b", up_to="spaces")
         with pytest.raises(Disagreement):
             agree("ab", "a b", up_to="spaces")

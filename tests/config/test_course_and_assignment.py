@@ -55,7 +55,7 @@ def course_root(write: Write, tmp_path: Path) -> Path:
         (submission(hw__ipynb='{"cells": [{"source": ["class LoraLayer:\\n", "  '), "lora"),
     ],
 )
-def test_recognised(course_root: Path, given: Submission, expected: str) -> None:
+def test_assignment_is_recognized_from_the_text(course_root: Path, given: Submission, expected: str) -> None:
     assert recognise(load_course(course_root), given).name == expected
 
 

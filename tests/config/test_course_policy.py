@@ -150,7 +150,7 @@ def test_time_that_no_clock_shows(write: Write, tmp_path: Path, due: str) -> Non
         masks(write, tmp_path, f"title: M\ndue: {due}\n")
 
 
-def test_exceptions(write: Write, tmp_path: Path) -> None:
+def test_exceptions_are_read_by_student(write: Write, tmp_path: Path) -> None:
     exceptions = masks(
         write,
         tmp_path,

@@ -48,7 +48,7 @@ QUESTION = Question(
         ("why why", 2),
     ],
 )
-def test_earned(chosen: str, points: Fraction) -> None:
+def test_earned_points_respect_groups_and_bounds(chosen: str, points: Fraction) -> None:
     assert earned(QUESTION, chosen.split()) == points
     assert earned(QUESTION, reversed(chosen.split())) == points
 

@@ -103,7 +103,7 @@ def test_order_of_question_numbers(pytester: pytest.Pytester) -> None:
     assert [f.number for f in functions] == ["1.2", "1.2a", "1.2b", "1.10", "2.1", ""]
 
 
-def test_needs(pytester: pytest.Pytester) -> None:
+def test_needs_are_those_of_the_markers(pytester: pytest.Pytester) -> None:
     source = """
     import pytest
     def test_plain(): pass

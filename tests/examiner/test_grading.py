@@ -347,6 +347,19 @@ def test_call_limit_option(examined: Examined) -> None:
         assert statuses(examined.grade(slow, options).score) == {"test_triple": status}
 
 
+@pytest.mark.long
+def test_submission_is_finished_when_its_time_is_used_up(tmp_path: Path) -> None:
+    """Its eight calls of `double` compute for 4 s, however busy the machine is."""
+    settings = "limits: {call_s: 3, test_s: 6, submission_s: 2}\n"
+    with Examined(write_course(tmp_path, tests=TESTS, key=KEY, settings=settings)) as examined:
+        score = examined.score(but("double", f"{spin(0.5)}; return 2 * arguments[0]"))
+    found = statuses(score)
+    assert found["test_double"] == "passed" and found["test_hidden"] == "timeout"
+    assert found["test_prose"] == "needs_review"  # it calls no program
+    assert "used up its 2 s" in by_name(score)["test_hidden"].staff_message
+    assert len(score.entries) == len(ALL_RIGHT)
+
+
 def test_killed_examiner_leaves_result(examined: Examined) -> None:
     names = list(statuses(examined.score(RIGHT)))
     seen = []

@@ -24,6 +24,10 @@ from tests.support.words_course import RIGHT, hand_in
 from viva.cli.shared.options import UNSAFE
 from viva.sandbox.host.launch import START
 
+pytestmark = [linux_only, pytest.mark.long]
+HERE = Path("result.json")
+INSIDE = START.parent
+EMPTY = "mkdir -p empty && mount --bind -o ro empty"
 MUCH = "b'x' * (400 << 20)"
 HUNGRY = RIGHT.replace("result = 0", f"result, kept = 0, {MUCH}")
 """Uses what a box may use, and more than the small machine of a test has."""
@@ -96,12 +100,6 @@ def test_machine_out_of_memory(little_memory: Path, source: str, before: list[st
     correct_or_said(ran, HERE)
     # With version 2, boxes that have cgroups are not below the one that stands for the machine.
     assert ran.status == 0 or "this machine ran out of memory" in ran.out + ran.err
-
-
-pytestmark = [linux_only, pytest.mark.long]
-HERE = Path("result.json")
-INSIDE = START.parent
-EMPTY = "mkdir -p empty && mount --bind -o ro empty"
 
 
 def test_full_temporary_folders() -> None:

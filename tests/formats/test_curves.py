@@ -51,7 +51,7 @@ def test_table_of_a_class() -> None:
     assert [row[0] for row in rows(class_table(given))] == ["submission", *["'=cmd()"] * 3, *["bob"] * 3]
 
 
-def test_picture() -> None:
+def test_picture_names_curves_axes_and_threshold() -> None:
     found = texts(picture_of(score(curve("scratch"), curve("gap", e1=0.2), curve("other", test="t.py::test_b"))))
     assert {"scratch", "gap", "other", "it learns", "b", "threshold 0.2", "epoch"} <= set(found)
 

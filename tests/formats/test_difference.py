@@ -74,5 +74,5 @@ def test_changes_add_up(points: list[tuple[int, int]]) -> None:
     assert len(found.tests) == sum(one != two for one, two in points)
 
 
-def test_signs() -> None:
+def test_difference_has_its_sign() -> None:
     assert [signed(Fraction(n, 2)) for n in (3, -1, 0)] == ["+1.5", "−0.5", "±0"]

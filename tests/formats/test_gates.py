@@ -90,7 +90,7 @@ SHOWN = [
 ]
 
 
-def test_terminal() -> None:
+def test_terminal_text_is_escaped() -> None:
     with Rows() as row:
         for text, shown in SHOWN:
             with row(text):

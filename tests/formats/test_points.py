@@ -79,7 +79,7 @@ def test_full_points_add_up() -> None:
         (Fraction(1999, 1000), "2"),
     ],
 )
-def test_show(points: Fraction, text: str) -> None:
+def test_points_are_shown_in_few_digits(points: Fraction, text: str) -> None:
     assert show(points) == text
 
 

@@ -161,7 +161,7 @@ def test_exact_points_isolation_and_signature() -> None:
     assert results["execution_time"] == 1.5
 
 
-def test_gpu() -> None:
+def test_gpu_is_written_only_where_one_was_used() -> None:
     assert "gpu" not in written(score(entry(1)))["extra_data"]
     given = score(entry(1), gpu=GpuUse("NVIDIA L4\x1b[2J", "550.90.07", 23034, None))
     assert written(given)["extra_data"]["gpu"] == {"name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034}

@@ -34,7 +34,7 @@ SCALARS = [
 ]  # fmt: skip
 
 
-def test_scalars() -> None:
+def test_scalar_has_value_and_type() -> None:
     with Rows() as row:
         for text, value in SCALARS:
             with row(text):

@@ -41,7 +41,7 @@ def lost(policy: Policy, when: datetime | None, earned: int = 70, due: datetime 
         (1000 * DAY, 70),
     ],
 )
-def test_steps(late: timedelta, taken: int) -> None:
+def test_step_begins_after_the_end_of_the_one_before(late: timedelta, taken: int) -> None:
     assert lost(POLICY, DUE + late) == taken
 
 
@@ -49,7 +49,7 @@ def test_steps(late: timedelta, taken: int) -> None:
     ("late", "taken"),
     [(15 * timedelta(minutes=1), 0), (15 * timedelta(minutes=1) + MICROSECOND, 7), (DAY, 7), (DAY + SECOND, 21)],
 )
-def test_grace(late: timedelta, taken: int) -> None:
+def test_grace_period_takes_nothing(late: timedelta, taken: int) -> None:
     assert lost(Policy(due=DUE, grace=Span(0, 900, "15m"), late=STEPS), DUE + late) == taken
 
 
@@ -57,7 +57,7 @@ def test_grace(late: timedelta, taken: int) -> None:
     ("late", "taken"),
     [(timedelta(0), 0), (SECOND, 7), (DAY, 7), (DAY + SECOND, 14), (4 * DAY, 28), (5 * DAY, 35), (50 * DAY, 35)],
 )
-def test_rate(late: timedelta, taken: int) -> None:
+def test_rate_takes_for_each_begun_day_up_to_its_bound(late: timedelta, taken: int) -> None:
     assert lost(Policy(due=DUE, late=RATE), DUE + late) == taken
 
 

@@ -61,7 +61,7 @@ SEEDED = [
 ]
 
 
-def test_unseeded() -> None:
+def test_unseeded_split_is_found() -> None:
     with Rows() as row:
         for line in UNSEEDED:
             with row(line):
@@ -69,7 +69,7 @@ def test_unseeded() -> None:
                 assert text.startswith("a.py, line 9: `") and "has no seed" in text and "write `" in text
 
 
-def test_seeded() -> None:
+def test_seeded_split_is_not_reported() -> None:
     with Rows() as row:
         for line in SEEDED:
             with row(line):
@@ -110,7 +110,7 @@ def test_own_function() -> None:
     assert findings("def train_test_split(rows): return rows[:9], rows[9:]", "train_test_split(rows)") == []
 
 
-def test_notebook() -> None:
+def test_finding_in_a_notebook_names_its_cell() -> None:
     cells = ["%matplotlib inline\nimport torch", "this is no Python", "!pip install x", "torch.randperm(5)"]
     notebook = {
         "nbformat": 4, "nbformat_minor": 5, "metadata": {},

@@ -102,7 +102,7 @@ def test_order_of_layers() -> None:
     assert one["words.weight"][0] == [0, 0] and 0 not in one["words.weight"][1]
 
 
-def test_optimizer() -> None:
+def test_optimizer_belongs_to_its_network() -> None:
     torch = pytest.importorskip("torch")
 
     def step(loss: Any, model: Any, optimizer: Any) -> Any:

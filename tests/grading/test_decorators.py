@@ -90,7 +90,7 @@ def test_attributes_of_gradescope(ours: Any, other: Any, attribute: str) -> None
     assert getattr(ours(one), attribute) == getattr(other(two), attribute)
 
 
-def test_leaderboard(function: Any) -> None:
+def test_leaderboard_sets_the_attributes_of_gradescope(function: Any) -> None:
     leaderboard("perplexity", "asc")(function)
     assert function.__leaderboard_column__ == "perplexity"
     assert function.__leaderboard_sort_order__ == "asc"

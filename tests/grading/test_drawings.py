@@ -82,7 +82,7 @@ def test_title_as_an_argument() -> None:
 NAMES, COUNTS = ["a", "b", "c"], [3, 1, 2]
 
 
-def test_bars() -> None:
+def test_bars_are_compared_by_height() -> None:
     for key in (lambda axes: axes.bar(NAMES, COUNTS), lambda axes: axes.barh(NAMES, COUNTS)):
         assert not differs(key, key)
         assert differs(lambda axes: axes.bar(NAMES, [3, 1, 3]), key)

@@ -109,13 +109,13 @@ def test_function_without_code() -> None:
         as_argument(twice_halved, refused={"RATE"})
 
 
-def test_compiled() -> None:
+def test_compiled_functions_cross_with_their_source() -> None:
     names: dict[str, Any] = {}
     exec(compiled("def cube(x):\n    return x**3\n\nlast = lambda x: -x", "<cell 1 of this test>"), names)
     assert in_a_box(names["cube"])(2) == 8 and in_a_box(names["last"])(2) == -2
 
 
-def test_matching() -> None:
+def test_matching_arguments_are_chosen_together() -> None:
     drawn = generate_arguments(
         [
             strategies.functions(lambda x: x**2, np.sin),

@@ -27,7 +27,7 @@ def fail():
 """
 
 
-def test_observed() -> None:
+def test_observed_call_tells_prints_and_changes() -> None:
     key = key_of(SOURCE)
     words = ["a", "b"]
     seen = observed(key.shout, "value", "printed", "arguments")(words)
@@ -81,7 +81,7 @@ class Kept:
         return Handle(Counter(*arguments))
 
 
-def test_played() -> None:
+def test_played_methods_answer_in_order() -> None:
     answers = played(Kept)([3], [("add", 2), ("fail",), ("add", 1), ("__len__",), ("__repr__",)])
     assert answers == [5, ("raised", "ZeroDivisionError"), 6, 60, "a counter"]
 

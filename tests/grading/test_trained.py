@@ -9,6 +9,7 @@ import pytest
 from tests.support.course_of_texts import Examined, write_course
 from tests.support.table_rows import Rows
 
+pytestmark = pytest.mark.slow  # torch is imported, and the functions are called hundreds of times
 KEY = """
 import torch
 from torch import nn
@@ -98,7 +99,6 @@ def test_mean_of(student, key):
     """Averages."""
     agree_on(trained(student.mean_of), key.trained_mean_of, LINEAR, LINEAR, rtol=1e-3, examples=20)
 '''
-pytestmark = pytest.mark.slow  # torch is imported, and the functions are called hundreds of times
 HOOKS = """
 
 def hooks():

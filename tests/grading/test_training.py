@@ -45,7 +45,7 @@ def clock(*seconds: float) -> Callable[[], float]:
 # --- thresholds
 
 
-def test_distances() -> None:
+def test_distances_are_in_standard_deviations() -> None:
     found = threshold().distances
     assert found["right"] == pytest.approx((statistics.fmean(RIGHT) - 0.8) / statistics.stdev(RIGHT))
     assert found["frozen"] == pytest.approx((0.8 - statistics.fmean(WRONG)) / statistics.stdev(WRONG))
@@ -64,7 +64,7 @@ def test_distances() -> None:
         (threshold(direction="at most"), "'right'"),
     ],
 )
-def test_complaints(given: training.Threshold, says: str) -> None:
+def test_threshold_too_near_is_complained_about(given: training.Threshold, says: str) -> None:
     assert any(says in complaint for complaint in given.complaints()), given.complaints()
 
 
@@ -194,7 +194,7 @@ def test_invalid_seeds(seeds: tuple[int, ...]) -> None:
 # --- epochs
 
 
-def test_epochs() -> None:
+def test_epochs_report_progress_and_curves() -> None:
     told = Told()
     with collecting(told.events):
         run = training.epochs(3, budget_s=100, name="pretrained", clock=clock(0, 2, 4, 6))
@@ -313,7 +313,7 @@ def test_judge_by_a_guess(values: list[float], shown: str) -> None:
     assert raised.value.rubric == "" and GUESS.complaints() == []
 
 
-def test_expect() -> None:
+def test_expect_fails_beyond_the_threshold() -> None:
     measured = replace(GUESS, guess="")
     training.expect(0.5, measured, "too large")
     for value in (0.51, math.nan):

@@ -15,7 +15,7 @@ from viva.lms.address import Address, read_address
 from viva.model.errors import UsageError
 
 
-def test_addresses() -> None:
+def test_address_is_read_from_a_url() -> None:
     table = [
         ("canvas", "https://c.edu/courses/12/assignments/34", Address("https://c.edu", "c.edu", 34, 12)),
         ("canvas", " https://c.edu/courses/12/assignments/34/edit?x=1#y ", Address("https://c.edu", "c.edu", 34, 12)),

@@ -65,7 +65,7 @@ ERRORS = [
 ]
 
 
-def test_refusals(server: Plain, connection: Connection, waits: list[float]) -> None:
+def test_refusal_is_an_error_with_a_sentence(server: Plain, connection: Connection, waits: list[float]) -> None:
     with Rows() as row:
         for reply, kind, sentence in ERRORS:
             with row(sentence):
@@ -267,7 +267,7 @@ def test_answer_that_is_not_json() -> None:
                 parse(data, "The list")
 
 
-def test_points() -> None:
+def test_points_are_read_exactly() -> None:
     found = parse(b'{"a": 0.1, "b": "7.50000", "c": null, "d": 1e999999999, "e": "x", "f": true, "g": [1]}', "")
     assert points(found, "a", "") == Fraction(1, 10)
     assert points(found, "b", "") == Fraction(15, 2)

@@ -133,7 +133,7 @@ def test_moodle_without_feedback_files(push: Push, moodle: MoodleServer) -> None
     assert ran.status == 1 and ran.err.count("turn on `Feedback files`") == 2
 
 
-def test_lower(push: Push, canvas: CanvasServer) -> None:
+def test_grade_is_lowered_only_on_request(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     canvas.submissions[1] |= {"entered_score": 10.0, "score": 10.0}
     push(canvas, "--send")
@@ -204,7 +204,7 @@ def test_lost_answer_does_not_comment_twice(
     assert len(canvas.submissions[1]["submission_comments"]) == 1 and canvas.grades()[1] == 9.0
 
 
-def test_throttling(push: Push, canvas: CanvasServer, waits: list[float]) -> None:
+def test_throttled_requests_are_repeated(push: Push, canvas: CanvasServer, waits: list[float]) -> None:
     enrol(canvas)
     count = [0]
 
@@ -229,7 +229,7 @@ def test_platform_that_is_down(push: Push, canvas: CanvasServer, waits: list[flo
     assert "Sent: 0 of 20 students. Run the command again" in ran.out
 
 
-def test_interruption(push: Push, canvas: CanvasServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_push_says_what_was_sent(push: Push, canvas: CanvasServer, monkeypatch: pytest.MonkeyPatch) -> None:
     enrol(canvas)
     send = Canvas.send
 
@@ -257,7 +257,7 @@ def test_unknown_accounts(push: Push, canvas: CanvasServer) -> None:
     ]
 
 
-def test_maximum(push: Push, canvas: CanvasServer) -> None:
+def test_other_maximum_needs_rescaling(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     canvas.assignment["points_possible"] = 20.0
     ran = push(canvas, "--send")
@@ -266,7 +266,7 @@ def test_maximum(push: Push, canvas: CanvasServer) -> None:
     assert canvas.grades()[1] == 18.0
 
 
-def test_excuses(push: Push, canvas: CanvasServer) -> None:
+def test_excuse_is_sent_where_there_is_no_grade(push: Push, canvas: CanvasServer) -> None:
     enrol(canvas)
     Path("course/assignments/words/exceptions.yaml").write_text(
         "exceptions:\n- {students: [ada, bo], excused: true, by: W, reason: ill}\n", "utf-8"

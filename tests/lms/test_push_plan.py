@@ -58,7 +58,7 @@ ACTIONS = [
 ]
 
 
-def test_actions() -> None:
+def test_action_follows_from_both_grades() -> None:
     with Rows() as row:
         for number, (ours, present, action) in enumerate(ACTIONS):
             with row(number, action):
@@ -67,7 +67,7 @@ def test_actions() -> None:
                 assert (found.change is not None) == (action in CHANGES)
 
 
-def test_lower() -> None:
+def test_lower_allows_a_lower_grade_or_an_excuse() -> None:
     allowed = Rules(lower=True)
     assert planned(GRADED, there("81"), allowed).action is Action.LOWER
     assert planned(EXCUSED, there("81"), allowed).action is Action.EXCUSE

@@ -77,7 +77,9 @@ PLAIN = samples.made(training=False)
         (samples.score(), None, PLAIN, Standing.LESS),
     ],
 )
-def test_standing(score: Score, made: Conditions | None, asked: Conditions, found: Standing) -> None:
+def test_standing_follows_from_the_conditions(
+    score: Score, made: Conditions | None, asked: Conditions, found: Standing
+) -> None:
     assert standing(score, made, asked) is found
 
 

@@ -25,7 +25,7 @@ def state(records: Records, assignment: str = "small") -> State:
     return {where: judgement for where, judgement in found.items() if judgement != NOTHING}
 
 
-def test_undo(records: Records) -> None:
+def test_undo_takes_back_ones_own_last_mark(records: Records) -> None:
     (first,) = append(records, "small", "a1", [(place(), said(1))], ALAN)
     append(records, "small", "a2", [(place(), said(3))], GRACE)
     (row,) = undo(records, "small", "u1", replace(GRACE, why="too much"), 1)

@@ -54,7 +54,7 @@ def history(*hours_ago: float, errors: Iterable[int] = (), results: dict[str, An
         ((-1,), 1, False),  # made after this one: this is a rerun
     ],
 )
-def test_refused(hours_ago: tuple[float, ...], attempts: int, is_refused: bool) -> None:
+def test_attempt_beyond_the_rate_is_refused(hours_ago: tuple[float, ...], attempts: int, is_refused: bool) -> None:
     assert (refused(history(*hours_ago), attempts, 24 * HOUR) is not None) is is_refused
 
 

@@ -89,7 +89,7 @@ def test_modes_and_bytes_of_the_zip(files: dict[str, bytes]) -> None:
     assert not any(b"@" + name in files["setup.sh"] + files["run_autograder"] for name in (b"PYTHON", b"UV", b"LAST"))
 
 
-def test_wheel(tmp_path: Path) -> None:
+def test_wheel_is_reproducible_and_runs(tmp_path: Path) -> None:
     name, data = wheel()
     assert wheel() == (name, data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:

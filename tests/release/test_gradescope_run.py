@@ -113,7 +113,7 @@ def test_no_time_at_all(platform: Platform) -> None:
 
 
 @needs_isolation
-def test_terminated(platform: Platform) -> None:
+def test_terminated_run_leaves_incomplete_results(platform: Platform) -> None:
     platform.hand_in(HANGS)
     with platform.started() as harness:
         wait_until(lambda: first_test_is_written(platform))

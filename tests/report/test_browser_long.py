@@ -72,7 +72,7 @@ def open_page(browser: Any, path: Path, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
-def test_accessibility(browser: Any, site: Path, name: str, scheme: str, tmp_path: Path) -> None:
+def test_page_has_no_accessibility_violation(browser: Any, site: Path, name: str, scheme: str, tmp_path: Path) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = open_page(browser, site / name, color_scheme=scheme)
@@ -223,7 +223,7 @@ def test_narrow_window(browser: Any, site: Path, name: str, width: int, scale: i
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_print(browser: Any, site: Path, name: str) -> None:
+def test_printed_page_shows_closed_details(browser: Any, site: Path, name: str) -> None:
     page = open_page(browser, site / name, color_scheme="dark")
     page.emulate_media(media="print")
     data = page.pdf(format="A4")

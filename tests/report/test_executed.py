@@ -74,5 +74,5 @@ def test_no_regular_file(tmp_path: Path, one: ScoredAttempt) -> None:
         assert "ada" not in ExecutedNotebooks([(one, tmp_path / name)])
 
 
-def test_about() -> None:
+def test_about_reads_content_hash_and_load() -> None:
     assert about(notebook_of(load="definitions")) == About(CONTENT_HASH, "definitions")

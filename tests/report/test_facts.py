@@ -13,13 +13,13 @@ from viva.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
 
 
 @given(draw.lists(draw.floats(-5, 200), max_size=60), draw.floats(0.5, 150))
-def test_histogram(values: list[float], most: float) -> None:
+def test_histogram_counts_every_value(values: list[float], most: float) -> None:
     bins = facts.histogram(values, most)
     assert sum(n for _, _, n in bins) == len(values)
     assert not bins or (bins[0][0] == 0 and bins[-1][1] == pytest.approx(most))
 
 
-def test_environments() -> None:
+def test_environments_are_counted_once_a_submission() -> None:
     class_ = [marked(f"s{i}", entry("1"), environment=("numpy lacks float", "numpy lacks float")) for i in range(3)]
     class_ += [marked("t", entry("1"), environment=("sacrebleu is not installed",))]
     assert facts.environments(class_) == [("numpy lacks float", 3), ("sacrebleu is not installed", 1)]
@@ -30,14 +30,14 @@ def test_grader_faults() -> None:
     assert (fault.attempt, fault.number, fault.text) == ("s", "1.2", "OSError")
 
 
-def test_memory() -> None:
+def test_memory_is_that_of_measured_submissions() -> None:
     used = [GpuUse("H", "1", 100, peak) for peak in (10, 30, None)]
     found = facts.memory_mib([marked(f"s{i}", gpu=gpu) for i, gpu in enumerate([*used, None])])
     assert found is not None and (found.count, found.mean, found.high) == (2, 20, 30)
     assert facts.memory_mib([marked("s")]) is None
 
 
-def test_isolation() -> None:
+def test_isolation_counts_levels_and_missing_layers() -> None:
     weak = Isolation("T1", missing=("Landlock",))
     class_ = [marked("a"), marked("b"), marked("c", isolation=weak)]
     assert facts.isolation(class_) == [("T1", "Landlock", 1), ("T3", "", 2)]
@@ -73,7 +73,7 @@ HIDDEN = "This test is hidden: what it asks and what went wrong is not shown."
         ("a is 1. It equals a known mistake: M.", "b is 2. It equals a known mistake: M.", True),
     ],
 )
-def test_normalised(one: str, two: str, same: bool) -> None:
+def test_messages_that_differ_in_values_are_one(one: str, two: str, same: bool) -> None:
     assert (normalised(one) == normalised(two)) is same
 
 

@@ -77,7 +77,7 @@ def test_results_next_to_cells() -> None:
     assert [m.number for m in nowhere] == ["7.7", "7.8"]
 
 
-def test_outputs() -> None:
+def test_outputs_are_shown_of_executed_notebooks_alone() -> None:
     outputs: list[Any] = [
         {"output_type": "stream", "text": ["printed ", "<b>"]},
         {"output_type": "execute_result", "data": {"text/html": "<table><tr><td>cell of a table", "text/plain": "no"}},
@@ -155,5 +155,5 @@ def test_path_traversal(name: str) -> None:
         feedback_page.path_of(Attempt(name, Path("x"), ()))
 
 
-def test_path() -> None:
+def test_path_keeps_the_name_of_the_submission() -> None:
     assert str(feedback_page.path_of(Attempt("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"

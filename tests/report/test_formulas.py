@@ -169,7 +169,7 @@ def test_exponential_formulas() -> None:
         assert mathml(latex[:MOST_CHARACTERS], block=True) is None
 
 
-def test_alttext() -> None:
+def test_alttext_is_the_escaped_source() -> None:
     assert ' alttext="a&lt;b &quot;c&quot;"' in str(mathml('a<b "c"', block=False))
     assert 'display="block"' in str(mathml("x", block=True)) and 'display="inline"' in str(mathml("x", block=False))
 
@@ -188,7 +188,7 @@ def test_lengths() -> None:
     assert 'width="-8em"' in str(mathml(r"\hspace{-500em}x", block=True))
 
 
-def test_payloads() -> None:
+def test_payloads_become_harmless_mathml() -> None:
     with Rows() as row:
         for latex in FORMULAS:
             with row(latex):

@@ -53,7 +53,7 @@ def test_messages_of_cases() -> None:
     ]
 
 
-def test_names(tmp_path: Path) -> None:
+def test_name_is_what_tells_submissions_apart(tmp_path: Path) -> None:
     one = marked("home/subs/a/x", entry("1"), notes=("Cell 3 was not run.",))
     folder = write(tmp_path, {"subs/a/x": one, "subs/b": one, "subs/a/y": one})
     found = [m for m, _ in attempts_below(folder, Path("elsewhere"))]
@@ -147,5 +147,5 @@ def test_formulas_are_escaped(text: str) -> None:
         assert not cell.lstrip(" \u00a0").startswith(("=", "+", "-", "@", "＝", "\t")), cell
 
 
-def test_quotes() -> None:
+def test_quotes_and_line_breaks_stay_in_one_row() -> None:
     assert len(rows(marked('a"b\nc,d', entry("1")))) == 2

@@ -97,7 +97,7 @@ def test_hardest_question_comes_first() -> None:
     assert section(html, "totals").count('class="track"') == 3, "a bar for each question"
 
 
-def test_attention() -> None:
+def test_attention_lists_low_scores_and_errors() -> None:
     low = marked("low", entry("1.1"), entry("1.2", Status.FAILED), entry("1.3", Status.FAILED))
     nothing = marked("nothing", entry("1.1", Status.FAILED), notes=("cell 3 raised NameError.\nmore",))
     old = marked("old", entry("1.1", Status.ERROR), environment=("transformers 5.23.0 lacks encode_plus",))
@@ -110,7 +110,7 @@ def test_attention() -> None:
     assert "No one: every submission" in fine and "<table" not in fine
 
 
-def test_roster() -> None:
+def test_missing_students_of_the_roster_are_counted() -> None:
     told = {
         roster: section(page([marked("ada", entry("1.1"))], ASSIGNMENT, missing).decode(), "attention")
         for roster, missing in {"none": None, "all": [], "one": [Student("1", "Grace")]}.items()

@@ -226,7 +226,7 @@ class Words(Reader):
         self.words += " ".join(value or "" for _, value in attrs)
 
 
-def test_payloads() -> None:
+def test_payloads_are_harmless_in_prose() -> None:
     with Rows() as row:
         for payload in [*PAYLOADS, *(f"${latex}$" for latex in FORMULAS)]:
             with row(payload[:60]):

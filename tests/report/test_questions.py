@@ -11,7 +11,7 @@ from viva.report.class_page import facts
 from viva.report.class_page.questions import analyse, questions, responses
 
 
-def test_responses() -> None:
+def test_last_attempt_of_a_student_is_the_response() -> None:
     first = marked("ada1", entry("1.1"), students=("ada",), attempt=1)
     second = marked("ada2", entry("1.1"), students=("ada",), attempt=2)
     team = marked("team", entry("1.1"), students=("ada", "eve"))
@@ -19,7 +19,7 @@ def test_responses() -> None:
     assert responses([second, first, team, *unknown]) == [second, team, *unknown]
 
 
-def test_questions() -> None:
+def test_tests_of_one_number_are_one_question() -> None:
     one = marked("s", entry("1.10"), entry("1.2", test="a"), entry("1.2", test="b", points=3), entry("", test="free"))
     assert [(q.key, float(q.points), len(q.tests)) for q in questions([one])] == [
         ("1.2", 5, 2),

@@ -44,7 +44,7 @@ def harmless(html: str) -> None:
         assert "svg" not in attributes.get("src", "")
 
 
-def test_payloads() -> None:
+def test_payloads_are_harmless_html() -> None:
     with Rows() as row:
         for payload in PAYLOADS:
             with row(payload[:60]):
@@ -65,7 +65,7 @@ def test_harmless_html() -> None:
     assert sanitised("<h1 id='x'>Title</h1>") == "<p><strong>Title</strong></p>"
 
 
-def test_classes() -> None:
+def test_only_classes_of_highlighting_stay() -> None:
     assert sanitised('<span class="k mark warn">x</span><div class="mark highlight">y</div>') == (
         '<span class="k">x</span><div class="highlight">y</div>'
     )

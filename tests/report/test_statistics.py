@@ -110,7 +110,7 @@ def test_ties_at_the_border() -> None:
     assert upper_lower(shares, [9, 5, 5, 1, 1, 1, 1]) == [pytest.approx((1 + 0.5) / 2)]
 
 
-def test_summary() -> None:
+def test_summary_has_quartiles_mean_and_deviation() -> None:
     found = summary([1, 2, 3, 4, 10])
     assert found is not None
     assert (found.low, found.quartiles, found.high) == (1, (2, 3, 4), 10)
@@ -156,7 +156,7 @@ def test_order_of_responses(rows: list[list[float]], random: Random) -> None:
 
 
 @given(matrices)
-def test_bounds(rows: list[list[float]]) -> None:
+def test_statistics_stay_in_their_bounds(rows: list[list[float]]) -> None:
     shares = [[value / 4 for value in row] for row in rows]
     assert all(0 <= p <= 1 for p in difficulty(shares))
     assert all(-1 - 1e-9 <= d <= 1 + 1e-9 for d in upper_lower(shares, [sum(row) for row in rows]))
@@ -166,7 +166,7 @@ def test_bounds(rows: list[list[float]]) -> None:
 
 
 @given(matrices, draw.integers(1, 9), draw.integers(-5, 5))
-def test_units(rows: list[list[float]], factor: int, shift: int) -> None:
+def test_alpha_does_not_depend_on_units(rows: list[list[float]], factor: int, shift: int) -> None:
     assert same(cronbach_alpha(rows), cronbach_alpha([[factor * value + shift for value in row] for row in rows]))
 
 

@@ -95,7 +95,7 @@ def test_kappa_of_renamed_ratings(rated: Pairs) -> None:
     assert cohen_kappa([(names[x], names[y]) for x, y in rated]) == cohen_kappa(rated)
 
 
-def test_agreement() -> None:
+def test_agreement_equals_published_values() -> None:
     found = agreement(PATIENTS)
     assert (found.n, found.exact, found.kappa, found.words) == (200, F(7, 10), F(32, 65), "moderate")
     nothing = agreement([])

@@ -218,7 +218,7 @@ def test_other_machines_need_the_password(start: Any) -> None:
     assert PASSWORD not in said
 
 
-def test_https(start: Any, tmp_path: Path) -> None:
+def test_https_starts_a_secure_session(start: Any, tmp_path: Path) -> None:
     files = certificate(tmp_path)
     program = start("results", "--certificate", files[0], "--key", files[1])
     found = ADDRESS.fullmatch(program.line())

@@ -154,7 +154,7 @@ def test_concurrent_threads(records: Records, name: str, decisions: DecisionLog)
     assert decisions.refresh() == set()
 
 
-def test_refresh(records: Records, name: str, decisions: DecisionLog) -> None:
+def test_refresh_reads_decisions_of_others(records: Records, name: str, decisions: DecisionLog) -> None:
     elsewhere = refreshed_log(records, name)
     (row,) = elsewhere.append([(HERE, said("x"))], GRACE, action="")
     assert (decisions.at(HERE), decisions.seen(HERE)) == (None, 0)
@@ -224,7 +224,7 @@ def test_regrade_requests(decisions: DecisionLog) -> None:
 # --- undo
 
 
-def test_undo(decisions: DecisionLog) -> None:
+def test_undo_goes_back_step_by_step(decisions: DecisionLog) -> None:
     decisions.append([(HERE, said("", done=False))], ADA, action="")
     for text in ("A", "A se", "A sentence."):
         decisions.append([(HERE, said(text, done=False))], ADA, action="")

@@ -66,24 +66,24 @@ def test_session_from_a_file(review: Review) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/?token=", "/?token=wrong", "/mark", "/nowhere", "/static/htmx.min.js", "/login"]
 )
-def test_no_session(review: Review, path: str) -> None:
+def test_no_session_is_refused(review: Review, path: str) -> None:
     answer = Browser(review.port).ask("GET", path)
     assert answer.status == 403 and "open the address that `viva review` printed" in answer.body
     assert str(review.access.token) not in answer.body and "set-cookie" not in answer.headers
 
 
-def test_no_session_in_a_script(review: Review) -> None:
+def test_script_without_session_is_refused(review: Review) -> None:
     answer = Browser(review.port).ask("GET", "/", hx_request="true")
     assert answer.status == 403 and "This page is closed to you" in answer.body and "<" not in answer.body
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "x.y", "é" * 50, "A" * 5000, "eyJ9.", "a;b=c", '"quoted"'])
-def test_forged_cookie(review: Review, cookie: str) -> None:
+def test_forged_cookie_is_refused(review: Review, cookie: str) -> None:
     browser = Browser(review.port, {f"viva-review-{review.port}": cookie})
     assert browser.ask("GET", "/").status == 403
 
 
-def test_token_elsewhere(review: Review) -> None:
+def test_token_elsewhere_is_refused(review: Review) -> None:
     stranger, token = Browser(review.port), review.access.token
     assert stranger.ask("GET", f"/mark?token={token}").status == 403
     assert stranger.ask("POST", f"/?token={token}", "").status == 403
@@ -100,7 +100,7 @@ def test_token_elsewhere(review: Review) -> None:
         *("127.0.0.1:{port}@evil", "127.0.0.1:{port}, evil", "0.0.0.0:{port}"),
     ],
 )
-def test_dns_rebinding(review: Review, inside: Browser, host: str) -> None:
+def test_dns_rebinding_is_refused(review: Review, inside: Browser, host: str) -> None:
     """A name whose address an attacker changes to this machine's (DNS rebinding)."""
     host = host.format(port=review.port)
     for path in ("/", f"/?token={review.access.token}", "/static/plain.css"):
@@ -109,7 +109,7 @@ def test_dns_rebinding(review: Review, inside: Browser, host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "LOCALHOST:{port}", "[::1]:{port}"])
-def test_local_host_names(review: Review, inside: Browser, host: str) -> None:
+def test_local_host_names_are_taken(review: Review, inside: Browser, host: str) -> None:
     assert inside.ask("GET", "/", host=host.format(port=review.port)).status == 200
 
 
@@ -138,7 +138,7 @@ def raw(port: int, data: bytes) -> Iterator[bytes]:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     ],
 )
-def test_malformed_request(review: Review, request_: bytes) -> None:
+def test_malformed_request_is_refused(review: Review, request_: bytes) -> None:
     answer = next(raw(review.port, request_.replace(b"%d", str(review.port).encode())))
     status = int(answer.split()[1])
     assert status in (400, 403, 413, 421, 431, 501), answer
@@ -148,7 +148,7 @@ def test_malformed_request(review: Review, request_: bytes) -> None:
 @pytest.mark.parametrize(
     "method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "get", "X" * 100]
 )
-def test_other_methods(inside: Browser, method: str) -> None:
+def test_other_methods_are_refused(inside: Browser, method: str) -> None:
     answer = inside.ask(method, "/")
     assert (answer.status, answer.headers["allow"]) == (405, "GET, HEAD, POST")
 
@@ -156,7 +156,7 @@ def test_other_methods(inside: Browser, method: str) -> None:
 # --- what changes something
 
 
-def test_own_form(review: Review, inside: Browser, csrf: str) -> None:
+def test_own_form_is_taken(review: Review, inside: Browser, csrf: str) -> None:
     own = f"http://127.0.0.1:{review.port}"
     review.app.state.marks.clear()
     header = urllib.parse.unquote(csrf)
@@ -184,7 +184,7 @@ def test_own_form(review: Review, inside: Browser, csrf: str) -> None:
         {"origin": "http://127.0.0.1:{port}", "sec_fetch_site": "cross-site"},
     ],
 )
-def test_foreign_origin(review: Review, inside: Browser, csrf: str, headers: dict[str, str]) -> None:
+def test_foreign_origin_is_refused(review: Review, inside: Browser, csrf: str, headers: dict[str, str]) -> None:
     review.app.state.marks.clear()
     sent = {name: value.format(port=review.port) for name, value in headers.items()}
     assert inside.ask("POST", "/mark", f"points=1&csrf={csrf}", **sent).status == 403
@@ -206,7 +206,7 @@ def test_foreign_origin(review: Review, inside: Browser, csrf: str, headers: dic
         (MULTIPART, multipart(("csrf", '; filename="csrf"', b"{csrf}"))),
     ],
 )
-def test_missing_csrf_token(review: Review, inside: Browser, csrf: str, kind: str, body: bytes) -> None:
+def test_missing_csrf_token_is_refused(review: Review, inside: Browser, csrf: str, kind: str, body: bytes) -> None:
     review.app.state.marks.clear()
     sent = body.replace(b"{csrf}", csrf.encode())
     assert inside.ask("POST", "/mark", sent, content_type=kind).status == 403
@@ -214,7 +214,7 @@ def test_missing_csrf_token(review: Review, inside: Browser, csrf: str, kind: st
     assert review.app.state.marks == []
 
 
-def test_csrf_token_of_another_session(review: Review, inside: Browser, csrf: str) -> None:
+def test_csrf_token_of_another_session_is_refused(review: Review, inside: Browser, csrf: str) -> None:
     other = review.browser()
     assert other.ask("POST", "/mark", f"points=1&csrf={csrf}").status == 403
     assert Browser(review.port).ask("POST", "/mark", f"points=1&csrf={csrf}").status == 403
@@ -230,7 +230,7 @@ def test_csrf_token_of_another_session(review: Review, inside: Browser, csrf: st
         ("application/x-www-form-urlencoded", b"a=1&" * 5000),
     ],
 )
-def test_unreadable_form(review: Review, inside: Browser, kind: str, body: bytes) -> None:
+def test_unreadable_form_changes_nothing(review: Review, inside: Browser, kind: str, body: bytes) -> None:
     review.app.state.marks.clear()
     answer = inside.ask("POST", "/mark", body, content_type=kind)
     assert answer.status == 400 and "nothing was changed" in answer.body
@@ -279,7 +279,7 @@ def test_body_limit_of_tables(inside: Browser, csrf: str) -> None:
     assert inside.ask("POST", "/marks.csv", body, content_type=MULTIPART).status == 413
 
 
-def test_body_of_a_stranger(review: Review) -> None:
+def test_body_of_a_stranger_is_refused(review: Review) -> None:
     answer = Browser(review.port).ask("POST", "/marks.csv", b"", content_length=str(10**9))
     assert answer.status == 403
 
@@ -322,7 +322,7 @@ def test_static_files_are_cached(review: Review, inside: Browser) -> None:
         *("", ".", "..", "%00", "plain.css/", "plain.css/../../access.py", "htmx.min.js%00.css", "x" * 5000),
     ],
 )
-def test_path_traversal(inside: Browser, name: str) -> None:
+def test_path_traversal_is_refused(inside: Browser, name: str) -> None:
     answer = inside.ask("GET", f"/static/{name}")
     assert answer.status == 404 and "import" not in answer.body
 

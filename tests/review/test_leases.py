@@ -115,7 +115,7 @@ def test_draft_makes_nobody_jump(queue: ReviewQueue) -> None:
     assert queue.next_for(GRACE, QUESTION, answers[2]) is answers[3]
 
 
-def test_neighbors(queue: ReviewQueue) -> None:
+def test_neighbor_is_the_next_answer_in_order(queue: ReviewQueue) -> None:
     answers = queue.answers[QUESTION]
     assert [queue.position(answer) for answer in answers] == list(range(SIZE))
     assert queue.neighbor(answers[3], 1) is answers[4] and queue.neighbor(answers[3], -1) is answers[2]

@@ -136,7 +136,7 @@ def test_page_number_out_of_range(ada: Person) -> None:
 # --- groups
 
 
-def test_group(pages: Pages, ada: Person) -> None:
+def test_group_gets_the_judgement_of_one_answer(pages: Pages, ada: Person) -> None:
     assert "This answer is not graded yet" in ada.get(f"{ONE}/group").body
     refused = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
     assert "This answer is not graded yet" in refused.body and pages.queue.decisions.current() == []
@@ -193,7 +193,7 @@ def test_group_in_the_second_round(pages: Pages) -> None:
 # --- undo
 
 
-def test_undo(pages: Pages, ada: Person) -> None:
+def test_undo_returns_to_the_answer(pages: Pages, ada: Person) -> None:
     mark(ada, HERE, "limits")
     undone = ada.send("/undo")
     assert (undone.status, undone.headers["location"]) == (303, f"{HERE}?note=undone")

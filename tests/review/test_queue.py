@@ -180,7 +180,7 @@ def test_undo_of_another_marker(queue: ReviewQueue) -> None:
     assert row.judgement.items == ("limits",) and queue.progress(QUESTION, SECOND).done == 1
 
 
-def test_disagreements(queue: ReviewQueue) -> None:
+def test_disagreement_is_settled_with_a_reason(queue: ReviewQueue) -> None:
     one, two, three = (answer_of(queue, number) for number in (0, 1, 2))
     say(queue, ADA, one, "limits", "roles")
     assert queue.pairs(QUESTION) == [] and queue.decisions.differing() == []

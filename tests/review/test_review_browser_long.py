@@ -167,7 +167,7 @@ def test_two_markers(browser: Any, url: str, tmp_path: Path, database: str, requ
     assert set(marked.values()) == {1}
 
 
-def test_conflict(browser: Any, url: str, tmp_path: Path) -> None:
+def test_conflicting_edit_overwrites_nothing_silently(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 3)
     (tmp_path / "b").mkdir()
     with (

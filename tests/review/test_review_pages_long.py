@@ -82,7 +82,9 @@ def settled(page: Any) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PATHS)
-def test_accessibility(browser: Any, server: Server, path: str, scheme: str, tmp_path: Path) -> None:
+def test_page_has_no_accessibility_violation(
+    browser: Any, server: Server, path: str, scheme: str, tmp_path: Path
+) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(browser, server, path, color_scheme=scheme)

@@ -73,7 +73,7 @@ def test_table_of_records(url: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert Fraction(grades["id0000"]["points"]) == code + 2
 
 
-def test_feedback(url: str, tmp_path: Path) -> None:
+def test_marks_are_shown_in_feedback(url: str, tmp_path: Path) -> None:
     file = tmp_path / "marks.csv"
     run(["review", NAME, *COURSE, "--records", url, "--export", str(file)])
     table(file, s1=("limits answers roles symmetric", "Very clear: Q, K and V."))

@@ -60,7 +60,7 @@ def name(records: Records) -> str:
         (ITEMS[::-1], RubricChange(2, 0), None),  # what the student reads is in another order
     ],
 )
-def test_find(
+def test_find_counts_marks_of_a_changed_rubric(
     records: Records, name: str, items: tuple[Item, ...], first: RubricChange | None, second: RubricChange | None
 ) -> None:
     with queue_of(records, CLASS, changed(*items), name=name) as (queue, _):
@@ -70,7 +70,7 @@ def test_find(
         assert queue.decisions.current() == before
 
 
-def test_apply(records: Records, name: str) -> None:
+def test_apply_updates_every_mark_that_can_follow(records: Records, name: str) -> None:
     with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), ITEMS[1]), name=name) as (queue, source):
         wait_for_writer(queue)
         source.stored.clear()
@@ -91,7 +91,7 @@ def test_apply(records: Records, name: str) -> None:
     assert {name for name, _ in source.stored} == {"s0", "s1"}
 
 
-def test_undo(records: Records, name: str) -> None:
+def test_undo_restores_marks_before_the_change(records: Records, name: str) -> None:
     with queue_of(records, CLASS, changed(replace(ITEMS[0], points=F(3)), *ITEMS[1:]), name=name) as (queue, _):
         before = {row.place: row.judgement for row in queue.decisions.current()}
         assert rubric_change.apply(queue, ADA) == 4

@@ -28,7 +28,7 @@ QUESTION = Question(
 )
 
 
-def test_judgement() -> None:
+def test_judgement_has_points_and_text_for_the_student() -> None:
     judgement = judge(
         QUESTION, ["mask", "seen", "why", "mask"], F(-1, 4), "\n Look at the mask.\r\nAgain. ", F(4), done=True
     )
@@ -106,7 +106,7 @@ def test_tidied_is_idempotent(text: str) -> None:
         ("-0", 0),
     ],
 )
-def test_adjustment(text: str, points: Fraction) -> None:
+def test_adjustment_is_read_as_an_exact_number(text: str, points: Fraction) -> None:
     assert adjustment(text) == points
 
 
@@ -118,7 +118,7 @@ def test_invalid_adjustment(text: str) -> None:
         adjustment(text)
 
 
-def test_rejudged() -> None:
+def test_rejudged_mark_follows_the_rubric() -> None:
     before = judge(QUESTION, ["why", "mask"], F(1), "Well.", F(4), done=True)
     assert rejudged(QUESTION, before, F(4)) == before
     items = (replace(QUESTION.items[3], points=F(-2), text="no masks"), *QUESTION.items[:3])

@@ -38,7 +38,7 @@ LONG = (
         (LONG, f"{LONG}."),
     ],
 )
-def test_similar(one: str, other: str) -> None:
+def test_answers_of_one_wording_are_grouped(one: str, other: str) -> None:
     assert groups([one, "something else entirely", other]) == [[0, 2]]
 
 

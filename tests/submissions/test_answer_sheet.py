@@ -41,14 +41,14 @@ from viva.submissions.answers_file import as_text, find, read_answers
         ("", {}),
     ],
 )  # fmt: skip
-def test_answers(text: str, answers: dict[str, Any]) -> None:
+def test_answers_keep_numbers_and_types(text: str, answers: dict[str, Any]) -> None:
     sheet = read_answers(text.encode())
     assert sheet.problem == ""
     assert dict(sheet.answers) == answers
     assert [type(sheet.answers[k]) for k in answers] == [type(v) for v in answers.values()]
 
 
-def test_prose() -> None:
+def test_prose_is_read_as_text() -> None:
     sheet = read_answers(b"1.6: B\nwritten:\n  2.1: Because.\n  2.2: 42\n  2.3:\n  2.4: [one, two]\n  2.5: {a: b}\n")
     texts = {name: as_text(text) for name, text in sheet.written.items()}
     assert texts == {"2.1": "Because.", "2.2": "42", "2.3": "", "2.4": "one\ntwo", "2.5": "", "2.5.a": "b"}
@@ -69,7 +69,7 @@ def test_one_line_of_another_encoding() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
-def test_encodings(encoding: str) -> None:
+def test_sheet_is_read_in_usual_encodings(encoding: str) -> None:
     assert read_answers("1.6: größer\n".encode(encoding)).answers == {"1.6": "größer"}
 
 

@@ -28,7 +28,7 @@ from viva.submissions.statement_names import statement_names, uncalled_names, us
         ("from numpy import array", ["numpy?"]),
     ],
 )
-def test_preloads(source: str, expected: list[str]) -> None:
+def test_preloads_are_the_slow_libraries_imported(source: str, expected: list[str]) -> None:
     assert preloads([source]) == expected
 
 

@@ -38,7 +38,7 @@ def touch(root: Path, *names: str) -> None:
         (["alice/a.py", "bob/b.py", "roster.csv", "README.md", ".git/config", "__pycache__/x.pyc"], ["alice", "bob"]),
     ],
 )
-def test_folder(tmp_path: Path, files: list[str], expected: list[str]) -> None:
+def test_folder_is_one_submission_or_a_class(tmp_path: Path, files: list[str], expected: list[str]) -> None:
     touch(tmp_path, *files)
     assert discover([tmp_path]) == [tmp_path / name for name in expected]
 

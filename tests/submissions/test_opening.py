@@ -139,7 +139,7 @@ def test_pipes_and_sockets(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", int)() != 0, reason="only root makes devices")
-def test_devices(folder: Path) -> None:
+def test_devices_are_left_out(folder: Path) -> None:
     try:
         os.mknod(folder / "zero", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
     except OSError as error:

@@ -32,7 +32,7 @@ def written_in(notebook: Notebook, number: str, *others: str, starter: tuple[Not
         "## Aufgabe 2.1: Warum? (3 Punkte)", "## 問題 2.1", "## Übung 2,1", "Why? (2.1)\n---", "2.1 Why\n====",
     ],
 )  # fmt: skip
-def test_headings(heading: str) -> None:
+def test_heading_of_any_form_begins_its_answer(heading: str) -> None:
     assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2.1") == "Because."
     assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2.2", "2.1") == ""
     assert written_in(markdown(f"{heading}\n\nBecause.\n"), "2", "2.1") == ""
@@ -47,7 +47,7 @@ def test_headings(heading: str) -> None:
         ("b", "## (b) Concatenation\nX"), ("1.10", "## 1.1\nno\n## 1.10\nX"), ("3", "## 3. Why\nX"),
     ],
 )  # fmt: skip
-def test_numbers(number: str, text: str) -> None:
+def test_numbers_of_parts_are_matched(number: str, text: str) -> None:
     assert written_in(markdown(text), number, "1.1", "2.1a") == "X"
 
 

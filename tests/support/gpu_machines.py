@@ -183,9 +183,11 @@ def machine_with_gpu(minor: int = 7) -> Iterator[tuple[Machine, str]]:
     bus = f"{secrets.token_hex(2)}:{secrets.token_hex(1)}:00.0"
     machine = Machine(folder)
     machine.add(bus, minor)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", machine.install_smi())
-        yield machine, bus
-    shutil.rmtree(folder)
-    for lock in Path("/tmp").glob(f"viva-gpu-{bus[:-1].replace(':', '-')}*.lock"):
-        lock.unlink()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PATH", machine.install_smi())
+            yield machine, bus
+    finally:
+        shutil.rmtree(folder)
+        for lock in Path("/tmp").glob(f"viva-gpu-{bus[:-1].replace(':', '-')}*.lock"):
+            lock.unlink()

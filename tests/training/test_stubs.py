@@ -323,7 +323,7 @@ def test_sentencepiece_decodes(real: Any, words: list[str]) -> None:
         assert decode(Pieces(), pieces) == decode(real, pieces) == " ".join(words)
 
 
-def test_loader() -> None:
+def test_loader_behaves_as_the_one_of_torch() -> None:
     items = [(torch.arange(n, n + 3), torch.tensor(n)) for n in range(5)]
 
     def collate(some: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:

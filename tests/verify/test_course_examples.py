@@ -51,7 +51,7 @@ def test_wrong_examples_state_a_message(assignment: str) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_messages(assignment: str) -> None:
+def test_lost_points_have_readable_messages(assignment: str) -> None:
     hidden, visible = set(), {}
     for name, found in verified_examples(assignment).items():
         for entry in found.score.entries if name.startswith("wrong/") else ():
@@ -82,6 +82,6 @@ def sentence_of(message: str) -> str:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
-def test_verdicts(assignment: str) -> None:
+def test_example_gets_its_expected_verdict(assignment: str) -> None:
     examples = verified_examples(assignment)
     assert {"key", "starter"} < examples.keys() and len([name for name in examples if "/" in name]) > 20

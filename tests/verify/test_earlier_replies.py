@@ -127,7 +127,7 @@ def test_changed_submission(course: Path, original: tuple[Path, list[Finding]], 
     assert score is not None and Status.TIMEOUT in {entry.status for entry in score.entries}
 
 
-def test_mutants(course: Path, ran: Ran) -> None:
+def test_mutants_are_not_run_again(course: Path, ran: Ran) -> None:
     read = load_course(course)
     first = _verified(read, with_mutants=True)
     mutants = {f.what for f in first if f.is_mutant}

@@ -42,7 +42,7 @@ def recalled(course: Course, tier: Tier = Tier.T0, secret: bytes = SECRET) -> di
     return last(course, tier, secret).recall()
 
 
-def test_recall(course: Course, original: tuple[Path, list[Finding]]) -> None:
+def test_recalled_verification_is_that_of_the_last_run(course: Course, original: tuple[Path, list[Finding]]) -> None:
     found = {f.what: f.verified for f in original[1] if f.verified is not None}
     assert recalled(course) == found and {"key", "starter", "accepted/plain"} <= found.keys()
     assert all(each.call_log() for name, each in found.items() if name.startswith("accepted"))

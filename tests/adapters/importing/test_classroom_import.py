@@ -68,7 +68,7 @@ def shout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedCourse]:
 
 
 @pytest.mark.parametrize("name", CLASS)
-def test_points(shout: ImportedCourse, name: str) -> None:
+def test_program_gets_the_points_of_classroom(shout: ImportedCourse, name: str) -> None:
     program, more, points = CLASS[name]
     score = shout.score({"shout.py": program, **more})
     assert points_by_question(score) == points
@@ -81,7 +81,7 @@ def workflow(*steps: dict[str, Any]) -> dict[str, bytes]:
     return {".github/workflows/classroom.yml": yaml.safe_dump({"name": "Tests", "on": ["push"], "jobs": jobs}).encode()}
 
 
-def test_workflow() -> None:
+def test_workflow_steps_become_tests() -> None:
     files = workflow(
         {
             "uses": "classroom-resources/autograding-io-grader@v1",

@@ -56,7 +56,7 @@ def autograder(folder: Path) -> Path:
     return folder
 
 
-def test_totals(tmp_path: Path) -> None:
+def test_totals_equal_those_of_gradescope_utils(tmp_path: Path) -> None:
     imported = import_gradescope(autograder(tmp_path / "sums"))
     assert imported[0].settings["submission"] == {"notebook": None, "module": "calculator.py"}
     assert imported[0].settings["data"] == ["numbers.txt"]
@@ -102,13 +102,13 @@ def test_module_and_tests_options(tmp_path: Path) -> None:
         assert course.score({"hw.py": "def add(a, b): return a + b\n"}).earned == 2
 
 
-def test_notes(tmp_path: Path) -> None:
+def test_what_is_not_imported_is_noted(tmp_path: Path) -> None:
     notes = " ".join(import_gradescope(autograder(tmp_path))[0].notes)
     assert "setup.sh is not run" in notes and "post_processor" in notes and "numpy" in notes
 
 
 @pytest.mark.parametrize("folder", ["", "source/", "a/b/"])
-def test_archive(tmp_path: Path, folder: str) -> None:
+def test_tests_are_found_in_any_folder_of_an_archive(tmp_path: Path, folder: str) -> None:
     path = tmp_path / "autograder.zip"
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in TESTS.items():

@@ -24,7 +24,7 @@ def zipped(**files: bytes) -> bytes:
     return data.getvalue()
 
 
-def test_folder(tmp_path: Path) -> None:
+def test_folder_is_read_without_links_and_caches(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("s")
     root = tmp_path / "it"
     for name in ("a.py", "tests/b.py", "__pycache__/a.pyc", ".ipynb_checkpoints/a.ipynb", ".git/config"):
@@ -35,7 +35,7 @@ def test_folder(tmp_path: Path) -> None:
     assert read_bundle(root) == {"a.py": b"a.py", "tests/b.py": b"tests/b.py"}
 
 
-def test_archive(tmp_path: Path) -> None:
+def test_archive_is_read_without_links_and_metadata(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("link")
     link.external_attr = 0o120777 << 16
     path = tmp_path / "a.zip"
@@ -93,7 +93,7 @@ def test_missing_bundle(tmp_path: Path) -> None:
         read_bundle(tmp_path / "nothing")
 
 
-def test_below() -> None:
+def test_below_returns_paths_in_a_folder() -> None:
     files = {"a/b": b"1", "ab": b"2", "a/c/d": b"3"}
     assert below(files, "a") == {"b": b"1", "c/d": b"3"}
     assert below(files, "") == files

@@ -37,7 +37,7 @@ def imported(folder: Path, tests: str, answer: str = "def f(x):\n    return x + 
         ),
     ],
 )
-def test_autotests(tmp_path: Path, tests: str, expected: list[str]) -> None:
+def test_autotest_lines_become_assertions(tmp_path: Path, tests: str, expected: list[str]) -> None:
     put(tmp_path / "autotests.yml", TEMPLATES)
     lines = imported(tmp_path, tests).splitlines()
     assert [line for line in lines if line.startswith("assert str")] == expected

@@ -23,7 +23,7 @@ def read(folder: Path, cells: list[dict[str, Any]]) -> SourceNotebook:
     return read_source(folder)[0]
 
 
-def test_cells(tmp_path: Path) -> None:
+def test_metadata_tells_tests_and_manual_cells(tmp_path: Path) -> None:
     cells = read(tmp_path, source()).cells
     assert [c.grade_id for c in cells.values() if c.is_test] == [
         "test_total",
@@ -96,7 +96,7 @@ def test_replace_regions() -> None:
         replace_regions("BEGIN SOLUTION", "SOLUTION")
 
 
-def test_compose(tmp_path: Path) -> None:
+def test_compose_restores_the_authors_tests(tmp_path: Path) -> None:
     author = read(tmp_path, source())
     submitted = read_notebook(
         notebook(

@@ -40,7 +40,7 @@ def graded(old: ImportedCourse, name: str) -> Score:
 
 
 @pytest.mark.parametrize("name", CLASS)
-def test_points(old: ImportedCourse, name: str) -> None:
+def test_points_equal_those_of_nbgrader(old: ImportedCourse, name: str) -> None:
     won = points_by_question(graded(old, name))
     assert [won[test] for test in POINTS] == [value or 0 for value in RECORDED[name]]
     assert (won["essay"], won["task"]) == (0, 0)
@@ -139,7 +139,7 @@ def test_duplicate_test_cell(old: ImportedCourse) -> None:
     assert points_by_question(old.score({FILE: notebook(twice)}))["test_quiet"] == 1
 
 
-def test_starter(old: ImportedCourse) -> None:
+def test_starter_has_no_solution(old: ImportedCourse) -> None:
     starter = old.assignment.starter.joinpath(FILE).read_text("utf-8")
     cells = {c["metadata"].get("nbgrader", {}).get("grade_id"): c["source"] for c in json.loads(starter)["cells"]}
     assert cells["total"] == STUB

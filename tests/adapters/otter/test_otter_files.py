@@ -22,7 +22,7 @@ def read(folder: Path, **texts: str) -> list[list[tuple[str, bool, Fraction]]]:
     return [[(case.name, case.hidden, case.points) for case in test.cases] for test in read_tests(folder)]
 
 
-def test_cases(tmp_path: Path) -> None:
+def test_points_are_shared_by_cases(tmp_path: Path) -> None:
     first, second, third, fourth, fifth = read(tmp_path, **TESTS)
     assert first == [("q1 - 1", False, 1), ("q1 - 2", True, Fraction(3, 2)), ("q1 - 3", True, Fraction(3, 2))]
     assert [row[1:] for row in second] == [(False, Fraction(1, 2)), (True, Fraction(5, 4)), (False, Fraction(5, 4))]

@@ -64,7 +64,7 @@ def test_student_notebook() -> None:
     assert not any("Because" in text for text in given)
 
 
-def test_settings() -> None:
+def test_settings_files_and_rubric_are_read() -> None:
     found = read(ok_cells())
     assert found.config == {"show_hidden": True, "points_possible": 20, "seed": 7, "seed_variable": "rng_seed"}
     assert found.files == ["words.txt"]

@@ -35,7 +35,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedCourse]:
 
 
 @pytest.mark.parametrize("name", CLASS)
-def test_points(old: ImportedCourse, name: str) -> None:
+def test_points_equal_those_of_otter(old: ImportedCourse, name: str) -> None:
     won = points_by_question(old.score({FILE: submission(name)}))
     assert [won[question] for question in POINTS] == list(RECORDED[name])
 

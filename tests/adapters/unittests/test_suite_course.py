@@ -29,7 +29,7 @@ def refusal(root: Path, tests: dict[str, str], **more: str) -> str:
     return str(caught.value)
 
 
-def test_modules() -> None:
+def test_modules_are_those_that_unittest_discovers() -> None:
     files = ["test_b.py", "test_a.py", "helper.py", "test-x.py", "testing.py"]
     files += ["p/__init__.py", "p/test_c.py", "q/test_d.py"]
     assert modules_among(files) == ["p", "p.test_c", "test_a", "test_b", "testing"]

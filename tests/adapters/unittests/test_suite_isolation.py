@@ -284,7 +284,7 @@ def test_submitted_suite_is_ignored(examined: Examined) -> None:
     assert statuses(examined.score({"solution.py": RIGHT, "tests": "in the way"})) == ALL
 
 
-def test_archive(examined: Examined) -> None:
+def test_archive_in_a_submission_is_unpacked(examined: Examined) -> None:
     files = {"hw1/solution.py": "from other import answer\n", "hw1/other.py": RIGHT, "tests/test_a.py": "1 / 0\n"}
     packed = inner_zip({name: text.encode() for name, text in files.items()})
     assert statuses(examined.score({"hw1.zip": packed})) == ALL

@@ -108,11 +108,11 @@ class TestNan(unittest.TestCase):
 }
 
 
-def test_outcomes(score: Score) -> None:
+def test_every_test_has_its_outcome(score: Score) -> None:
     assert {entry.test_id: (str(entry.status), entry.earned) for entry in score.entries} == OUTCOMES
 
 
-def test_messages(score: Score) -> None:
+def test_messages_and_leaderboard_are_those_of_the_suite(score: Score) -> None:
     entries = {entry.test_id.rpartition("::")[2]: entry for entry in score.entries}
     assert entries["test_subtests_after_points"].message == "[three] Test failed: 1 != 3"
     assert entries["test_hides_errors"].message == "Hidden."

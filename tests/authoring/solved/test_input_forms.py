@@ -107,7 +107,7 @@ def test_large_dictionary_of_numbers() -> None:
     assert forms(one, [(index,)]).written()[0].startswith("dictionaries(words(")
 
 
-def test_undrawable() -> None:
+def test_unsupported_value_is_refused_with_its_reason() -> None:
     with Rows() as row:
         for value, said in [
             (object(), "of type object"),
@@ -121,7 +121,7 @@ def test_undrawable() -> None:
                 forms(one, [(value,)])
 
 
-def test_choices() -> None:
+def test_texts_of_the_code_widen_the_choices() -> None:
     found = forms(lambda x, how="mean": x, [([1.0, -1.0], "sum")], texts=frozenset({"mean", "sum"}))
     assert found.written()[1] == 'sampled_from(["sum"])'
     found.slots[-1].at = 1

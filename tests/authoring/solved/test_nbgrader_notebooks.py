@@ -54,14 +54,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return from_solution(load_course(folder / "course"), "hw", folder / "hw.ipynb")
 
 
-def test_questions(made: Made) -> None:
+def test_questions_follow_the_metadata(made: Made) -> None:
     assert [(q.number, q.title, float(q.points or 0), q.names) for q in made.questions] == [
         ("1", "", 2, ["spread"]), ("scale", "", 1, ["scale"]), ("3", "Why rarely", 4, []), ("4", "", 5, []),
         ("5", "Plot", 2, []),
     ]  # fmt: skip
 
 
-def test_starter(made: Made) -> None:
+def test_starter_hides_solutions_and_model_answers(made: Made) -> None:
     starter = (made.folder / "starter" / "hw.ipynb").read_bytes()
     text = starter.decode()
     for hidden in (SECRET, "max(x)", "scale = spread", "plt.plot"):

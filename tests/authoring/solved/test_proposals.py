@@ -69,7 +69,7 @@ def test_manually_graded_function(tmp_path: Path) -> None:
     assert complaints(course, "plots") == []
 
 
-def test_figure(tmp_path: Path) -> None:
+def test_figure_is_compared_by_its_data(tmp_path: Path) -> None:
     root, made = taken_over("plots", tmp_path)
     (said,) = made.proposals["plot_losses"].warnings
     assert said == "`plot_losses` draws: the data are compared; titles and labels of its own, and colours, are not."
@@ -193,7 +193,7 @@ first_line()
 '''
 
 
-def test_warnings(tmp_path: Path) -> None:
+def test_warnings_name_what_was_not_proposed(tmp_path: Path) -> None:
     root, _ = taken_over("marked", tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "words.txt").write_text("the\n")

@@ -38,7 +38,7 @@ def points_of(cells: Sequence[Cell], names: str) -> list[tuple[Any, ...]]:
     return [(question.number, question.points, getattr(question, names)) for question in questions_of(cells)]
 
 
-def test_headings() -> None:
+def test_heading_tells_number_title_and_points() -> None:
     with Rows() as row:
         for heading, number, title, points in [
             ("## 2.1 Attention (5 points)", "2.1", "Attention", 5),
@@ -71,7 +71,7 @@ def test_other_headings() -> None:
                 assert first(markdown(heading), FUNCTION).number == "1"  # its place, as nothing numbers it
 
 
-def test_sections() -> None:
+def test_section_whose_parts_add_up_is_no_question() -> None:
     given, own = code("def read():\n    return 1"), FUNCTION
     with Rows() as row:
         for headings, numbers in [
@@ -156,7 +156,7 @@ def test_headings_in_otter_questions() -> None:
     assert points_of(cells, "values") == [("q1", 3, ["f"]), ("2", 4, ["g"])]
 
 
-def test_jupytext(tmp_path: Path) -> None:
+def test_jupytext_cells_are_read_with_their_markers(tmp_path: Path) -> None:
     text = (
         '# %% [markdown]\n"""\n## 1 Sums\nGo on.\n"""\n'
         '# %% nbgrader={"grade": false, "grade_id": "f", "solution": true}\ndef f():\n    return 1\n'

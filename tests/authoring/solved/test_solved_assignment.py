@@ -48,7 +48,7 @@ def code_of(path: Path) -> str:
     return "\n".join(cell.source for cell in read_notebook(path.read_bytes()).code)
 
 
-def test_refresh(course: Course) -> None:
+def test_refresh_writes_key_tests_and_starter(course: Course) -> None:
     key = (course.root / "graders/marked/key.py").read_text("utf-8")
     assert "def accuracy" in key and "n_parameters = 4 * 3 + 3" in key and "accuracy([1, 0, 1]" not in key
     assert (course.root / "graders/marked/test_marked.py").read_text("utf-8") == TESTS

@@ -201,7 +201,7 @@ def test_long_choice_is_cut() -> None:
         assert str(raised.value).isprintable()
 
 
-def test_words() -> None:
+def test_words_are_compared_as_sets_without_case() -> None:
     answer: Any
     for answer in ("S2S", "s2s", " S2S. ", "Answer: S2S", ["S2S"], {"S2S"}):
         agree_choice(answer, "S2S")

@@ -153,7 +153,7 @@ def test_wrong_formula() -> None:
                     assert str(raised.value).isprintable()
 
 
-def test_counterexample() -> None:
+def test_counterexample_is_shown() -> None:
     with pytest.raises(Disagreement) as raised:
         agree_formula("d²", "2*d + 2", ["d"])
     assert str(raised.value) == "Your answer d² is not right: at d = 3 it gives 9, which is too large."
@@ -189,7 +189,7 @@ def test_formula_with_words() -> None:
                 agree_formula(answer, "2*d + 2", ["d"])
 
 
-def test_contradiction() -> None:
+def test_contradictory_formula_is_refused() -> None:
     with Rows() as row:
         for answer in CONTRADICTIONS:
             with row(answer), pytest.raises(Disagreement):

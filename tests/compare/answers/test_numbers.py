@@ -149,7 +149,7 @@ def test_per_cent() -> None:
     agree_number("82.65", 0.8265, accept=[82.65])
 
 
-def test_tolerances() -> None:
+def test_tolerances_are_kept_exactly() -> None:
     agree_number("0.83", BLEU, atol=5e-3)
     agree_number(104, 100, rtol=0.05)
     agree_number("0.8270", BLEU, atol=5e-4)

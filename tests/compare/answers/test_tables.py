@@ -282,7 +282,7 @@ def test_labels() -> None:
         agree_table(markdown(S2S.T), markdown(S2S))
 
 
-def test_dicts() -> None:
+def test_dicts_are_compared_by_their_labels() -> None:
     rows = dict(zip("abcd", CAUSAL[:4, :4].tolist(), strict=True))
     agree_table(rows, CAUSAL[:4, :4])
     nested = {label: dict(zip("abcd", row, strict=True)) for label, row in rows.items()}
@@ -293,7 +293,7 @@ def test_dicts() -> None:
     agree_table({"a": "0 1", "b": "0 0"}, [[0, 1], [0, 0]])
 
 
-def test_polarity() -> None:
+def test_swapped_polarity_is_refused() -> None:
     agree_table(lines(S2S), S2S, up_to=())
     agree_table((S2S == 1).tolist(), S2S, up_to=())
     for wrong in (1 - S2S, markdown(np.where(S2S == 1, "x", "")), lines(1 - S2S)):

@@ -49,7 +49,7 @@ def properties(suite: ElementTree.Element) -> dict[str | None, str | None]:
     return {each.get("name"): each.get("value") for each in suite.iter("property")}
 
 
-def test_statuses() -> None:
+def test_status_decides_the_element() -> None:
     root = check(junit([report_of(one_of_each())]))
     kinds: dict[str | None, set[str]] = {}
     for suite in root:
@@ -74,7 +74,7 @@ def test_points_are_properties() -> None:
     assert {test["status"] for test in tests if "score" not in test} == {"deferred", "needs_review", "grader_error"}
 
 
-def test_cases() -> None:
+def test_failed_case_tells_points_and_message() -> None:
     root = check(junit([report_of(one_of_each())]))
     (suite,) = [suite for suite in root if suite.get("name") == "1.20 Test 20."]
     first, second = suite.iter("testcase")

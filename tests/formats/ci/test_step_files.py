@@ -93,7 +93,7 @@ def values(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines)
 
 
-def test_outputs() -> None:
+def test_outputs_are_totals_and_state() -> None:
     shown = report(entry(1), entry(2, Status.PARTIAL, "1/3", 2), entry(3, Status.NEEDS_REVIEW, 0, 5))
     assert values(outputs(shown)) == {
         "score": "2.33",

@@ -31,7 +31,7 @@ def test_command_is_one_line(text: str, title: str) -> None:
     assert kind == "error" and set(properties) <= {"title", "line"} and properties["line"] == "3"
 
 
-def test_escapes() -> None:
+def test_special_characters_are_escaped() -> None:
     assert command("error", "100%\nof: a, b", file="a,b:c%.py", line=3) == (
         "::error file=a%2Cb%3Ac%25.py,line=3::100%25%0Aof: a, b"
     )
@@ -94,7 +94,7 @@ def test_passed_and_pending_are_no_annotation() -> None:
         ("no place", ".", None),
     ],
 )
-def test_places(message: str, submission: str, place: Place | None) -> None:
+def test_place_is_a_file_of_the_submission_or_none(message: str, submission: str, place: Place | None) -> None:
     assert place_of(message, submission) == place
 
 

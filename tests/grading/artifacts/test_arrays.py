@@ -38,7 +38,7 @@ def read(data: bytes, classes: Any = 2, n: int = 5, ids: Any = None) -> Any:
 
 
 @pytest.mark.parametrize("dtype", ["i8", "<u1", ">i4", "f4", ">f8", "f2", "?", "U1", "S1", "<i2"])
-def test_dtypes(dtype: str) -> None:
+def test_array_of_every_dtype_is_read(dtype: str) -> None:
     array = RIGHT.astype(dtype)
     assert read(npy(array)) == read(npz(False, array)) == read(npz(True, array)) == RIGHT.tolist()
 
@@ -167,7 +167,7 @@ def test_declared_shapes() -> None:
         read_checkpoint(save({**weights, "head.bias": np.array([0, np.nan])}), shapes)
 
 
-def test_accuracy() -> None:
+def test_accuracy_is_an_exact_share() -> None:
     labels = np.arange(3270) < 2033
     assert artifacts.accuracy(np.ones(3270, np.int64), labels) == Fraction(2033, 3270)
     assert artifacts.accuracy(np.array([[0.0, 1.0]] * 3), [1, 1, 0]) == Fraction(2, 3)

@@ -57,7 +57,7 @@ def numbers(loader: Any) -> list[int]:
     return [int(n) for batch in loader for n in batch["input_ids"].flatten()]
 
 
-def test_splits() -> None:
+def test_splits_have_the_rows_of_boolq() -> None:
     _, *loaders = pre_process("any", 500, "cpu", False)
     train, dev, test = (numbers(loader) for loader in loaders)
     assert (len(train), len(dev), len(test)) == (8000, VALIDATION, TRAIN - 8000)

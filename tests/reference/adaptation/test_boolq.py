@@ -49,7 +49,7 @@ def test_boolq_question_too_long() -> None:
         boolq_item("a b c", "d", False, VOCABULARY, 5)
 
 
-def test_accuracy() -> None:
+def test_accuracy_is_the_share_of_right_rows() -> None:
     rng = np.random.default_rng(2)
     batches = [(rng.standard_normal((n, 2)), rng.integers(2, size=n)) for n in (4, 4, 1)]
     right = sum(

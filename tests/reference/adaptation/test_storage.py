@@ -52,7 +52,7 @@ def test_unknown_optimizer() -> None:
         optimizer_floats("rmsprop", 2, 2)
 
 
-def test_storage() -> None:
+def test_storage_counts_every_stored_weight() -> None:
     for (d, k, r), N, M in itertools.product(SHAPES, [1, 3], [0, 1, 5]):
         full = [[torch.empty(d, k) for _ in range(N)] for _ in range(M + 1)]
         base = [torch.empty(d, k) for _ in range(N)]

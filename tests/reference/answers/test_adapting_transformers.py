@@ -125,7 +125,7 @@ def test_averaging_weight() -> None:
     assert averaging_weight(math.sqrt(768) * math.log(512e4), 768, 512) == pytest.approx(0.5, abs=1e-4)
 
 
-def test_formulas(key: ModuleType) -> None:
+def test_formulas_have_the_values_of_the_references(key: ModuleType) -> None:
     for h, mu, sigma in [(1, 0.5, 2.0), (16, 0.7, 1.3)]:
         names = {"h": h, "mu": mu, "sigma": sigma}
         values = [eval(key.answers[f"2.3.{moment}"], names) for moment in ("mean", "variance")]

@@ -136,7 +136,7 @@ def test_offline_by_default(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Non
     assert not requests and capsys.readouterr().err == online.REFUSED + "\n" and online.REFUSED.count(".") == 1
 
 
-def test_online(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_online_run_loads_data_then_starts_training(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     requests, started = put_stubs(monkeypatch, boolq()), list[Sequence[str]]()
 
     def start(arguments: Sequence[str]) -> int:

@@ -44,7 +44,7 @@ def value(key: ModuleType, question: str, **sizes: int) -> Any:
     return sympy.sympify(key.answers[question], locals={name: sympy.Symbol(name) for name in "dkrNM"}).subs(sizes)
 
 
-def test_formulas(key: ModuleType) -> None:
+def test_formulas_have_the_values_of_the_references(key: ModuleType) -> None:
     for d, k, r, N, M in [(4, 6, 2, 3, 5), (768, 768, 8, 12, 52), (5, 3, 4, 1, 0)]:
         sizes = {"d": d, "k": k, "r": r, "N": N, "M": M}
         assert value(key, "2b.trainable", **sizes) == value(key, "2c.per_task", **sizes) == trainable_params(d, k, r)

@@ -23,7 +23,7 @@ NAMES_ANSWERS = {"attention_theory", "bert_lora_fudge"}
 
 
 @pytest.mark.parametrize("assignment", NAMES)
-def test_starter(assignment: str) -> None:
+def test_starter_names_are_in_key_and_handout(assignment: str) -> None:
     key, folder = load_key(assignment), ROOT / "assignments" / assignment
     handout, starter = (folder / "handout.md").read_text("utf-8"), folder / "starter"
     names = re.findall(r"^(?:def|class) (\w+)", (starter / "solution.py").read_text("utf-8"), re.MULTILINE)

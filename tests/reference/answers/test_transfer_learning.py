@@ -50,7 +50,7 @@ def test_printed_numbers() -> None:
     assert 100 * D + body + 2 * D == count(100, 2, bias=False) == 983_600
 
 
-def test_formulas(key: ModuleType) -> None:
+def test_formulas_have_the_values_of_the_references(key: ModuleType) -> None:
     for V, d, d_ff in [(7, 4, 4), (100, 200, 200), (30, 6, 10)]:
         values = {
             "3.embedding": parts.embedding_parameters(V, d),

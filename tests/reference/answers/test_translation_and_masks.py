@@ -28,7 +28,7 @@ def printed_tree() -> dict[tuple[str, ...], dict[str, float]]:
     return tree
 
 
-def test_padding(key: ModuleType) -> None:
+def test_padding_answer_is_that_of_pad_batch(key: ModuleType) -> None:
     printed = [[int(i) for i in row.split(",")] for row in re.findall(r"`\[([\d, ]+)\]`", HANDOUT)[:3]]
     assert key.pad_batch(printed).tolist() == key.answers["1.1"]
 
@@ -63,7 +63,7 @@ def test_bleu_of_the_printed_sentences(key: ModuleType) -> None:
     assert round(bleu(candidate, references), 6) == key.answers["1.4.BLEU"]
 
 
-def test_formulas(key: ModuleType) -> None:
+def test_formulas_have_the_values_of_the_references(key: ModuleType) -> None:
     for h, mu, sigma in [(1, 0.5, 2.0), (16, 0.7, 1.3), (64, -1.0, 0.2)]:
         mean, variance = key.qk_moments(mu, sigma, h)
         names = {"h": h, "mu": mu, "sigma": sigma}

@@ -80,7 +80,7 @@ def test_choose_threshold() -> None:
         ("10,000", "10000"),
     ],
 )
-def test_normalisation(text: str, expected: str) -> None:
+def test_answer_is_normalized_as_in_squad(text: str, expected: str) -> None:
     assert normalize_answer(text) == expected
 
 

@@ -61,7 +61,7 @@ def test_resampling_converges() -> None:
     assert total_variation(best_of_n_distribution(P, P_A, 512), target) > 0.7
 
 
-def test_divergences() -> None:
+def test_divergences_have_known_values() -> None:
     q = posterior(P, P_A)
     expected = torch.nn.functional.kl_div(torch.tensor(P).log(), torch.tensor(q), reduction="sum")
     assert kl_divergence(q, P) == pytest.approx(float(expected))

@@ -56,7 +56,7 @@ class TestSpanMask:
             costs = [sum(len(word) for word in self.words[start : end + 1]) for start, end in spans]
             assert sum(costs) >= 0.15 * self.tokens > sum(costs[:-1])
 
-    def test_lengths(self) -> None:
+    def test_lengths_follow_the_clipped_distribution(self) -> None:
         rng = np.random.default_rng(24)
         spans = [span_mask(self.words, 0.001, 0.2, 10, rng)[0] for _ in range(4000)]
         observed = np.bincount([end - start + 1 for start, end in spans], minlength=11)[1:]

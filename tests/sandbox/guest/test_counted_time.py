@@ -1,11 +1,19 @@
 """The clock of limits: what a program computes counts, what keeps it from computing hardly does."""
 
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import viva.sandbox.guest.process.counted_time as counted_time
 from viva.sandbox.guest.process.counted_time import ASLEEP, WAITED, Countdown, CountedTime
+from viva.sandbox.host.limits import processes
 
 SECONDS = st.floats(0, 100)
 
@@ -34,7 +42,9 @@ class Clocks:
         (10, 2, None, 2 + 8 * ASLEEP),
     ],
 )
-def test_count(wall_s: float, computed_s: float, waited_s: float | None, counted_s: float) -> None:
+def test_count_weighs_computing_waiting_and_sleeping(
+    wall_s: float, computed_s: float, waited_s: float | None, counted_s: float
+) -> None:
     clocks = Clocks()
     clock = clocks.count()
     clocks.wall_s, clocks.computed_s, clocks.waited_s = wall_s, computed_s, waited_s
@@ -98,7 +108,7 @@ def test_count_is_independent_of_readings(idle: list[tuple[float, float]]) -> No
     assert often.now(exact=True) == pytest.approx(seldom.now(exact=True))
 
 
-def test_countdown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_countdown_ends_when_its_time_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     clocks = Clocks()
     monkeypatch.setattr(counted_time, "_monotonic", lambda: clocks.wall_s)
     countdown = Countdown(clocks.count(), 10.0)
@@ -108,3 +118,47 @@ def test_countdown(monkeypatch: pytest.MonkeyPatch) -> None:
         clocks.wall_s += left_s
         waits += 1
     assert 10 / ASLEEP <= clocks.wall_s < 10 / ASLEEP + 1 and waits < 50
+
+
+SHARED = """
+import os, sys, time
+sys.path.insert(0, {folder!r})
+from guest.process import counted_time
+clock = counted_time.of_this_process()
+began, computed = time.monotonic(), time.process_time()
+while time.process_time() - computed < 0.5:
+    pass
+print(clock.now(exact=True), time.process_time() - computed, time.monotonic() - began, flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def busy_core() -> Iterator[int]:
+    """Return a core that seven endless loops share."""
+    core = min(os.sched_getaffinity(0))
+    loop = f"import os; os.sched_setaffinity(0, [{core}])\nwhile True: pass"
+    loops = [subprocess.Popen([sys.executable, "-S", "-c", loop]) for _ in range(7)]
+    yield core
+    for each in loops:
+        each.kill()
+        each.wait()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(counted_time.waited_s("self") is None, reason="this system does not tell how long threads wait")
+def test_count_on_a_busy_core_matches_the_operating_system(busy_core: int) -> None:
+    folder = str(Path(counted_time.__file__).parents[2])
+    program = f"import os; os.sched_setaffinity(0, [{busy_core}])\n" + SHARED.format(folder=folder)
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        outside = processes.clock_of(lambda: process.pid, time.monotonic)
+        began = time.monotonic()
+        assert process.stdout is not None
+        counted_s, computed_s, wall_s = map(float, process.stdout.readline().split())
+        lived_s, seen_s = time.monotonic() - began, outside.now(exact=True)
+        process.communicate("end\n")
+    assert wall_s > 2 * computed_s
+    assert computed_s - 1e-3 <= counted_s < computed_s + 0.05 * wall_s
+    assert counted_s <= seen_s + 0.1 and seen_s < 0.3 * lived_s

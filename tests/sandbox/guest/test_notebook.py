@@ -210,7 +210,7 @@ MAGICS: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("source", "printed"), MAGICS)
-def test_magics(shell_worker: Worker, source: str, printed: str) -> None:
+def test_magics_print_their_output(shell_worker: Worker, source: str, printed: str) -> None:
     [cell] = shell_worker.notebook(source)
     assert printed in text_of(cell)
     assert cell["status"] == ("raised" if source.startswith("raise") else "ok"), cell
@@ -247,7 +247,7 @@ FIGURE = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.title('t');"
 
 
 @pytest.mark.parametrize("fixture", ["worker", "shell_worker"])
-def test_figures(request: pytest.FixtureRequest, fixture: str) -> None:
+def test_figures_are_outputs_of_their_cell(request: pytest.FixtureRequest, fixture: str) -> None:
     pytest.importorskip("matplotlib")
     worker: Worker = request.getfixturevalue(fixture)
     cells = worker.notebook(

@@ -357,7 +357,7 @@ SABOTAGE: dict[str, str] = {
 
 
 @pytest.mark.parametrize("statement", SABOTAGE.values(), ids=SABOTAGE)
-def test_sabotage(worker: Worker, statement: str) -> None:
+def test_sabotage_does_not_break_the_loop(worker: Worker, statement: str) -> None:
     worker.load(f"{statement}\ndef f(x): return x\ndef g(): raise ValueError('mine')")
     assert same(worker.call("f", [np.arange(3), 1.5]), [np.arange(3), 1.5])
     assert worker.call_raises("g", soft_s=5.0)["message"] == "mine"

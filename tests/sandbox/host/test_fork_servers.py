@@ -17,6 +17,7 @@ from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork servers run on Linux")
 TIERS = [report.tier for report in detect_tiers() if report.available]
 
 
@@ -101,8 +102,6 @@ def test_ended_fork_server_cannot_be_joined() -> None:
     with pytest.raises(BoxUnavailable, match="the fork server did not start"):
         joined(own)
 
-
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork servers run on Linux")
 
 _PROGRAM = """
 import os, signal, sys, tempfile

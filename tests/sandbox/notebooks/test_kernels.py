@@ -161,6 +161,11 @@ def test_exit_ends_its_cell(box: Box) -> None:
     assert cells[2]["status"] == "ok" and texts(cells[2]) == ["1"]
 
 
+def test_memory_limit_ends_cell(box: Box) -> None:
+    [cell] = run(box, "import numpy as np\nx = np.ones(2 << 30, dtype='u1')")
+    assert cell["status"] == "raised" and cell["raised"]["limit"] == "memory"
+
+
 def test_killed_client_forges_nothing(box: Box) -> None:
     killing = """
         import os, signal
@@ -250,3 +255,8 @@ def test_kernel_of_other_language(shouting: str) -> None:
         assert texts(cells[0]) == ["HELLO", "5"] and texts(cells[3]) == ["AGAIN", "5"]
         assert cells[1]["raised"]["type"] == "Unheard" and cells[1]["raised"]["message"] == "say it louder"
         assert box.ask("names", timeout_s=5) == {"ok": []}
+
+
+def test_missing_kernel_is_named(box: Box) -> None:
+    reply: Any = box.ask(**request(["1"], kernel="no_such_kernel"))
+    assert "no_such_kernel" in reply["raised"]["message"]

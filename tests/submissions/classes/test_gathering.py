@@ -60,7 +60,7 @@ def test_file_that_is_there_twice(tmp_path: Path) -> None:
     ]
 
 
-def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_bytes_and_depth_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = laid_out(tmp_path / "given", {"a.py": b"a" * 100})
     gatherer = Gatherer(tmp_path / "work", _bytes=99)
     with pytest.raises(UsageError, match="more than a class submits"):

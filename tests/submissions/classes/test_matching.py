@@ -137,7 +137,7 @@ ROSTER = Roster(LISTED, forms={student.id: forms(student.name) for student in LI
         (Student("z", email="ada@x.edu", also={"login": "nobody"}), "S1"),
     ],
 )
-def test_rematched(student: Student, expected: str) -> None:
+def test_student_is_matched_by_identifiers_alone(student: Student, expected: str) -> None:
     assert rematched([student], ROSTER)[student.id].id == expected
 
 

@@ -37,7 +37,7 @@ COMPONENTS = [
 ]
 
 
-def test_components() -> None:
+def test_components_are_safe_file_names() -> None:
     with Rows() as row:
         for text, safe in COMPONENTS:
             with row(text):

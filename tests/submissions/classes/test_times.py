@@ -33,7 +33,7 @@ EAST = timezone(timedelta(hours=2))
         (7, None),
     ],
 )
-def test_iso(text: object, moment: datetime | None) -> None:
+def test_iso_time_needs_a_zone(text: object, moment: datetime | None) -> None:
     assert of_iso(text) == moment
 
 
@@ -58,5 +58,5 @@ def test_default_zone() -> None:
         ("5 Oct 2026", None),
     ],
 )
-def test_english(text: str, moment: datetime | None) -> None:
+def test_english_time_is_read_with_its_half_of_day(text: str, moment: datetime | None) -> None:
     assert of_english(text) == moment

@@ -143,7 +143,9 @@ SMALL = Caps(files=5, mib=2)
         ({f"{n}": os.urandom(700 << 10) for n in range(4)}, "unpacks to more than a class submits"),
     ],
 )
-def test_bombs(tmp_path: Path, into: Path, pack: Pack, files: dict[str, bytes], sentence: str) -> None:
+def test_bombs_are_refused_within_the_limits(
+    tmp_path: Path, into: Path, pack: Pack, files: dict[str, bytes], sentence: str
+) -> None:
     archive = pack(tmp_path / "x.archive", files)
     with pytest.raises(UsageError, match=sentence):
         unpack(archive, into, SMALL)

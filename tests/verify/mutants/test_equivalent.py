@@ -45,7 +45,7 @@ def test_matching_and_stale_rows(assignment: Assignment) -> None:
     assert "makes `return never` of `return sum( range(0,n))`" in rows.stale()[0]
 
 
-def test_star(assignment: Assignment) -> None:
+def test_star_matches_every_mutant_of_its_function(assignment: Assignment) -> None:
     made = mutants(submission(solution=SOURCE), "f")
     row = '- {file: "*", function: NAME, was: "*", becomes: "*", reason: any will do, left_open: true}\n'
     listed(assignment, row.replace("NAME", "f"))

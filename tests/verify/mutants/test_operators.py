@@ -75,7 +75,7 @@ CASES = [
 ]
 
 
-def test_operators() -> None:
+def test_operator_makes_its_mistake() -> None:
     with Rows() as row:
         for operator, body, becomes in CASES:
             with row(operator, body):

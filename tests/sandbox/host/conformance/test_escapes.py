@@ -130,7 +130,7 @@ def test_sockets_of_others_are_unlisted(program: Program) -> None:
                 assert how == "raised" or name not in what
 
 
-def test_no_box_beside_open_socket(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
+def test_box_cannot_connect_to_open_socket(fork_server: ForkServer, limits: Limits, open_path: Path) -> None:
     """Without a network and mounts of its own, only the socket's permissions keep a box from it."""
     import socket
 

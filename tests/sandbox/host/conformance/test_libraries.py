@@ -1,4 +1,4 @@
-"""Honest coursework must work in a locked box: data loaders, pools, subprocesses, temporary files, tables."""
+"""Honest coursework must work in a locked box: training, data loaders, figures, subprocesses, event loops, tables."""
 
 from collections.abc import Iterator
 
@@ -72,6 +72,55 @@ def test_programs_and_shells_run(program: Program) -> None:
     assert program.call("run", timeout_s=60) == "3\n"
     assert program.call("shell") == "42\n"
     assert program.call("temporary") == "x"
+
+
+COURSEWORK = """
+import io, matplotlib.pyplot as plt, torch
+def train():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    x, y = torch.randn(64, 8), torch.randn(64, 1)
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+    return float(loss)
+def threads():
+    torch.set_num_threads(2)
+    return float((torch.ones(600, 600) @ torch.ones(600, 600)).sum())
+def draw():
+    plt.plot([1, 2, 3])
+    plt.title("Loss")
+    file = io.BytesIO()
+    plt.savefig(file, format="png")
+    return file.getvalue()[:4]
+def roundtrip():
+    torch.save({"w": torch.arange(3)}, "model.pt")
+    return torch.load("model.pt")["w"].tolist()
+"""
+
+
+@pytest.mark.long
+def test_training_figures_and_weights_are_alike_in_boxes(torch_fork_server: ForkServer) -> None:
+    losses = []
+    for _ in range(2):
+        with torch_fork_server.spawn(Limits(memory_mib=1024)) as box:
+            program = Program(box, torch_fork_server.tier)
+            program.load(COURSEWORK)
+            losses.append(program.call("train", timeout_s=60))
+            assert program.call("threads", timeout_s=60) == 600.0**3
+            assert program.call("draw", timeout_s=60) == b"\x89PNG"
+            assert program.call("roundtrip", timeout_s=60) == [0, 1, 2]
+    assert losses[0] == losses[1]
+
+
+def test_event_loop_runs(fork_server: ForkServer, limits: Limits) -> None:
+    with fork_server.spawn(limits) as box:
+        program = Program(box, fork_server.tier)
+        program.load("import asyncio\nasync def answer(): return 42\ndef run(): return asyncio.run(answer())")
+        assert program.call("run") == 42
 
 
 @pytest.mark.long

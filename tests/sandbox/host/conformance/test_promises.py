@@ -26,7 +26,8 @@ LIMITS = {
     "examiner/test_session.py::test_load_that_ends_its_box",
     "call_s": "test_endings.py::test_hang_costs_its_time_limit examiner/test_grading.py::test_hang_costs_one_test",
     "test_s": "examiner/test_session.py::test_questions_of_one_test_share_its_time",
-    "submission_s": "examiner/test_session.py::test_only_box_time_counts",
+    "submission_s": "examiner/test_session.py::test_only_box_time_counts "
+    "examiner/test_grading.py::test_submission_is_finished_when_its_time_is_used_up",
     "memory_mib": "test_bombs.py::test_memory_bomb test_bombs.py::test_shared_memory_counts "
     "test_bombs.py::test_memory_of_processes_counts_together "
     "test_bombs.py::test_memory_shared_with_children_counts_once "
@@ -59,14 +60,14 @@ THREATS = {
     "test_environment.py::test_environment_variables "
     "test_escapes.py::test_only_wire_is_open "
     "test_escapes.py::test_other_processes_do_not_show_in_proc "
-    "test_environment.py::test_proc_is_harmless",
+    "test_environment.py::test_proc_of_host_is_refused",
     "Reaching another box": "test_neighbours.py::test_neighbour_memory_is_unreadable "
     "test_neighbours.py::test_files_of_another_box_cannot_be_opened "
     "test_neighbours.py::test_sockets_of_another_box_cannot_be_reached "
     "test_neighbours.py::test_neighbour_cannot_be_signalled "
     "test_neighbours.py::test_neighbour_shared_memory_is_unlisted "
     "test_neighbours.py::test_no_file_is_opened_to_another_box "
-    "test_escapes.py::test_no_box_beside_open_socket "
+    "test_escapes.py::test_box_cannot_connect_to_open_socket "
     "test_escapes.py::test_sockets_of_others_are_unlisted",
     "Gaining rights": "test_environment.py::test_it_has_no_capability_and_no_way_to_one "
     "test_environment.py::test_set_uid_program_gains_nothing "
