@@ -35,6 +35,8 @@ def test_examples_name_their_mistakes(assignment: str) -> None:
     kinds = ("partial", "wrong", "error", "timeout", "hostile")
     names = [f"{kind}/{path.name}" for kind in kinds for path in (submissions(assignment) / kind).iterdir()]
     assert [name for name in names if not stated.get(name, {}).get("mistake", "").endswith(".")] == []
+    sentences = [stated[name]["mistake"] for name in names]
+    assert len(set(sentences)) == len(sentences), "a sentence that fits two examples does not name the mistake of one"
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
