@@ -1,6 +1,6 @@
 # make demo      grade a small class; needs nothing but Python and make
 # make check     lint, types and the quickest tests, in about a minute
-# make test      everything that an ordinary change can break, in about five minutes on two cores
+# make test      everything that an ordinary change can break, in about seven minutes on two cores
 # make long      slower tests that a change may well break; continuous integration runs these three
 # make nightly   all other tests: every hostile program at every isolation level, browsers, containers, databases
 # make verify    grade the example submissions of this course and try a few mutants of its answers
