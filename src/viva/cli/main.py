@@ -158,7 +158,7 @@ def _sentence(error: click.ClickException) -> str:
     """Return what is wrong with the command line, and how to list its options."""
     text = error.format_message()
     command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else "viva"
-    return f"{text if text.endswith('.') else f'{text}.'} `{command} --help` lists what there is."
+    return f"{text.removesuffix('.')}. `{command} --help` lists what there is."
 
 
 def _without_output(error: OSError) -> int:

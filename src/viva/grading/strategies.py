@@ -72,18 +72,6 @@ def reference_lists(
     return st.lists(token_lists(vocabulary, low, high), min_size=1, max_size=_ordered(1, most)[1])
 
 
-def id_lists(size: int = 10, low: int = 1, high: int = 8) -> "SearchStrategy[list[int]]":
-    """Draw sequences of `low` to `high` token ids from 1 to `size`; 0 is left to padding.
-
-    Raises:
-        ValueError: no ids, or `low` is above `high`.
-    """
-    from hypothesis import strategies as st
-
-    low, high = _ordered(low, high)
-    return st.lists(st.integers(*_ordered(1, size)), min_size=low, max_size=high)
-
-
 def matrices(
     rows: int | tuple[int, int] = (1, 5), columns: int | tuple[int, int] = (1, 5), largest: int = 3
 ) -> "Matrices":

@@ -21,10 +21,7 @@ from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.pipeline.unused_modules import unused_modules
 
-ExaminerFactory = Callable[
-    [Course, Assignment, bytes, BoxOptions, Callable[[], tuple[str, ...]]],
-    ExaminerProcess,
-]
+ExaminerFactory = Callable[[Course, Assignment, bytes, BoxOptions, Callable[[], tuple[str, ...]]], ExaminerProcess]
 """Returns an examiner that is not open yet; the arguments are those of ExaminerProcess."""
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from viva.authoring.solved.questions import parsed
 from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
-from viva.submissions.statement_names import StatementNames, statement_names, uncalled_names, used_names
+from viva.submissions.statement_names import StatementNames, statement_names
 from viva.submissions.syntax_trees import Definition
 
 _FUTURE: Final = "from __future__"
@@ -108,13 +108,6 @@ def needed_statements(cells: Sequence[Cell], names: frozenset[str]) -> list[Stat
     }:  # `from math import *` may bind it
         kept = [keep or "*" in statement.names.binds for statement, keep in zip(statements, kept, strict=True)]
     return [statement for statement, keep in zip(statements, kept, strict=True) if keep]
-
-
-def used_of_notebook(test: str, cells: Sequence[Cell]) -> frozenset[str]:
-    """Return the names that a test reads, without the builtins that are Python's own for it."""
-    statements = list(_statements(cells))
-    bound = frozenset(name for statement in statements for name in statement.names.binds)
-    return used_names(test) - (_BUILTINS - _own_builtins(statements) - (bound & uncalled_names(test)))
 
 
 def _own_builtins(statements: Iterable[Statement]) -> frozenset[str]:

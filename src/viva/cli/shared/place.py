@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,17 +14,6 @@ from viva.model import Isolation, Tier
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Observer, Pool
-
-if TYPE_CHECKING:
-    from viva.pipeline.local_pool import ExaminerFactory
-
-
-def examiner_factory() -> "ExaminerFactory":
-    """Return what makes the examiners of this command: what `viva.cli.main.run` was given, or ExaminerProcess."""
-    from viva.pipeline.process.examiner_process import ExaminerProcess
-
-    factory: ExaminerFactory | None = click.get_current_context().obj
-    return ExaminerProcess if factory is None else factory
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +57,11 @@ class Place:
     def pool(self, course: Course, secret: bytes, options: GradeOptions, observer: Observer) -> Pool:
         """Return what grades there."""
         from viva.pipeline.local_pool import LocalPool
+        from viva.pipeline.process.examiner_process import ExaminerProcess
         from viva.pipeline.process.settings import BoxOptions
 
         if self.cluster is not None:
             return self.cluster.pool(secret, options, observer)
         boxes = BoxOptions(self.tier, gpus=self.gpus)
-        return LocalPool(course, secret, boxes, options, self.workers, observer, examiner_factory())
+        examiner_factory = click.get_current_context().obj or ExaminerProcess  # the argument of viva.cli.main.run
+        return LocalPool(course, secret, boxes, options, self.workers, observer, examiner_factory)
