@@ -111,7 +111,7 @@ def passes(graded: Path, tmp_path: Path) -> Passes:
     return tmp_path / "early", tmp_path / "late"
 
 
-def of(folder: Path, who: str = "ada") -> Path:
+def result_file(folder: Path, who: str = "ada") -> Path:
     return folder / "class" / who / "results.json"
 
 
@@ -120,7 +120,7 @@ def read(path: Path) -> Any:
 
 
 def test_merge_of_two_files(viva: Viva, passes: Passes, tmp_path: Path) -> None:
-    early, late = map(of, passes)
+    early, late = map(result_file, passes)
     before = early.read_bytes(), late.read_bytes()
     ran = viva("merge", early, late, "-o", tmp_path / "all.json")
     assert (ran.status, ran.err) == (0, "")
@@ -130,7 +130,7 @@ def test_merge_of_two_files(viva: Viva, passes: Passes, tmp_path: Path) -> None:
 
 
 def test_merge_without_an_output_completes_the_first(viva: Viva, passes: Passes) -> None:
-    early, late = map(of, passes)
+    early, late = map(result_file, passes)
     assert viva("merge", early, late).status == 0
     once, written = early.read_bytes(), early.stat().st_mtime_ns
     ran = viva("merge", early, late, early)
@@ -151,39 +151,39 @@ def test_merge_without_an_output_completes_the_first(viva: Viva, passes: Passes)
 def test_merge_of_two_folders(viva: Viva, passes: Passes, tmp_path: Path) -> None:
     """Result by result; one pair that does not fit costs neither itself nor the others."""
     early, late = passes
-    of(late, "bob").unlink()
+    result_file(late, "bob").unlink()
     (late / "class/eve").mkdir()
-    shutil.copy(of(late), of(late, "eve"))
+    shutil.copy(result_file(late), result_file(late, "eve"))
     ran = viva("merge", early, late, "-o", tmp_path / "all")
     assert ran.status == 0 and ran.out.endswith("3 results merged.\n")
-    assert read(of(tmp_path / "all"))["score"] == 12
+    assert read(result_file(tmp_path / "all"))["score"] == 12
     for curves in ("class/ada/curves.csv", "class/eve/curves.csv", "curves_words.csv"):
         assert "sums,2,9,9" in (tmp_path / "all" / curves).read_text("utf-8"), curves
     assert not (tmp_path / "all/class/bob/curves.csv").exists()
-    assert of(tmp_path / "all", "bob").read_bytes() == of(early, "bob").read_bytes()
-    assert of(tmp_path / "all", "eve").read_bytes() == of(late, "eve").read_bytes()
-    shutil.copy(of(late), of(late, "bob"))
+    assert result_file(tmp_path / "all", "bob").read_bytes() == result_file(early, "bob").read_bytes()
+    assert result_file(tmp_path / "all", "eve").read_bytes() == result_file(late, "eve").read_bytes()
+    shutil.copy(result_file(late), result_file(late, "bob"))
     ran = viva("merge", early, late, "-o", tmp_path / "more")
     assert ran.status == 1 and "different submissions" in ran.sentence()
     assert ran.out.endswith("2 results merged, 1 could not be.\n")
-    assert read(of(tmp_path / "more"))["score"] == 12
-    assert of(tmp_path / "more", "bob").read_bytes() == of(early, "bob").read_bytes()
+    assert read(result_file(tmp_path / "more"))["score"] == 12
+    assert result_file(tmp_path / "more", "bob").read_bytes() == result_file(early, "bob").read_bytes()
 
 
 def test_merge_leaves_other_files_alone(viva: Viva, passes: Passes, tmp_path: Path) -> None:
     early, late = passes
     (tmp_path / "notes.json").write_text("mine", "utf-8")
-    shutil.copy(of(late), tmp_path / "marked.json")
+    shutil.copy(result_file(late), tmp_path / "marked.json")
     for target, why in (
-        (of(early, "bob"), "with the result of another submission"),
+        (result_file(early, "bob"), "with the result of another submission"),
         (tmp_path / "notes.json", "is not a results.json of viva"),
         (tmp_path / "marked.json", "has a grade for test_words.py::test_it_learns that would be lost"),
     ):
         before = target.read_bytes()
-        ran = viva("merge", of(early), of(early), "-o", target)
+        ran = viva("merge", result_file(early), result_file(early), "-o", target)
         assert ran.status == 1 and why in ran.sentence(), ran
         assert target.read_bytes() == before
-    assert "it is a folder" in viva("merge", of(early), of(early), "-o", tmp_path).sentence()
+    assert "it is a folder" in viva("merge", result_file(early), result_file(early), "-o", tmp_path).sentence()
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_merge_leaves_other_files_alone(viva: Viva, passes: Passes, tmp_path: Pa
     ],
 )
 def test_merge_of_a_malformed_file(viva: Viva, passes: Passes, change: Callable[[Any], Any], why: str) -> None:
-    early, late = map(of, passes)
+    early, late = map(result_file, passes)
     result = read(late)
     change(result)
     late.write_text(json.dumps(result), "utf-8")

@@ -48,7 +48,7 @@ def write_zip(path: str, entries: list[tuple[str, str]]) -> None:
             archive.writestr(zipfile.ZipInfo(name), text)
 
 
-def kept_points(course: Path) -> dict[str, int]:
+def recorded_points(course: Path) -> dict[str, int]:
     with Records.open("sqlite:///records.db", course) as records:
         return {each.scored.attempt.name: int(each.scored.score.earned) for each in records.current("words")}
 
@@ -118,7 +118,7 @@ def test_names_that_are_commands_markup_and_formulas(viva: Viva, keeping: Path) 
     for path in Path("report").rglob("*.csv"):
         cells = [cell for line in path.read_text("utf-8").splitlines() for cell in line.split(",")]
         assert not any(cell.strip('"').startswith(("=", "+1", "@")) for cell in cells)
-    assert len(kept_points(keeping)) == len(names)
+    assert len(recorded_points(keeping)) == len(names)
 
 
 def test_same_name_in_two_forms_of_unicode_and_two_cases(grade: Grade) -> None:
@@ -148,7 +148,7 @@ def test_planted_results(viva: Viva, keeping: Path) -> None:
     check(viva("grade", "class/ada", "class/bob", "-o", "out"))
     assert scores_in("out") == {"ada": 3, "bob": 9}
     check(viva("report", "out", "-o", "report"))
-    assert kept_points(keeping) == {"ada": 3, "bob": 9}
+    assert recorded_points(keeping) == {"ada": 3, "bob": 9}
 
 
 @pytest.mark.parametrize(
@@ -239,13 +239,13 @@ def regrade(viva: Viva, course: Path, change: Callable[[list[bytes]], list[bytes
 )
 def test_damaged_call_logs(viva: Viva, graded_course: Path, change: Callable[[bytes], bytes]) -> None:
     regrade(viva, graded_course, lambda logs: [change(data) for data in logs])
-    assert kept_points(graded_course) in ({"ada": 4, "bob": 9}, {"ada": 3, "bob": 9})
+    assert recorded_points(graded_course) in ({"ada": 4, "bob": 9}, {"ada": 3, "bob": 9})
 
 
 def test_exchanged_call_logs(viva: Viva, graded_course: Path) -> None:
     """Ada's program gets no points for what Bob's answered: her log asks for her own bytes."""
     regrade(viva, graded_course, lambda logs: logs[::-1])
-    assert kept_points(graded_course)["ada"] in (3, 4)
+    assert recorded_points(graded_course)["ada"] in (3, 4)
 
 
 def test_records_that_are_a_link(viva: Viva, own_course: Path, tmp_path: Path) -> None:

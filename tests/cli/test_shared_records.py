@@ -30,7 +30,7 @@ SCORES = dict.fromkeys(NAMES, 9)
 # --- one command that is killed
 
 
-def kept_scores(course: Path) -> list[str]:
+def recorded_submissions(course: Path) -> list[str]:
     """The name of each score that was kept."""
     if not (course / "records.db").exists():
         return []
@@ -62,7 +62,7 @@ def test_killed_again_and_again(viva: Viva, start: Start, keeping: Path, seed: i
         hand_in(Path("class") / name, SLOW.replace("0.25", "0.12"))
     rng = random.Random(seed)
     kills = 0
-    while len(kept_scores(keeping)) < SIZE and kills < 6:
+    while len(recorded_submissions(keeping)) < SIZE and kills < 6:
         process = start("grade", "class", "-o", "out", "--workers", 2)
         time.sleep(rng.uniform(0.8, 2.5))
         everything = below(process.pid)
@@ -73,10 +73,10 @@ def test_killed_again_and_again(viva: Viva, start: Start, keeping: Path, seed: i
         if victims == [process.pid]:
             assert not still_there(everything, 10)
         kills += 1
-        names = kept_scores(keeping)
+        names = recorded_submissions(keeping)
         assert len(names) == len(set(names)), "graded twice"
     assert viva("grade", "class", "-o", "out").status == 0
-    assert sorted(kept_scores(keeping)) == NAMES
+    assert sorted(recorded_submissions(keeping)) == NAMES
     assert scores_in("out") == SCORES
     assert all(load_results(path).extra_data.complete for path in Path("out").rglob("results.json"))
 

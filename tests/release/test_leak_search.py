@@ -27,7 +27,7 @@ ANSWERS = {
 }
 
 
-def found(text: str, public: str = "", *, recorded: bool = False) -> dict[str, str]:
+def find_leaks(text: str, public: str = "", *, recorded: bool = False) -> dict[str, str]:
     return dict(AnswerSearch(hand_answers(ANSWERS), public).found_in(text, recorded=recorded))
 
 
@@ -52,7 +52,7 @@ def found(text: str, public: str = "", *, recorded: bool = False) -> dict[str, s
     ],
 )
 def test_answer_is_found(text: str, name: str) -> None:
-    assert list(found(text)) == [f'answers["{name}"]']
+    assert list(find_leaks(text)) == [f'answers["{name}"]']
 
 
 @pytest.mark.parametrize(
@@ -60,18 +60,18 @@ def test_answer_is_found(text: str, name: str) -> None:
     ["B", "True", "768", "14*d**2 + 2", "4*d**2 + 2*d", "0.83", "0.826", "1590592", "0.0", "a decoder-only-ish", "2.0"],
 )
 def test_other_text_is_not_found(text: str) -> None:
-    assert found(text) == {}
+    assert find_leaks(text) == {}
 
 
 def test_public_text_is_no_leak() -> None:
-    assert found("the decoder-only model has 590592", "Choose decoder-only; 590592 is an example.") == {}
-    assert found("0.8265169", "BLEU is 0.827") == {}
+    assert find_leaks("the decoder-only model has 590592", "Choose decoder-only; 590592 is an example.") == {}
+    assert find_leaks("0.8265169", "BLEU is 0.827") == {}
 
 
 def test_rounded_numbers_in_record() -> None:
-    assert found("0.125 0.827 0.333", recorded=True) == {}
-    assert found("0.9166666666666666", recorded=True) == {}, "11/12 is what many random inputs lead to"
-    assert list(found("0.8265169", recorded=True)) == ['answers["share"]']
+    assert find_leaks("0.125 0.827 0.333", recorded=True) == {}
+    assert find_leaks("0.9166666666666666", recorded=True) == {}, "11/12 is what many random inputs lead to"
+    assert list(find_leaks("0.8265169", recorded=True)) == ['answers["share"]']
 
 
 @pytest.mark.parametrize("path", ["A B D G", "A C E G"])
@@ -81,7 +81,7 @@ def test_each_text_of_answer(path: str) -> None:
 
 
 def test_huge_numbers() -> None:
-    assert found("1.25e999999999 and 0.00e-999999999") == {}
+    assert find_leaks("1.25e999999999 and 0.00e-999999999") == {}
 
 
 NUMBER = "33211"
@@ -104,8 +104,8 @@ NUMBER = "33211"
     ],
 )
 def test_number_of_hidden_test(text: str, leaks: bool) -> None:
-    found = Secrets({NUMBER: "a constant"}).found_in({"key.txt": text.encode()})
-    assert found == ([f"key.txt holds a constant: '{NUMBER}'"] if leaks else [])
+    messages = Secrets({NUMBER: "a constant"}).found_in({"key.txt": text.encode()})
+    assert messages == ([f"key.txt holds a constant: '{NUMBER}'"] if leaks else [])
 
 
 def _recording(**values: object) -> KeyRecording:

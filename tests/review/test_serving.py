@@ -105,12 +105,12 @@ class Request:
         self.sent.append(message)
 
     @property
-    def said(self) -> tuple[int, str]:
+    def reply(self) -> tuple[int, str]:
         start, *bodies = self.sent
         return start["status"], b"".join(body["body"] for body in bodies).decode()
 
 
-async def seen() -> None:
+async def run_pending_tasks() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
 
@@ -121,14 +121,14 @@ def test_one_loading_page_per_session() -> None:
         app = LoadingPage(making)
         for who in ("ada", "grace"):
             first, second = Request(app, who=who), Request(app, who=who)
-            await seen()
-            status, text = first.said
+            await run_pending_tasks()
+            status, text = first.reply
             assert status == 200 and 'http-equiv="refresh" content="0"' in text and not second.sent
         making.set_result(MADE)
         await second.task
         late = Request(app, who="joan")
         await late.task
-        assert second.said == late.said == (200, "the page")
+        assert second.reply == late.reply == (200, "the page")
 
     asyncio.run(story())
 
@@ -140,11 +140,11 @@ def test_other_requests_wait(method: str, headers: dict[str, str]) -> None:
     async def story() -> None:
         making: Future[Any] = Future()
         asked = Request(LoadingPage(making), method, **headers)
-        await seen()
+        await run_pending_tasks()
         assert not asked.sent
         making.set_result(MADE)
         await asked.task
-        assert asked.said[0] == 200
+        assert asked.reply[0] == 200
 
     asyncio.run(story())
 
@@ -154,10 +154,10 @@ def test_pages_that_fail(by_script: bool) -> None:
     async def story() -> None:
         making: Future[Any] = Future()
         asked = Request(LoadingPage(making), "POST", **({"hx_request": "true"} if by_script else {}))
-        await seen()
+        await run_pending_tasks()
         making.set_exception(UsageError("/home/ada/records.db cannot be read."))
         await asked.task
-        status, text = asked.said
+        status, text = asked.reply
         assert status == 503 and "says why" in text and "/home" not in text
         assert text.startswith("The pages could not") == by_script
 
@@ -169,13 +169,13 @@ def test_cancelled_request() -> None:
         making: Future[Any] = Future()
         app = LoadingPage(making)
         gone, stays = Request(app, "POST", who="ada"), Request(app, "POST", who="grace")
-        await seen()
+        await run_pending_tasks()
         gone.task.cancel()
-        await seen()
+        await run_pending_tasks()
         assert not making.cancelled()
         making.set_result(MADE)
         await stays.task
-        assert stays.said == (200, "the page")
+        assert stays.reply == (200, "the page")
 
     asyncio.run(story())
 

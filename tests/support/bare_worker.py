@@ -17,7 +17,7 @@ from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 
 INSIDE = Path(viva.sandbox.guest.__file__).parent
-HANGS_S = 300.0
+REPLY_TIMEOUT_S = 300.0
 """How long to wait for a reply before a test fails: on a loaded machine the slowest takes half a minute."""
 PYTHON = os.environ.get("VIVA_TEST_PYTHON", sys.executable)
 
@@ -48,7 +48,7 @@ class Forker:
     def close(self) -> None:
         """End the process."""
         self._channel.close()
-        self._process.wait(HANGS_S)
+        self._process.wait(REPLY_TIMEOUT_S)
 
 
 class Worker:
@@ -57,7 +57,7 @@ class Worker:
     def __init__(self, sock: socket.socket, work: Path) -> None:
         self.socket, self.work = sock, work
         try:
-            self.ready_message = wire.receive(sock, wall_countdown(HANGS_S))
+            self.ready_message = wire.receive(sock, wall_countdown(REPLY_TIMEOUT_S))
         except BaseException:
             sock.close()
             raise
@@ -70,7 +70,7 @@ class Worker:
     ) -> None:
         self.socket.close()
 
-    def raw(self, op: str, timeout_s: float = HANGS_S, **fields: Any) -> dict[str, Any]:
+    def raw(self, op: str, timeout_s: float = REPLY_TIMEOUT_S, **fields: Any) -> dict[str, Any]:
         """One request and its whole reply."""
         self.socket.settimeout(timeout_s)
         wire.send(self.socket, {"op": op, **fields})

@@ -9,7 +9,7 @@ from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.encoding import Encoder
 
 
-def across(value: Any, plain: Callable[[Any], Any] | None = None) -> Any:
+def send_across(value: Any, plain: Callable[[Any], Any] | None = None) -> Any:
     """Encode and decode a value; `plain` finds the plain form of a student's object, as the box does."""
     encoder = Encoder(plain) if plain else Encoder()
     text = encoder.message(value)

@@ -1,7 +1,7 @@
 """How much memory this process has held."""
 
 
-def most_memory_kib() -> int:
+def peak_memory_kib() -> int:
     """The most that this process has held so far; 0 where nothing says it."""
     try:
         import resource

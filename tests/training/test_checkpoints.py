@@ -65,7 +65,7 @@ def epoch(net: Net, optimizer: torch.optim.Optimizer, *, forgets_gradients: bool
     optimizer.step(loss)
 
 
-def across(state: Any) -> Any:
+def send_across(state: Any) -> Any:
     """From the box, into a file, out of it and back into a box."""
     leaves = wire.load(
         b"".join(bytes(part) for part in wire.dump(state, PlainData(lambda value: pytest.fail(repr(value)))))
@@ -92,7 +92,7 @@ def test_training_continues_bit_for_bit(optimizer: str, cut: int, forgets_gradie
     first = begun(optimizer)
     for _ in range(cut):
         epoch(*first, forgets_gradients=forgets_gradients)
-    state = across(checkpoints.snapshot(*first))
+    state = send_across(checkpoints.snapshot(*first))
     again = begun(optimizer)
     epoch(*again)
     torch.rand(3)
@@ -106,7 +106,7 @@ def test_modes_and_frozen_parameters_are_kept() -> None:
     net, optimizer = begun("Adam")
     net.norm.eval()
     net.first.bias.requires_grad_(False)
-    state = across(checkpoints.snapshot(net, optimizer))
+    state = send_across(checkpoints.snapshot(net, optimizer))
     net.train()
     net.first.bias.requires_grad_(True)
     assert checkpoints.restore(net, optimizer, state)
@@ -118,7 +118,7 @@ def test_modes_and_frozen_parameters_are_kept() -> None:
     "other", [lambda: (Net(5), "Adam"), lambda: (nn.Linear(6, 6), "Adam"), lambda: (Net(), "two groups")]
 )
 def test_state_that_does_not_fit(other: Callable[[], tuple[nn.Module, str]]) -> None:
-    state = across(checkpoints.snapshot(*begun("Adam")))
+    state = send_across(checkpoints.snapshot(*begun("Adam")))
     net, name = other()
     optimizer = OPTIMIZERS[name](list(net.parameters()))
     before = [parameter.detach().clone() for parameter in net.parameters()]
@@ -137,7 +137,7 @@ def test_half_precision() -> None:
     net = nn.Linear(3, 3).to(torch.bfloat16)
     optimizer = torch.optim.SGD(net.parameters(), 0.1)
     before = net.weight.detach().clone()
-    state = across(checkpoints.snapshot(net, optimizer))
+    state = send_across(checkpoints.snapshot(net, optimizer))
     net.weight.data.zero_()
     assert checkpoints.restore(net, optimizer, state)
     assert net.weight.dtype is torch.bfloat16 and torch.equal(net.weight, before)

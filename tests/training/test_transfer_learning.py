@@ -20,24 +20,24 @@ from viva.verify.expected_verdicts import example_submissions
 
 
 @pytest.fixture(scope="module")
-def made() -> tuple[dict[str, make.Ids], dict[str, str]]:
+def language() -> tuple[dict[str, make.Ids], dict[str, str]]:
     return make.documents()
 
 
-def test_script_makes_stored_documents(made: tuple[dict[str, make.Ids], dict[str, str]]) -> None:
+def test_script_makes_stored_documents(language: tuple[dict[str, make.Ids], dict[str, str]]) -> None:
     """The cheap part of the script; the weights take a minute, and their hash is stored."""
     with np.load(make.HERE / "documents.npz") as stored:
-        assert sorted(stored.files) == sorted(made[0])
-        for name, ids in made[0].items():
+        assert sorted(stored.files) == sorted(language[0])
+        for name, ids in language[0].items():
             np.testing.assert_array_equal(stored[name], ids)
-    assert json.loads(make.LABELS.read_text("utf-8")) == made[1]
-    assert make.LABELLED.read_text("utf-8") == make.table(made[1]["labelled"])
+    assert json.loads(make.LABELS.read_text("utf-8")) == language[1]
+    assert make.LABELLED.read_text("utf-8") == make.table(language[1]["labelled"])
 
 
-def test_hashes_of_documents(tmp_path: Path, made: tuple[dict[str, make.Ids], dict[str, str]]) -> None:
+def test_hashes_of_documents(tmp_path: Path, language: tuple[dict[str, make.Ids], dict[str, str]]) -> None:
     stated = json.loads((make.HERE / "sha256.json").read_text("utf-8"))
     assert make.digests() == stated
-    make.write(tmp_path / "again.npz", made[0])
+    make.write(tmp_path / "again.npz", language[0])
     assert (tmp_path / "again.npz").read_bytes() == (make.HERE / "documents.npz").read_bytes()
 
 
@@ -51,9 +51,9 @@ def test_weights_fit_the_model() -> None:
 
 
 def test_topics_are_balanced_and_learnable(
-    made: tuple[dict[str, make.Ids], dict[str, str]],
+    language: tuple[dict[str, make.Ids], dict[str, str]],
 ) -> None:
-    ids, labels = made
+    ids, labels = language
     for name in ("labelled", "test"):
         assert labels[name].count("0") == labels[name].count("1") == len(ids[name]) / 2
     topics = np.array([int(digit) for digit in labels["words"]])
@@ -63,9 +63,9 @@ def test_topics_are_balanced_and_learnable(
 
 
 def test_students_get_no_topic_of_test_documents(
-    made: tuple[dict[str, make.Ids], dict[str, str]],
+    language: tuple[dict[str, make.Ids], dict[str, str]],
 ) -> None:
-    ids, labels = made
+    ids, labels = language
     rows = make.LABELLED.read_text("utf-8").splitlines()[1:]
     assert [row.split(",")[1] for row in rows] == list(labels["labelled"]) and len(rows) == make.N_LABELLED
     labelled = {row.tobytes() for row in ids["labelled"]}

@@ -14,7 +14,7 @@ from pandas.testing import assert_frame_equal, assert_index_equal, assert_series
 from PIL import Image
 
 from tests.support.bare_worker import Worker
-from tests.support.crossing import across
+from tests.support.crossing import send_across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
@@ -78,7 +78,7 @@ SAMPLES: list[tuple[Callable[[], Any], Any]] = [
 
 def crossed(value: object) -> Any:
     """The value as it arrives from a box."""
-    return across(value, PlainData(lambda kept: pytest.fail(f"{kept!r} was kept")))
+    return send_across(value, PlainData(lambda kept: pytest.fail(f"{kept!r} was kept")))
 
 
 def test_library_types_have_samples() -> None:

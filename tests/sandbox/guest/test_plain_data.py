@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from tests.support.crossing import across
+from tests.support.crossing import send_across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.transport import wire
@@ -33,7 +33,7 @@ class Kept:
 
 def answered(value: Any, kept: Kept | None = None) -> Any:
     """`value` as a reply brings it to the examiner."""
-    return across(value, PlainData((kept or Kept()).keep))
+    return send_across(value, PlainData((kept or Kept()).keep))
 
 
 class Point(NamedTuple):

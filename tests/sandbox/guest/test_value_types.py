@@ -17,7 +17,7 @@ import msgpack
 import numpy as np
 import pytest
 
-from tests.support.crossing import across
+from tests.support.crossing import send_across
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.compare.agree import agree
@@ -99,7 +99,7 @@ def test_values_cross() -> None:
         for _, value in samples():
             for sent in (value, [value] * 3, {"key": value}, {value: 1}):
                 with row(repr(sent)):
-                    assert same(across(sent), sent)
+                    assert same(send_across(sent), sent)
 
 
 def test_subclass_is_read_by_base_methods() -> None:

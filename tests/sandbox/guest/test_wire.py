@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tests.support.crossing import across
-from tests.support.most_memory import most_memory_kib
+from tests.support.crossing import send_across
+from tests.support.peak_memory import peak_memory_kib
 from tests.support.same_values import same
 from tests.support.table_rows import Rows
 from viva.sandbox.guest.process.counted_time import wall_countdown
@@ -82,7 +82,7 @@ def test_known_values() -> None:
     with Rows() as row:
         for n, value in enumerate(KNOWN):
             with row(n, type(value).__name__):
-                assert same(across(value), value)
+                assert same(send_across(value), value)
 
 
 def test_values_over_a_socket() -> None:
@@ -111,8 +111,8 @@ def test_cut_message_is_refused(cut: int) -> None:
 
 
 def test_byte_order_and_width() -> None:
-    assert same(across(np.array([1, 2], ">f8")), np.array([1.0, 2.0]))
-    assert same(across(np.array(["", ""])), np.array(["", ""], "U1"))
+    assert same(send_across(np.array([1, 2], ">f8")), np.array([1.0, 2.0]))
+    assert same(send_across(np.array(["", ""])), np.array(["", ""], "U1"))
 
 
 def test_arrays_are_writable() -> None:
@@ -159,7 +159,7 @@ def in_native_order(value: Any) -> Any:
 
 @given(plain_values)
 def test_any_plain_value(value: Any) -> None:
-    assert same(across(value), in_native_order(value))
+    assert same(send_across(value), in_native_order(value))
 
 
 def parts_are_plain(value: Any) -> bool:
@@ -254,7 +254,7 @@ def test_honest_keys_sharing_a_hash() -> None:
     """Positions relative to a word, for instance: hash(-1) is hash(-2), and so it is in tuples."""
     keys = {(*signs, n) for signs in itertools.product((-1, -2), repeat=4) for n in range(100)}
     assert max(Counter(map(hash, keys)).values()) >= 16
-    assert across(keys) == keys
+    assert send_across(keys) == keys
 
 
 def test_decoder_refuses() -> None:
@@ -274,12 +274,12 @@ def test_invalid_msgpack(text: bytes) -> None:
 
 def test_many_empty_containers() -> None:
     """Eight million empty lists fit into a message; as objects they would take half a gigabyte."""
-    before = most_memory_kib()
+    before = peak_memory_kib()
     with pytest.raises(wire.WireError, match="containers"):
         Decoder([]).value(b"\xdd" + struct.pack(">I", 900_000) + b"\x90" * 900_000)
     with pytest.raises(wire.WireError):
         Decoder([]).value((b"\xdd" + struct.pack(">I", 1_000_000)) * 400)
-    assert most_memory_kib() - before < 200_000  # KiB
+    assert peak_memory_kib() - before < 200_000  # KiB
 
 
 def test_booleans_are_normalized() -> None:
@@ -295,10 +295,10 @@ def test_shared_buffer_is_refused(dtype: str) -> None:
     """A reply of 300 bytes and one buffer took 256 MiB for each array of booleans that named the buffer again."""
     buffer = np.zeros(1 << 23, np.uint8)
     shape = [buffer.size // np.dtype(dtype).itemsize]
-    before = most_memory_kib()
+    before = peak_memory_kib()
     with pytest.raises(wire.WireError, match="without its bytes"):
         decoded([tagged("a", dtype, shape, 0)] * 40, [buffer])
-    assert most_memory_kib() - before < 100_000  # KiB
+    assert peak_memory_kib() - before < 100_000  # KiB
 
 
 def test_repeated_keys() -> None:
@@ -347,7 +347,7 @@ def test_just_small_enough() -> None:
     """The sender's caps are not above the receiver's: else an honest answer would end its box."""
     refs = [{(i,): [complex(i), np.float64(i)]} for i in range(50_000)]
     for value in (refs, [0] * 999_999, 1 << ((1 << 20) - 1), nested(40), [[np.array(1.5)]] * 60_000, [1j] * 300_000):
-        assert type(across(value)) is type(value)
+        assert type(send_across(value)) is type(value)
 
 
 def test_torch_tensors() -> None:

@@ -8,7 +8,7 @@ import time
 import msgpack
 import pytest
 
-from tests.support.most_memory import most_memory_kib
+from tests.support.peak_memory import peak_memory_kib
 from viva.sandbox.guest.process.counted_time import wall_countdown
 from viva.sandbox.guest.transport import wire
 
@@ -47,13 +47,13 @@ def test_invalid_frames(data: bytes, error: type[Exception]) -> None:
 
 
 def test_announced_size_takes_no_memory() -> None:
-    before = most_memory_kib()
+    before = peak_memory_kib()
     ours, theirs = socket.socketpair()
     with ours, theirs:
         ours.sendall(frame(b"\x01", [200 << 20]) + b"x" * 1000)
         with pytest.raises(TimeoutError):
             wire.receive(theirs, wall_countdown(0.2))
-    assert most_memory_kib() - before < 50_000  # KiB
+    assert peak_memory_kib() - before < 50_000  # KiB
 
 
 @pytest.mark.parametrize("size", [100, 200_000])
