@@ -53,6 +53,31 @@ def test_entry_of_cases(outcomes: list[Outcome], status: Status, earned: Fractio
     assert made.status is status and made.earned == earned
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "status", "earned"),
+    [
+        ([PASSED], Status.PASSED, 0),
+        ([FAILED], Status.FAILED, -6),
+        ([PASSED, FAILED, PASSED], Status.PARTIAL, -2),
+        ([ERROR, TIMEOUT], Status.TIMEOUT, -6),
+        ([Outcome(Status.PARTIAL, "some", share=Fraction(1, 4))], Status.PARTIAL, Fraction(-9, 2)),
+        ([Outcome(Status.GRADER_ERROR)], Status.GRADER_ERROR, 0),
+        ([Outcome(Status.NEEDS_REVIEW, written="prose", rubric="2.1")], Status.NEEDS_REVIEW, 0),
+        ([Outcome(Status.SKIPPED)], Status.SKIPPED, 0),
+    ],
+)
+def test_deduction_of_cases(outcomes: list[Outcome], status: Status, earned: Fraction) -> None:
+    """It takes points only where the student's program was asked and is wrong."""
+    made = entry(outcomes, 0, deduction=Fraction(6))
+    assert made.status is status and made.earned == earned and made.points == 0
+
+
+@pytest.mark.parametrize(("given", "earned"), [(-2, -2), (-9, -6), (3, 0)])
+def test_set_points_of_deduction(given: int, earned: int) -> None:
+    case = case_of(function(0, deduction=Fraction(6)), "", PASSED, Fraction(given), 0.0)
+    assert case.earned == earned and (case.status is Status.PASSED) == (earned == 0)
+
+
 @pytest.mark.parametrize("text", ["It learned.", ""])
 def test_findings_of_review(text: str) -> None:
     """Student and marker read them; of a hidden test, the marker alone."""

@@ -75,7 +75,9 @@ def test_status_words_and_headings() -> None:
     assert head == ["Result", "Points", "Question", "What was asked, and what came of it"]
     for status, row in zip(Status, rows, strict=True):
         assert row[0] == f"{status.symbol} {status.value.replace('_', ' ')}"
-        assert row[1] == ("open of 2" if status.is_open else "2 of 2" if status is Status.PASSED else "0 of 2")
+        assert row[1] == (
+            "2 points, not graded yet" if status.is_open else f"{2 * (status is Status.PASSED)} of 2 points"
+        )
     assert ("th", "scope", "col") in page.attributes and ("th", "scope", "row") in page.attributes
     assert any(
         tag == "section" and name == "aria-label" and "of 12 points" in value for tag, name, value in page.attributes

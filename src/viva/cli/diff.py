@@ -8,7 +8,7 @@ import click
 from viva.formats.decimal_points import show, signed, total_in_words
 from viva.formats.difference import Difference, by_change, difference, summary, write_csv
 from viva.formats.folders import results_below
-from viva.formats.results_json import Results, TestResult, load_results
+from viva.formats.results_json import Results, TestResult, load_results, totals
 from viva.model.errors import UsageError
 
 
@@ -113,7 +113,7 @@ def _total(results: Results | None) -> str:
     if results is None:
         return "nothing"
     exact = results.extra_data
-    points = total_in_words(Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open))
+    points = total_in_words(totals(results.tests))
     return points if exact.complete else f"{points}, unfinished"
 
 

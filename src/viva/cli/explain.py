@@ -61,7 +61,7 @@ def command(result: Path, test: str, assignment: str | None, course_dir: Path | 
 
 
 def _print(graded: "Graded") -> None:
-    from viva.formats.decimal_points import show
+    from viva.formats.decimal_points import worth_in_words
     from viva.formats.escaping import terminal
 
     width = shutil.get_terminal_size((100, 0)).columns
@@ -82,8 +82,7 @@ def _print(graded: "Graded") -> None:
     for note in graded.score.notes:
         line(f"note: {note}", "")
     for entry in graded.score.entries:
-        points = f"{show(entry.earned)} of {show(entry.points)} points"
-        click.echo(f"{entry.number} {entry.test_id}: {entry.status}, {points}")
+        click.echo(f"{entry.number} {entry.test_id}: {entry.status}, {worth_in_words(entry)}")
         for text in filter(None, (entry.message, entry.staff_message)):
             line(text, "  ")
     for test_id, questions in graded.questions:

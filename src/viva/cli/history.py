@@ -61,7 +61,7 @@ def _counts(stored: "StoredScore", attempts: int) -> str:
     """Return the score that an attempt has now, with all decisions; the policy chooses among several attempts."""
     score, attempt = stored.scored.score, stored.scored.attempt
     which = f", attempt {attempt.number} of {attempts}" if attempts > 1 else ""
-    total = total_in_words(score.earned, score.points, score.still_open)
+    total = total_in_words(score.totals)
     return f"{score.assignment}  {total}  {escaping.line(attempt.name, characters=60)}{which}"
 
 
@@ -70,7 +70,7 @@ def _scored(stored: "StoredScore") -> str:
     why = f": {stored.why}" if stored.why else ""
     return (
         f"{score.assignment}@{score.version}  "
-        f"{total_in_words(score.earned, score.points, score.still_open)}  "
+        f"{total_in_words(score.totals)}  "
         f"{escaping.line(attempt.name, characters=60)}, "
         f"attempt {attempt.number}, content {score.content_hash[:12]}, {score.isolation.tier}, "
         f"{stored.kind} by {escaping.line(stored.by + why)}"

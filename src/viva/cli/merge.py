@@ -1,6 +1,5 @@
 """`viva merge BASE OTHER…`: join the results of several passes, such as one on a GPU with an earlier one without."""
 
-from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -8,6 +7,7 @@ import click
 from viva.formats.decimal_points import total_in_words
 from viva.formats.escaping import line, terminal
 from viva.formats.folders import results_below
+from viva.formats.results_json import totals
 from viva.model import Score
 from viva.model.counting import counted
 from viva.model.errors import UsageError
@@ -60,8 +60,7 @@ def command(paths: tuple[Path, ...], output: Path | None) -> int:
 
 
 def _describe(target: Path, outcome: MergeOutcome) -> str:
-    exact = outcome.results.extra_data
-    points = total_in_words(Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open))
+    points = total_in_words(totals(outcome.results.tests))
     took = f"{counted(outcome.taken, 'grade')} taken"
     lines = [f"{target}: {took}, {points}", *(f"  {sentence}" for sentence in outcome.differing)]
     return "\n".join(terminal(text) for text in lines)

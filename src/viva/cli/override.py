@@ -54,7 +54,7 @@ def command(
         before, name = ByHand.of(records, assignment).score(found[0]), found[0].scored.attempt.name
         override(records, before, name, test, earned, who.reason())
         now = ByHand.of(records, assignment).score(found[0])
-        click.echo(f"{name}: {show(before.earned)} → {total_in_words(now.earned, now.points, now.still_open)}")
+        click.echo(f"{name}: {show(before.earned)} → {total_in_words(now.totals)}")
     return 0
 
 

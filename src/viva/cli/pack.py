@@ -80,7 +80,7 @@ def _print_listing(chosen: "ChosenFiles", files: tuple[File, ...], findings: lis
 def _points(score: "Score") -> str:
     from viva.formats.decimal_points import total_in_words
 
-    return total_in_words(score.earned, score.points, score.still_open)
+    return total_in_words(score.totals)
 
 
 def _size(size: int) -> str:

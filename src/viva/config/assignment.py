@@ -1,5 +1,6 @@
 """An assignment as the rest of the engine sees it: checked, with paths that exist."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from fnmatch import fnmatch
@@ -110,6 +111,8 @@ class Assignment:
     """assignments/<name>/starter; may not exist."""
     release: Release
     """What students get of the tests."""
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    """Questions or tests that count no longer: "give" everybody their points, or "remove" them."""
     suite: str | None = None
     """"unittest", "nbgrader" or "otter" where graders/<name> holds an existing suite of that tool.
 

@@ -78,6 +78,8 @@ class AssignmentFile:
     """Modules that are imported once, before any submission; `torch?` if it need not be installed."""
     limits: LimitsFile = field(default_factory=LimitsFile)
     """What one submission may use."""
+    dropped: dict[str, Literal["give", "remove"]] = field(default_factory=dict)
+    """Questions or tests that count no longer: everybody gets their points (give), or they are taken out (remove)."""
     data: tuple[Text, ...] = ()
     """Files that the submission may read, by the paths that the student's code opens."""
     forbid: tuple[ModuleName, ...] = ()

@@ -1,7 +1,6 @@
 """The collected tests: one `TestFunction` per function, in the order in which they run and are reported."""
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,6 +24,7 @@ class TestFunction:
     name: str
     number: str
     points: Fraction
+    """The points that can be earned; zero for a deduction."""
     visibility: str
     tags: tuple[str, ...]
     hide_errors: str | None
@@ -36,6 +36,8 @@ class TestFunction:
     leaderboard: tuple[str, str] | None
     advice: str = ""
     """The author's advice for students who lose points; shown for hidden tests as well."""
+    deduction: Fraction = Fraction(0)
+    """The points that a failed deduction takes."""
     items: list[pytest.Function] = field(default_factory=list)
 
     @property
@@ -52,6 +54,11 @@ class TestFunction:
     def points_per_case(self) -> Fraction:
         """Return the points of each case: the function's points divided by the number of cases, exactly."""
         return self.points / max(1, len(self.items))
+
+    @property
+    def deduction_per_case(self) -> Fraction:
+        """Return the points that each failed case of a deduction takes."""
+        return self.deduction / max(1, len(self.items))
 
 
 def catalog(items: Iterable[pytest.Item], *, whole: bool = True) -> list[TestFunction]:
@@ -134,12 +141,14 @@ def _describe(test_id: str, item: pytest.Function) -> TestFunction:
     if visibility not in VISIBILITIES:
         raise CourseError(f"{test_id}: visibility is {visibility!r}; allowed: {', '.join(VISIBILITIES)}.")
     partial = attribute("__viva_partial__")
+    worth = exact(attribute("__weight__", partial if partial is not None else 0), test_id)
     timeout = item.get_closest_marker("timeout")
     return TestFunction(
         test_id=test_id,
         name=_first_sentence(doc) or item.originalname,
         number=str(attribute("__number__", "")),
-        points=exact(attribute("__weight__", partial if partial is not None else 0), test_id),
+        points=max(worth, Fraction(0)),
+        deduction=max(-worth, Fraction(0)),
         visibility=visibility,
         tags=tuple(str(t) for t in attribute("__tags__", ())),
         hide_errors=attribute("__hide_errors__"),
@@ -172,14 +181,12 @@ def exact(points: Any, where: str) -> Fraction:
     """Return points as an exact fraction; decimal floats mean their decimal notation (0.1 is one tenth).
 
     Raises:
-        CourseError: it is not a finite number of points, zero or more.
+        CourseError: it is not a finite number of points.
     """
     try:
         value = Fraction(str(points)) if isinstance(points, float) else Fraction(points)
     except (TypeError, ValueError, OverflowError):
-        raise CourseError(f"{where}: weight is {points!r}; expected a number of points, zero or more.") from None
-    if value < 0 or not math.isfinite(value):
-        raise CourseError(f"{where}: weight is {points!r}; expected a number of points, zero or more.")
+        raise CourseError(f"{where}: weight is {points!r}; expected a number of points.") from None
     return value
 
 

@@ -17,10 +17,10 @@ LEADER_CAP: Final = 100
 
 def case_of(function: TestFunction, label: str, outcome: Outcome, set_points: Fraction | None, wall_s: float) -> Case:
     """Return one case with its points; the student sees one fixed sentence for a hidden case."""
-    points = function.points_per_case
-    status, earned = outcome.status, _earned(outcome, points)
+    points, deduction = function.points_per_case, function.deduction_per_case
+    status, earned = outcome.status, _earned(outcome, points, deduction)
     if set_points is not None and status.takes_set_points:
-        earned = min(max(set_points, Fraction(0)), points)
+        earned = min(max(set_points, -deduction), points)
         status = Status.of_points(earned, points) if status is Status.PASSED else status
     message, staff = outcome.message, outcome.staff_message
     if function.hidden and message and not status.is_open:
@@ -105,10 +105,12 @@ def leader_value(value: Any, where: str, *, hidden: bool) -> int | float | str:
     return int(number) if isinstance(value, numbers.Integral) and abs(number) < 2**53 else number
 
 
-def _earned(outcome: Outcome, points: Fraction) -> Fraction:
+def _earned(outcome: Outcome, points: Fraction, deduction: Fraction) -> Fraction:
     if outcome.status is Status.PASSED:
         return points
-    return min(max(outcome.share, Fraction(0)), Fraction(1)) * points if outcome.share is not None else Fraction(0)
+    share = min(max(outcome.share or Fraction(0), Fraction(0)), Fraction(1))
+    taken = (1 - share) * deduction if outcome.status.is_wrong else Fraction(0)
+    return share * points - taken
 
 
 def _together(cases: Sequence[Case], points: Fraction) -> Status:

@@ -1,10 +1,12 @@
 """Convert exact points to decimals that add up: the parts of a total, and the total, in ten-thousandths."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
+
+from viva.model.totals import EXTRA_CREDIT, GradedTest, Totals
 
 UNIT: Final = 10_000
 """Four decimal places are written. More would show digits without a meaning (3.3333333333333335)."""
@@ -57,6 +59,11 @@ def whole_scores(earned: Sequence[Fraction], points: Sequence[Fraction], unit: i
     return list(zip(scores, maxima, strict=True))
 
 
+def total_units(scores: Iterable[int]) -> int:
+    """Return the total of scores in units: deductions take no more than was earned."""
+    return max(0, sum(scores))
+
+
 def decimal(units: int) -> float:
     """Return units of 1/UNIT as the nearest float, which prints as that decimal."""
     return units / UNIT
@@ -76,16 +83,21 @@ def show(points: Fraction) -> str:
     return f"{'-' if hundredths < 0 else ''}{whole}.{part:02}".rstrip("0").rstrip(".")
 
 
-def total_in_words(earned: Fraction, points: Fraction, not_graded: Fraction) -> str:
-    """Return a total for a person: `38 of 45 points, 5 more pending`.
+def worth_in_words(test: GradedTest) -> str:
+    """Return a test's points for a person: `3.5 of 4 points`, `-2 points` for a deduction, or that they are pending."""
+    kind = "extra point" if EXTRA_CREDIT in test.tags else "point"
+    most = f"{show(test.points)} {kind}{'s' * (test.points != 1)}"
+    if test.status.is_open:
+        return f"{most}, not graded yet"
+    if test.earned < 0:
+        return f"{show(test.earned)} point{'s' * (test.earned != -1)}"
+    return f"{show(test.earned)} of {most}"
 
-    Args:
-        earned: the points earned so far.
-        points: all points, those that are not graded yet included.
-        not_graded: the points that are not graded yet.
-    """
-    words = f"{show(earned)} of {show(points - not_graded)} points"
-    return words + (f", {show(not_graded)} more pending" if not_graded else "")
+
+def total_in_words(totals: Totals) -> str:
+    """Return a total for a person: `38 of 45 points, 5 more pending`."""
+    words = f"{show(totals.earned)} of {show(totals.graded_points)} points"
+    return words + (f", {show(totals.still_open)} more pending" if totals.still_open else "")
 
 
 def in_decimals(points: Fraction, *, least: int = 0) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
-from viva.formats.decimal_points import decimal, scores_and_maxima
+from viva.formats.decimal_points import decimal, scores_and_maxima, total_units
 from viva.formats.results_json import Results, TestResult, UnmarkedData, load_results, open_points, to_bytes, totals
 from viva.model import Status
 from viva.model.errors import UsageError
@@ -116,14 +116,14 @@ def _feedback(judgement: Judgement, output: str) -> str:
 
 def _with_tests(results: Results, tests: Sequence[TestResult]) -> Results:
     """Return the result with these tests and recomputed totals."""
-    earned, points, still_open = totals(tests)
+    sums = totals(tests)
     won = [Fraction(0) if test.score is None else Fraction(test.extra_data.earned) for test in tests]
     units = scores_and_maxima(won, [Fraction(test.extra_data.points) for test in tests])
-    exact = {"earned": str(earned), "points": str(points), "still_open": str(still_open)}
+    exact = {"earned": str(sums.earned), "points": str(sums.points), "still_open": str(sums.still_open)}
     return results.model_copy(
         update={
-            "score": decimal(sum(score for score, _ in units)),
-            "output": _output(results, open_points(still_open)),
+            "score": decimal(total_units(score for score, _ in units)),
+            "output": _output(results, open_points(sums.still_open)),
             "tests": [
                 test.model_copy(
                     update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}

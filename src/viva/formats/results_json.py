@@ -5,22 +5,23 @@ needs_review, grader_error) has a maximum and no score, so that it never counts 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from viva.formats import escaping
-from viva.formats.decimal_points import UNIT, decimal, scores_and_maxima, show, units_of
+from viva.formats.decimal_points import UNIT, decimal, scores_and_maxima, show, total_units, units_of
 from viva.formats.short_notes import MOST_LINES, short_notes
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.model.score import EXTRA_CREDIT, Curve
+from viva.model.score import Curve
 from viva.model.status import StatusWord
+from viva.model.totals import Totals
 
 FORMAT: Final = 1
 """Version of the contents of `extra_data`."""
@@ -32,7 +33,9 @@ _TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 Visibility = Literal["visible", "hidden", "after_due_date", "after_published"]
 TextFormat = Literal["text", "html", "simple_format", "md", "ansi"]
 Points = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Signed = Annotated[float, Field(allow_inf_nan=False)]
 Exact = Annotated[str, Field(pattern=r"^[0-9]{1,200}(/[1-9][0-9]{0,199})?$")]
+SignedExact = Annotated[str, Field(pattern=r"^-?[0-9]{1,200}(/[1-9][0-9]{0,199})?$")]
 NOT_FINISHED: Final = "Grading is not finished: this result is not complete."
 
 
@@ -47,7 +50,7 @@ class CaseData(_Strict):
     """The case's parameters, in words."""
     status: str
     """One of the nine statuses."""
-    earned: Exact
+    earned: SignedExact
     """Exact points."""
     points: Exact
     """Exact points that can be earned."""
@@ -58,7 +61,7 @@ class UnmarkedData(_Strict):
 
     output: str
     """The message before the decision."""
-    earned: Exact
+    earned: SignedExact
     """Exact points before the decision."""
     cases: list[CaseData]
     """The cases before the decision."""
@@ -71,7 +74,7 @@ class TestData(_Strict):
     """A stable, unique name: the file and the function."""
     status: StatusWord
     """One of the nine statuses."""
-    earned: Exact
+    earned: SignedExact
     """Exact points, such as `25/3`; the test's `score` is their decimal."""
     points: Exact
     """Exact points that can be earned."""
@@ -96,8 +99,8 @@ class TestResult(_Strict):
     """The first sentence of the test's docstring."""
     number: str | None = None
     """The question's number."""
-    score: Points | None = None
-    """Missing while the test is not graded yet."""
+    score: Signed | None = None
+    """Missing while the test is not graded yet; below zero for a deduction."""
     max_score: Points
     """The points that can be earned."""
     status: Literal["passed", "failed"] | None = None
@@ -232,7 +235,7 @@ class Results(_Strict):
     """The whole file."""
 
     score: Points
-    """The points earned so far: the sum of the tests' scores."""
+    """The points earned so far: the sum of the tests' scores, never below zero."""
     execution_time: Points
     """Wall seconds for the submission, without those of hidden tests."""
     output: str = ""
@@ -256,11 +259,12 @@ class Results(_Strict):
 
     @model_validator(mode="after")
     def _adds_up(self) -> Self:
-        total = sum(units_of(test.score) for test in self.tests if test.score is not None)
+        total = total_units(units_of(test.score) for test in self.tests if test.score is not None)
         if total != units_of(self.score):
             raise ValueError(f"score is {self.score}, and the tests add up to {decimal(total)}")
-        exact = self.extra_data
-        if (Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open)) != totals(self.tests):
+        exact, sums = self.extra_data, totals(self.tests)
+        written = Fraction(exact.earned), Fraction(exact.points), Fraction(exact.still_open)
+        if written != (sums.earned, sums.points, sums.still_open):
             raise ValueError("earned, points and still_open of extra_data are not what the tests add up to")
         return self
 
@@ -279,7 +283,7 @@ def results_of(
     units = scores_and_maxima(earned, [entry.points for entry in score.entries])
     tests = [_test(entry, *pair, hidden_as, staff=staff) for entry, pair in zip(score.entries, units, strict=True)]
     return Results(
-        score=decimal(sum(won for won, _ in units)),
+        score=decimal(total_units(won for won, _ in units)),
         execution_time=round(max(score.wall_s - _untold_s(score, staff=staff), 0.0), 3),
         output=_summary(score, complete=complete),
         tests=tests,
@@ -298,18 +302,22 @@ def to_bytes(results: Results) -> bytes:
     return results.model_dump_json(indent=1, exclude_none=True).encode("utf-8") + b"\n"
 
 
-def totals(tests: Iterable[TestResult]) -> tuple[Fraction, Fraction, Fraction]:
-    """Return exact points of some tests: earned so far, possible, not graded yet."""
-    earned = points = still_open = Fraction(0)
-    for test in tests:
-        most = Fraction(test.extra_data.points)
-        if EXTRA_CREDIT not in test.tags:
-            points += most
-        if test.score is None:
-            still_open += most
-        else:
-            earned += Fraction(test.extra_data.earned)
-    return earned, points, still_open
+class _Graded(NamedTuple):
+    """A test of a file with exact points."""
+
+    status: Status
+    earned: Fraction
+    points: Fraction
+    tags: Sequence[str]
+
+
+def totals(tests: Iterable[TestResult]) -> Totals:
+    """Return the exact sums of some tests."""
+    return Totals.of(
+        _Graded(Status(exact.status), Fraction(exact.earned), Fraction(exact.points), test.tags)
+        for test in tests
+        for exact in [test.extra_data]
+    )
 
 
 OPEN_LINE: Final = (f"{NOT_GRADED_YET}: ", " more. They are not lost.")

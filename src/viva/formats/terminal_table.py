@@ -9,7 +9,6 @@ import os
 import sys
 from collections import Counter, deque
 from collections.abc import Container, Sequence
-from fractions import Fraction
 from pathlib import PurePath
 from typing import IO, Final, Protocol
 
@@ -23,7 +22,7 @@ from viva.formats.decimal_points import column, total_in_words
 from viva.formats.short_notes import short_notes
 from viva.model import Entry, Score, Status
 from viva.model.counting import counted
-from viva.model.score import EXTRA_CREDIT
+from viva.model.totals import EXTRA_CREDIT, Totals
 
 PLAIN_WIDTH: Final = 120
 """Columns where the output is not a terminal: a file or a pipe."""
@@ -138,7 +137,7 @@ class _ClassView:
         self._scores = scores
         self._names = _without_common_folder([s.submission for s in scores])
         self._earned = column([s.earned for s in scores])
-        self._points = column([s.graded_points for s in scores])
+        self._points = column([s.totals.graded_points for s in scores])
         shown = column([s.still_open for s in scores])
         self._open = [text if score.still_open else "" for text, score in zip(shown, scores, strict=True)]
 
@@ -302,8 +301,9 @@ _STATUS_WIDTH: Final = max(len(f"{status.symbol} {status.word}") for status in S
 
 
 def _name(entry: Entry) -> str:
+    extra = " (extra credit)" if EXTRA_CREDIT in entry.tags else ""
     seen = "" if entry.visibility == "visible" else f" ({entry.visibility.replace('_', ' ')})"
-    return escaping.line(entry.name) + seen
+    return escaping.line(entry.name) + extra + seen
 
 
 def _points_column(entries: Sequence[Entry]) -> list[str]:
@@ -318,10 +318,7 @@ def _points_column(entries: Sequence[Entry]) -> list[str]:
 
 
 def _total(entries: Sequence[Entry]) -> str:
-    earned = sum((e.earned for e in entries if not e.status.is_open), Fraction(0))
-    points = sum((e.points for e in entries if EXTRA_CREDIT not in e.tags), Fraction(0))
-    still_open = sum((e.points for e in entries if e.status.is_open), Fraction(0))
-    return total_in_words(earned, points, still_open)
+    return total_in_words(Totals.of(entries))
 
 
 def _isolation(score: Score) -> str:

@@ -19,14 +19,17 @@ ORDERS: Final[tuple[str, ...]] = get_args(Order)
 def weight(points: int | float | str | Fraction) -> Callable[[Test], Test]:
     """Set what the test is worth; parametrized cases share it.
 
+    A deduction has points below zero: `@weight(-2)` takes 2 points from those who fail the test, and gives none to
+    those who pass. The total of a submission is never below zero.
+
     Args:
-        points: zero or more, kept exactly: 4, Fraction(1, 3), "1/3"; 0.1 is one tenth.
+        points: kept exactly: 4, Fraction(1, 3), "1/3", -2; 0.1 is one tenth.
 
     Raises:
         TypeError: not a number of points.
         ValueError: not a number of points.
     """
-    exact = _points(points, "weight")
+    exact = _points(points, "weight", may_be_negative=True)
     return lambda test: _set(test, __weight__=exact)
 
 
@@ -95,8 +98,9 @@ def _set(test: Test, **attributes: object) -> Test:
     return test
 
 
-def _points(points: object, decorator: str) -> Fraction:
-    wrong = f"{decorator}({points!r}): expected a number of points, zero or more, such as 4, 0.5 or '1/3'."
+def _points(points: object, decorator: str, *, may_be_negative: bool = False) -> Fraction:
+    bound = "" if may_be_negative else ", zero or more"
+    wrong = f"{decorator}({points!r}): expected a number of points{bound}, such as 4, 0.5 or '1/3'."
     if callable(points):
         raise TypeError(f"@{decorator} needs its points: write @{decorator}(4).")
     if isinstance(points, bool) or not isinstance(points, int | float | str | Fraction):
@@ -107,7 +111,7 @@ def _points(points: object, decorator: str) -> Fraction:
         exact = Fraction(str(points)) if isinstance(points, float) else Fraction(points)
     except (ValueError, ZeroDivisionError):
         raise ValueError(wrong) from None
-    if exact < 0:
+    if exact < 0 and not may_be_negative:
         raise ValueError(wrong)
     return exact
 

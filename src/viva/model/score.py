@@ -9,6 +9,7 @@ from viva.model.gpu import GpuUse
 from viva.model.hand_grading import SET_BY_HAND
 from viva.model.isolation import Isolation
 from viva.model.status import Status
+from viva.model.totals import Totals
 
 VISIBILITIES: Final = ("visible", "hidden", "after_due_date", "after_published")
 
@@ -31,10 +32,6 @@ class Case:
     staff_message: str = ""
     """What only staff read: the full comparison, the grader's own traceback."""
     wall_s: float = 0.0
-
-
-EXTRA_CREDIT: Final = "extra_credit"
-"""The tag of a test whose points are not part of the maximum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,24 +138,24 @@ class Score:
     """The GPU on which tests marked `gpu` were run; None if none was run."""
 
     @property
+    def totals(self) -> Totals:
+        """Return what the entries add up to."""
+        return Totals.of(self.entries)
+
+    @property
     def earned(self) -> Fraction:
         """Return the points earned so far; entries that are not graded yet do not count."""
-        return sum((e.earned for e in self.entries if not e.status.is_open), Fraction(0))
+        return self.totals.earned
 
     @property
     def points(self) -> Fraction:
         """Return the points of all entries but extra credit, including those that are not graded yet."""
-        return sum((e.points for e in self.entries if EXTRA_CREDIT not in e.tags), Fraction(0))
+        return self.totals.points
 
     @property
     def still_open(self) -> Fraction:
         """Return the points that are not graded yet (deferred, needs_review, grader_error)."""
-        return sum((e.points for e in self.entries if e.status.is_open), Fraction(0))
-
-    @property
-    def graded_points(self) -> Fraction:
-        """Return the points of the entries that are graded: what `earned` is a part of, for people."""
-        return self.points - self.still_open
+        return self.totals.still_open
 
     @property
     def has_grader_error(self) -> bool:

@@ -121,7 +121,7 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
     entry = _entry_of(score, test)
     if not reason.by or not reason.why:
         raise UsageError("An override needs who decided it and why: --by NAME --why REASON.")
-    if earned is not None and not 0 <= earned <= entry.points:
+    if earned is not None and not min(entry.earned, Fraction(0)) <= earned <= entry.points:
         raise UsageError(f"{entry.test_id} has {entry.points} points; {earned} cannot be given for it.")
     row = {
         "assignment": score.assignment,

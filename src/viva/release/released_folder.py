@@ -15,7 +15,7 @@ from viva.model.errors import UsageError
 from viva.release.needed_sources import public_files
 from viva.replay.key_recording import RECORD, Record
 
-_ONLY_FOR_GRADERS: Final = ("points", "min_tier", "python", "release")
+_ONLY_FOR_GRADERS: Final = ("points", "dropped", "min_tier", "python", "release")
 """Settings of assignment.yaml that are only for graders."""
 
 

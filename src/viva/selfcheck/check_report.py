@@ -8,7 +8,7 @@ from typing import Final
 
 from viva.formats.decimal_points import total_in_words
 from viva.model import Entry, Score
-from viva.model.score import EXTRA_CREDIT
+from viva.model.totals import Totals
 from viva.selfcheck.not_included import LeftOut, sentence
 
 WIDTH: Final = 100
@@ -37,12 +37,12 @@ class Report:
     @property
     def earned(self) -> Fraction:
         """Return the points earned in the listed tests."""
-        return sum((entry.earned for entry in self.entries if not entry.status.is_open), Fraction(0))
+        return Totals.of(self.entries).earned
 
     @property
     def points(self) -> Fraction:
         """Return the points of the listed tests, pending ones included."""
-        return sum((entry.points for entry in self.entries if EXTRA_CREDIT not in entry.tags), Fraction(0))
+        return Totals.of(self.entries).points
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -52,8 +52,7 @@ class Report:
     @property
     def total(self) -> str:
         """Return the total as text: `7 of 7 points, 1 more pending`."""
-        still = sum((entry.points for entry in self.entries if entry.status.is_open), Fraction(0))
-        return total_in_words(self.earned, self.points, still)
+        return total_in_words(Totals.of(self.entries))
 
     @property
     def not_run(self) -> str:

@@ -6,7 +6,7 @@ The colours are those of the notebook around it, dark or light. Every status has
 from collections.abc import Iterable
 from typing import Final
 
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import worth_in_words
 from viva.formats.escaping import html, line
 from viva.model import Entry
 
@@ -41,11 +41,10 @@ def page(title: str, entries: Iterable[Entry], *, notes: Iterable[str], not_run:
 
 def _row(entry: Entry) -> str:
     symbol, word = entry.status.symbol, entry.status.word
-    earned = "open" if entry.status.is_open else show(entry.earned)
     message = f'<pre style="{_BLOCK}">{html(entry.message)}</pre>' if entry.message else ""
     cells = (
         f'<th scope="row" style="{_CELL}; white-space: nowrap"><span aria-hidden="true">{symbol}</span> {word}</th>',
-        f'<td style="{_CELL}; white-space: nowrap">{earned} of {show(entry.points)}</td>',
+        f'<td style="{_CELL}; white-space: nowrap">{html(worth_in_words(entry))}</td>',
         f'<td style="{_CELL}">{html(line(entry.number, characters=40))}</td>',
         f'<td style="{_CELL}">{html(line(entry.name))}{message}</td>',
     )

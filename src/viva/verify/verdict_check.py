@@ -7,6 +7,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
+from viva.model.totals import EXTRA_CREDIT, Totals
 from viva.submissions.notebook_prose import number_of
 from viva.verify.expected_verdicts import ExampleSubmission
 
@@ -89,12 +90,12 @@ def _grader_errors(score: Score) -> list[str]:
 
 def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     found = []
-    everywhere = sum((e.earned for e in score.entries if not e.status.is_open and not e.needs), Fraction(0))
+    everywhere = Totals.of(e for e in score.entries if not e.needs).earned
     if example.score is not None and everywhere != example.score:
         found.append(f"got {_in_points(everywhere)}, expected {_points(example.score)} ({_lost_tests(score)})")
     trained = [e for e in score.entries if e.needs == ("training",)]
     if example.training is not None and not any(e.status.is_open for e in trained):
-        won = sum((e.earned for e in trained), Fraction(0))
+        won = Totals.of(trained).earned
         if won != example.training:
             found.append(f"training got {_in_points(won)}, expected {_points(example.training)} ({_lost_tests(score)})")
     if example.failing is not None:
@@ -127,14 +128,15 @@ def _covers_training(failing: set[str], score: Score) -> bool:
 
 def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong according to the folder's name, whatever else is stated."""
-    decided = score.graded_points
+    required = Totals.of(e for e in score.entries if EXTRA_CREDIT not in e.tags)
+    decided = required.graded_points
     statuses = {e.status for e in score.entries}
     match example.verdict:
-        case "accepted" | "bases" if score.earned != decided:
+        case "accepted" | "bases" if required.earned != decided:
             return [f"a right answer lost points: {_lost_tests(score)}"]
-        case "partial" if not 0 < score.earned < decided:
-            return [f"got {_points(score.earned)} of {_in_points(decided)}, expected some but not all"]
-        case "wrong" if score.earned >= decided:
+        case "partial" if not 0 < required.earned < decided:
+            return [f"got {_points(required.earned)} of {_in_points(decided)}, expected some but not all"]
+        case "wrong" if required.earned >= decided:
             return [f"got full marks{_unless_left_out(score)}"]
         case "error" if Status.ERROR not in statuses and not score.notes:
             return ["no test ended in an error"]

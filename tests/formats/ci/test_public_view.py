@@ -16,7 +16,7 @@ F = Fraction
 
 def test_report_counts_what_it_shows() -> None:
     shown = report_of(one_of_each())
-    assert [shown.earned, shown.points, shown.still_open] == [F(3), F(18), F(6)]
+    assert [shown.totals.earned, shown.totals.points, shown.totals.still_open] == [F(3), F(18), F(6)]
     assert shown.left_out == 1 and shown.left_out_points == 3
     assert shown.total == "3 of 12 points, 6 more pending"
     assert shown.hidden_line == "Not shown here: 1 test worth 3 points that are not visible yet."
@@ -26,8 +26,8 @@ def test_report_counts_what_it_shows() -> None:
 def test_report_with_hidden_tests() -> None:
     everything = one_of_each()
     shown = report_of(everything, hidden=True)
-    assert [shown.earned, shown.points] == [F(3), F(21)] and shown.left_out == 0
-    assert Fraction(everything.extra_data.points) == shown.points
+    assert [shown.totals.earned, shown.totals.points] == [F(3), F(21)] and shown.left_out == 0
+    assert Fraction(everything.extra_data.points) == shown.totals.points
     (test,) = [test for test in shown.tests if test.message == HIDDEN]
     assert test.cases == () and SECRET not in repr(shown) and "for staff" not in repr(shown)
 

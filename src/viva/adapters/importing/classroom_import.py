@@ -10,7 +10,7 @@ from viva.adapters.importing.bundle import below, read_bundle
 from viva.adapters.importing.classroom_tests import AUTOGRADING, ClassroomTest, classroom_tests
 from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points
 from viva.model.errors import UsageError
-from viva.model.score import EXTRA_CREDIT
+from viva.model.totals import EXTRA_CREDIT
 from viva.submissions.code_imports import imported, is_installed
 
 _INSTALLS: Final = re.compile(r"(?:sudo\s+(?:-\w+\s+)*)?(?:python3?\s+-m\s+)?(?:pip3?|apt(?:-get)?|npm|conda)\s")

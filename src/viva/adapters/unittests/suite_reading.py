@@ -137,8 +137,15 @@ def _test(assignment: Assignment, row: dict[Any, Any], files: dict[str, bytes], 
 
 
 def _points(weight: object, test_id: str) -> Fraction:
-    """Return the test's points; one without a weight is worth nothing, as its original runner treats it."""
-    return Fraction(0) if weight is None else exact(weight, test_id)
+    """Return the test's points; one without a weight is worth nothing, as its original runner treats it.
+
+    Raises:
+        CourseError: they are below zero, which the original runner gives to those who pass.
+    """
+    points = Fraction(0) if weight is None else exact(weight, test_id)
+    if points < 0:
+        raise CourseError(f"{test_id}: weight is {points}; expected a number of points, zero or more.")
+    return points
 
 
 def _why_not(error: StudentRaised, students: frozenset[str]) -> str:

@@ -66,11 +66,12 @@ def _test(report: Report, test: ReportedTest, won: int, most: int) -> dict[str, 
 
 
 def _totals(report: Report) -> dict[str, object]:
+    totals = report.totals
     return {
         "submission": report.submission,
-        "score": decimal(round(report.earned * UNIT)),
-        "max_score": decimal(round(report.points * UNIT)),
-        "still_open": decimal(round(report.still_open * UNIT)),
+        "score": decimal(round(totals.earned * UNIT)),
+        "max_score": decimal(round(totals.points * UNIT)),
+        "still_open": decimal(round(totals.still_open * UNIT)),
         "tests_not_shown": report.left_out,
         "isolation": report.tier,
     }

@@ -51,11 +51,12 @@ def _file(reports: Sequence[Report], characters: int) -> bytes:
 
 def _submission(root: Element, report: Report, characters: int) -> None:
     suite = _suite(root, report.title, [], report.wall_s)
+    totals = report.totals
     properties = {
         "assignment": report.assignment,
-        "score": show(report.earned),
-        "max_score": show(report.points),
-        "still_open": show(report.still_open),
+        "score": show(totals.earned),
+        "max_score": show(totals.points),
+        "still_open": show(totals.still_open),
         "complete": str(report.complete).lower(),
         "isolation": report.tier,
         "tests_not_shown": str(report.left_out),

@@ -12,12 +12,12 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import escaping
-from viva.formats.decimal_points import show, total_in_words
+from viva.formats.decimal_points import show, total_in_words, worth_in_words
 from viva.formats.results_json import Results, TestResult
 from viva.model import Status
 from viva.model.counting import counted
 from viva.model.errors import UsageError
-from viva.model.score import EXTRA_CREDIT
+from viva.model.totals import Totals
 
 MESSAGE: Final = {"characters": escaping.MOST_CHARACTERS + 100, "lines": escaping.MOST_LINES + 1}
 """Limits above those of a message that was cut already, so that escaping it does not cut it again."""
@@ -57,9 +57,7 @@ class ReportedTest:
     @property
     def worth(self) -> str:
         """Return the points in words: `3.5 of 4 points`, or that they are not graded yet."""
-        if self.status.is_open:
-            return f"{show(self.points)} points, not graded yet"
-        return f"{show(self.earned)} of {show(self.points)} points"
+        return worth_in_words(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +88,9 @@ class Report:
         return self.assignment if self.submission == "." else self.submission
 
     @property
-    def earned(self) -> Fraction:
-        """Return the points earned so far."""
-        return sum((test.earned for test in self.decided), Fraction(0))
-
-    @property
-    def points(self) -> Fraction:
-        """Return the points of all tests but extra credit, including those that are not graded yet."""
-        return sum((test.points for test in self.tests if EXTRA_CREDIT not in test.tags), Fraction(0))
-
-    @property
-    def still_open(self) -> Fraction:
-        """Return the points that are not graded yet."""
-        return sum((test.points for test in self.tests if test.status.is_open), Fraction(0))
+    def totals(self) -> Totals:
+        """Return what the tests add up to."""
+        return Totals.of(self.tests)
 
     @property
     def decided(self) -> tuple[ReportedTest, ...]:
@@ -117,7 +105,7 @@ class Report:
     @property
     def total(self) -> str:
         """Return the total in words: `38 of 45 points, 5 more pending`."""
-        return total_in_words(self.earned, self.points, self.still_open)
+        return total_in_words(self.totals)
 
     @property
     def hidden_line(self) -> str:

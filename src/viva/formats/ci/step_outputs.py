@@ -11,13 +11,13 @@ _NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9.,-]")
 
 def outputs(report: Report) -> str:
     """Write the totals, one on each line; no line has text that a student could have made."""
-    decided = report.points - report.still_open
+    totals = report.totals
     state = "grader-error" if report.has_grader_error else "graded"
     values = {
-        "score": show(report.earned),
-        "points": show(report.points),
-        "still_open": show(report.still_open),
-        "percent": str(int(100 * report.earned / decided)) if decided else "100",
+        "score": show(totals.earned),
+        "points": show(totals.points),
+        "still_open": show(totals.still_open),
+        "percent": str(int(100 * totals.earned / totals.graded_points)) if totals.graded_points else "100",
         "tests_not_shown": str(report.left_out),
         "tier": _NOT_A_WORD.sub("", report.tier) or "none",
         "state": state,

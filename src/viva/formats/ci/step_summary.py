@@ -64,9 +64,10 @@ class _Page:
 
 def _class_table(reports: Sequence[Report]) -> str:
     rows = [
-        f"| {escaping.markdown(report.submission)} | {show(report.earned)} | {show(report.points - report.still_open)} "
-        f"| {show(report.still_open)} |"
+        f"| {escaping.markdown(report.submission)} | {show(totals.earned)} | {show(totals.graded_points)} "
+        f"| {show(totals.still_open)} |"
         for report in reports
+        for totals in [report.totals]
     ]
     return "\n".join(["| submission | score | of | pending |", "|---|---:|---:|---:|", *rows])
 

@@ -9,6 +9,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
 from viva.examiner.changed_tests import changed_tests
+from viva.examiner.dropped import check_dropped, without_dropped
 from viva.examiner.grader import Grader, Questions
 from viva.examiner.outcome import Outcome
 from viva.examiner.sinks import Sinks
@@ -60,9 +61,11 @@ def serve_requests(
         GraderError: the fork server ended.
         OSError: the parent is gone.
     """
+    check_dropped(grader.assignment, grader.functions)
     key = grader.key if isinstance(grader, Grader) else None
     left_out = key.record.left_out if isinstance(key, ReplayedKey) else {}
-    send(sock, {"event": "ready", "tests": [_describe(f) for f in grader.functions], "left_out": left_out})
+    tests = [_describe(grader.assignment, function) for function in grader.functions]
+    send(sock, {"event": "ready", "tests": tests, "left_out": left_out})
     memory = Memory()
     while (message := receive(sock)) is not None:
         if "offer" in message:
@@ -88,6 +91,8 @@ class _Grading:
         """Grade, and collect what the options ask for."""
         sinks = self._sinks()
         score, questions = self._grader.grade(self._request, sinks)
+        entries = tuple(without_dropped(self._grader.assignment, entry) for entry in score.entries)
+        score = replace(score, entries=entries)
         graded = Graded(score, questions)
         if sinks.key_recording is not None:
             graded.key_recording = sinks.key_recording.to_plain()
@@ -122,7 +127,8 @@ class _Grading:
     def _send_entry(self, entry: Entry) -> None:
         if self._lost():  # the test may have turned it into another error; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
-        send(self._sock, {"event": "entry", "entry": entry_to_plain(entry)})
+        counted = without_dropped(self._grader.assignment, entry)
+        send(self._sock, {"event": "entry", "entry": entry_to_plain(counted)})
 
     def _next_group(self, groups: int) -> int:
         send(self._sock, {"event": "next", "of": groups})
@@ -138,9 +144,10 @@ class _Grading:
         return executed_notebook(self._load_reports[0], grader.assignment, self._request.submission.content_hash)
 
 
-def _describe(function: TestFunction) -> dict[str, object]:
+def _describe(assignment: Assignment, function: TestFunction) -> dict[str, object]:
     """Return what the parent needs to finish a result when this process is gone."""
     from viva.examiner.points import case_of, entry_of
 
     outcome = Outcome(Status.GRADER_ERROR)
-    return entry_to_plain(entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome]))
+    entry = entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome])
+    return entry_to_plain(without_dropped(assignment, entry))

@@ -143,7 +143,7 @@ class Run:
         for entry in score.entries:
             if entry.staff_message:
                 print(f"{entry.test_id}: {entry.status}\n{escaping.terminal(entry.staff_message)}\n")
-        print(f"viva: {total_in_words(score.earned, score.points, score.still_open)}; isolation {self.used}")
+        print(f"viva: {total_in_words(score.totals)}; isolation {self.used}")
 
     def _tier(self, floor: Tier | None) -> Tier:
         """Return the best isolation level of this container.

@@ -80,7 +80,7 @@ def attention(marked: Sequence[ScoredAttempt]) -> list[Attention]:
     found = []
     for one in marked:
         score = one.score
-        graded = score.graded_points
+        graded = score.totals.graded_points
         if graded and score.earned < _LOW * graded:
             found.append(Attention(one.attempt.name, score.earned, graded, _why(one)))
     return sorted(found, key=lambda each: (each.earned / each.points, each.attempt))

@@ -13,6 +13,7 @@ from typing import Final
 from viva.formats.question_numbers import in_order
 from viva.model import Entry
 from viva.model.attempt import ScoredAttempt
+from viva.model.totals import EXTRA_CREDIT
 from viva.report.class_page import statistics
 
 MOST_OPEN: Final = Fraction(1, 5)
@@ -91,8 +92,9 @@ def questions(marked: Sequence[ScoredAttempt]) -> list[Question]:
 
 
 def key_of(entry: Entry) -> str:
-    """Return the key of the question that a test belongs to."""
-    return entry.number or entry.test_id
+    """Return the key of the question that a test belongs to; extra credit is a question of its own."""
+    key = entry.number or entry.test_id
+    return f"{key} (extra)" if EXTRA_CREDIT in entry.tags else key
 
 
 def analyse(marked: Sequence[ScoredAttempt]) -> Analysis:

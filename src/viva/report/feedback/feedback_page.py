@@ -12,7 +12,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.examiner.outcome import HIDDEN
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import worth_in_words
 from viva.formats.executed_file import about
 from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
@@ -110,8 +110,7 @@ def what_is_shown(notebook: Notebook) -> str:
 def shown_result(entry: Entry) -> ShownResult:
     """Return what a student may read of the result of a test."""
     hidden = entry.visibility != "visible"
-    most = f"{show(entry.points)} point{'s' * (entry.points != 1)}"
-    worth = f"{most}, not graded yet" if entry.status.is_open else f"{show(entry.earned)} of {most}"
+    worth = worth_in_words(entry)
     if not hidden:
         return ShownResult(
             entry.number, entry.name, entry.status, worth, entry.message, hidden, entry.word, entry.symbol
