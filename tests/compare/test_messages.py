@@ -24,24 +24,16 @@ MESSAGES: list[tuple[Any, Any, str]] = [
     ({"next": None}, {"next": 1}, "At ['next'] your answer is None; expected the number 1."),
     ("0.5", 0.5, "the text '0.5'; expected the number 0.5. Return the number itself"),
     ([5], 5, "a list of 1 item; expected the number 5."),
-    (0.25, 0.75, "It is one minus the expected number."),
     (0.7501, 0.75, "0.7501; expected 0.75 (off by 0.0001; tolerance 7.6e-06)."),
-    (5, 4, "5; expected 4. It is off by one."),
+    (5, 4, "5; expected 4."),
     (2**70, 2**70 + 3, "1180591620717411303424; expected 1180591620717411303427."),
     (10**5000, 4, "a whole number of about 5,001 digits; expected 4."),
     (21018402.0, 21018401, "21018402; expected 21018401."),
-    (82.65, 0.8265, "100 times the expected number: is it a percentage?"),
-    (-0.5, 0.5, "opposite sign"),
-    (0.693147180559945, 2.0, "natural logarithm of the expected number"),
-    (
-        0.92,
-        Fraction(11, 12),
-        "expected 11/12 (off by 0.00333333; tolerance 9.3e-06). It is the expected number rounded",
-    ),
+    (0.92, Fraction(11, 12), "expected 11/12 (off by 0.00333333; tolerance 9.3e-06)."),
     (NAN, 0.5, "NaN (not a number); expected 0.5: look for 0/0"),
     (0.7, True, "0.7; expected True."),
     ((2, 5), None, "(2, 5); expected None."),
-    ((5, 2), (2, 5), "[5, 2]; expected [2, 5]. It is the expected one in reverse order."),
+    ((5, 2, 7, 1), (1, 7, 2, 5), "It is the expected one in reverse order."),
     ([1, 2], [1, 2, 4], "has 2 elements: [1, 2]; expected 3: [1, 2, 4]."),
     (["a"], ["a", "b"], "has 1 item: ['a']; expected 2: ['a', 'b']."),
     ([], ["a"], "is empty; expected a list of 1 item."),
@@ -53,14 +45,11 @@ MESSAGES: list[tuple[Any, Any, str]] = [
     (M.ravel(), M, "has shape (6,); expected (2, 3). It has the right number of elements: is a `reshape` missing?"),
     (M.T, M, "has shape (3, 2); expected (2, 3). It is the expected one transposed"),
     (M * 8, M, "at 5 of 6 elements (83 %), first at [0, 1]: 8, expected 1. The largest error is 35, at [1, 2]."),
-    (M * 8, M, "Every element is 8 times the expected one"),
     (M + NEAR_ZERO, M, "at 1 of 6 elements (17 %), first at [1, 2]: 5.001, expected 5 (tolerance 5.5e-05)."),
     (np.where(M == 4, NAN, M), M, "holds NaN (not a number) at 1 of 6 elements, first at [1, 1], expected 4"),
     (M + 1j, M, "holds complex numbers, first 0+1j at [0, 0]; expected real ones."),
-    (M.astype(int) + 1, M.astype(int), "Every element is one too large: is the counting off by one?"),
     (P * 2 + [[0, 0], [0, 1]], P, "The largest error is 1.875, at [1, 1]. Its rows should sum to 1 and do not."),
     (np.array([[0.25, 0.6], [0.75, 0.4]]), P, "Its columns sum to 1 where its rows should: the softmax runs along"),
-    (P.round(1), P, "Its elements are the expected ones rounded to 1 decimal places"),
     ({"a": 1}, {"a": 1, "b": 2}, "has no item 'b'."),
     ({"a": 1, "B": 2}, {"a": 1, "b": 2}, "has no item 'b'. It has the item 'B' instead."),
     ({"a": 1, "b": 2}, {"a": 1}, "has the item 'b', which is not expected."),
@@ -123,15 +112,20 @@ def test_both_values_for_staff() -> None:
     assert (raised.value.actual, raised.value.expected) == ("'x'", "'y'")
 
 
-def test_ambiguous_relation() -> None:
-    """2 for 4 may be its root or its half; 3 for 9 and 9 for 3 as well."""
-    for actual, expected in [(2.0, 4.0), (4.0, 2.0), (9.0, 3.0), (0.5, 2.0), (0.4, 0.6), (1.0, 0.0)]:
-        with pytest.raises(Disagreement) as raised:
-            agree(actual, expected)
-        assert not re.search("root|square|power|divided|minus", str(raised.value)), str(raised.value)
-    for actual, expected, said in [(1.7**0.5, 1.7, "square root"), (75.0, 0.75, "100 times")]:
-        with pytest.raises(Disagreement, match=said):
-            agree(actual, expected)
+NO_RELATION: list[tuple[Any, Any]] = [
+    (0.25, 0.75), (5, 4), (-0.5, 0.5), (75.0, 0.75), ([5, 2], [2, 5]), ([1.0, -1.0], [-1.0, 1.0]),
+    (M * 8, M), (M + 1, M), (P.round(1), P), ([1, -1, 1, -1], [-1, 1, -1, 1]),
+]  # fmt: skip
+
+
+def test_relation_by_chance() -> None:
+    """What fits few numbers, or fits in two ways, is no cause: "one minus" and "off by one" were false ones."""
+    guesses = "minus|off by one|opposite sign|times|reverse|another order|rounded|one too"
+    with Rows() as row:
+        for actual, expected in NO_RELATION:
+            with row(actual, expected), pytest.raises(Disagreement) as raised:
+                agree(actual, expected)
+            assert not re.search(guesses, str(raised.value)), str(raised.value)
 
 
 def test_hint_must_fit_every_answer() -> None:

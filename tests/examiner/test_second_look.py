@@ -46,6 +46,14 @@ def test_drawn(student, key, rng):
         agree(student.area(n), key.area(n), hints={"the side is doubled": 2 * n})
 
 
+def test_one_simple_answer(student, key):
+    agree(student.area(1), key.area(1), hints={"the side is doubled": 2})
+
+
+def test_one_unusual_answer(student, key):
+    agree(student.area(500), key.area(500), hints={"the side is doubled": 1000})
+
+
 def test_last(student, key):
     agree(student.last(), key.last())
 '''
@@ -78,6 +86,13 @@ def test_second_look_names_mistake(examined: Examined) -> None:
     assert {named(found[name]) for name in VISIBLE} == {"the side is doubled."}
     assert found["test_values"].message == f"area(1) is 2; expected 4. {NAMED}the side is doubled."
     assert NAMED not in found["test_hidden"].message
+
+
+def test_one_simple_answer_names_no_mistake(examined: Examined) -> None:
+    """2 for 4 may be anything; 1000 for 250003 is the side, doubled."""
+    found = entries(examined, "return 2 * n", "test_one_simple_answer", "test_one_unusual_answer")
+    assert named(found["test_one_simple_answer"]) == ""
+    assert named(found["test_one_unusual_answer"]) == "the side is doubled."
 
 
 @pytest.mark.parametrize("body", ["return 2", "return 2 * n if n < 5 else 7", "return 3 if n == 2 else 2 * n"])

@@ -52,6 +52,13 @@ def test_visible_tests() -> None:
     assert "0 of 2 points" in html and "2 of 4" in html
 
 
+def test_told_after_grading() -> None:
+    """Which mistake an answer by hand is, students read here first; nothing else of what staff read."""
+    staff = "Traceback: line 3\nAfter grading: It equals a known mistake: the bias is missing."
+    html = page(marked("s", entry("1.1", Status.FAILED, message="2d is not right.", staff=staff)))
+    assert "2d is not right.\nIt equals a known mistake: the bias is missing." in html and "Traceback" not in html
+
+
 def test_results_next_to_cells() -> None:
     cells = shown_cells(
         notebook(

@@ -119,7 +119,7 @@ def what_is_read(run: Callable[[], None]) -> str:
         # Whatever is raised ends the second look.
         with hint_evidence.of_one_test(error.suspected) as evidence, suppress(Exception, pytest.skip.Exception):
             run()
-        return str(error.without(evidence.refuted))
+        return f"{error.naming_only(functools.partial(evidence.supports, error=error))} {error.feedback}"
     except (Exception, pytest.skip.Exception) as error:
         return str(error)
     return ""

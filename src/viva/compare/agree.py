@@ -43,7 +43,8 @@ def agree(
         atol: see `rtol`.
         hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
             computes it, called only when the values disagree). A mistake is named only if it gives every answer of the
-            test; the examiner runs the test a second time to check that.
+            test, and at least two wrong ones if they are as simple as 2 or "yes"; the examiner runs the test a second
+            time to check that.
         name: what the message calls the value.
         up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list, or of the
             rows of a data frame), "spaces" (between the words of a text), "index" (of a data frame or series).
@@ -62,14 +63,16 @@ def agree(
     def equals(value: object) -> bool:
         return difference(actual, value, context) is None
 
-    if hint_evidence.looked(hints, equals):
+    if hint_evidence.looked(hints, equals, expected):
         return
     found = difference(actual, expected, context)
     if found is None:
         hint_evidence.answer_agreed(hints, equals)
         return
     named, notes = matching_hints(hints, equals)
-    raise disagreement(found, name, hint_evidence.not_refuted(named), notes)
+    error = disagreement(found, name, hint_evidence.not_refuted(named), notes)
+    error.is_telling = not named or hint_evidence.is_telling(plain(actual))
+    raise error
 
 
 def difference(actual: object, expected: object, context: Context) -> Difference | None:

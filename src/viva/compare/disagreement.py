@@ -1,6 +1,6 @@
 """The result of a comparison: `Difference` inside the package, `Disagreement` for its callers."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, final
@@ -44,6 +44,8 @@ class Disagreement(AssertionError):
         message: one or two sentences for the student.
         mistakes: the names of the known mistakes that the answer equals.
         share: the share of the points that is earned nevertheless; None where the comparison cannot tell.
+        is_telling: whether the answer is one that two different mistakes hardly give, so that it alone names one.
+        feedback: what is told after grading only, because an answer by hand could be repaired with it.
         actual: the differing part of the answer, shortened, for staff.
         expected: what was expected there, shortened, for staff.
     """
@@ -55,6 +57,7 @@ class Disagreement(AssertionError):
         mistakes: tuple[str, ...] = (),
         naming: Callable[[list[str]], str] | None = None,
         share: Fraction | None = None,
+        feedback: str = "",
         actual: str = "",
         expected: str = "",
     ) -> None:
@@ -62,7 +65,9 @@ class Disagreement(AssertionError):
         self.message = message
         self.mistakes = mistakes
         self._naming = naming
+        self.is_telling = True
         self.share = share
+        self.feedback = feedback
         self.actual = actual
         self.expected = expected
 
@@ -76,11 +81,11 @@ class Disagreement(AssertionError):
         """Return the mistakes that are named, if the message can do without them."""
         return self.mistakes if self._naming is not None else ()
 
-    def without(self, refuted: Collection[str]) -> "Disagreement":
-        """Return the same disagreement that names none of these mistakes."""
-        if self._naming is None or not refuted:
+    def naming_only(self, supported: Callable[[str], bool]) -> "Disagreement":
+        """Return the same disagreement that names only the mistakes that are supported."""
+        fitting = [name for name in self.mistakes if supported(name)]
+        if self._naming is None or len(fitting) == len(self.mistakes):
             return self
-        fitting = [name for name in self.mistakes if name not in refuted]
         other = Disagreement(
             self._naming(fitting),
             mistakes=tuple(fitting),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -384,8 +385,11 @@ class _Run:
         if self._options.questions:
             self.questions.append((case_id, [question.shown() for question in session.test.questions]))
         looks_again = self._options.explain and not (function.needs or call_s)
-        if looks_again and isinstance(error, Disagreement) and error.suspected:
-            error = error.without(self._refuted(function, item, following, error.suspected))
+        if isinstance(error, Disagreement) and error.suspected:
+            evidence = hint_evidence.Evidence()
+            if looks_again:
+                evidence = self._look_again(function, item, following, error.suspected)
+            error = error.naming_only(partial(evidence.supports, error=error))
         incomplete = session.report is not None and session.report.incomplete
         if isinstance(error, MissingName) and session.report is not None:
             error = explained(error, self._context.submission, session.report)
@@ -423,17 +427,17 @@ class _Run:
         begin_case()
         self.events.begin_test(function.test_id, hidden=function.hidden)
 
-    def _refuted(
+    def _look_again(
         self,
         function: TestFunction,
         item: pytest.Function,
         following: pytest.Function | None,
         suspected: tuple[str, ...],
-    ) -> set[str]:
-        """Run the test of a wrong answer once more, and return the mistakes that do not give all of its answers."""
+    ) -> hint_evidence.Evidence:
+        """Run the test of a wrong answer once more, and return what its answers say about the mistakes."""
         context, session = self._context, self._context.session
         if session.submission_left_s <= 0:
-            return set()
+            return hint_evidence.Evidence()
         kept = context.set_points, context.leader
         with session.second_look(), collecting(Events()), hint_evidence.of_one_test(suspected) as evidence:
             self._begin(function, item, SECOND_LOOK_S)
@@ -441,7 +445,7 @@ class _Run:
         for name in ("__score__", "__leaderboard_value__"):
             vars(item.obj).pop(name, None)
         context.set_points, context.leader = kept
-        return evidence.refuted
+        return evidence
 
     def _take_gradescopes(self, test: object, case_id: str) -> None:
         """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""

@@ -27,7 +27,7 @@ from viva.model.errors import (
     StudentRaised,
     TimeSpent,
 )
-from viva.model.hand_grading import NOT_GRADED_YET, NOTHING_WRITTEN
+from viva.model.hand_grading import AFTER_GRADING, NOT_GRADED_YET, NOTHING_WRITTEN
 
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
@@ -87,7 +87,9 @@ def judge(  # noqa: C901, PLR0912  # one case per kind of error
             return Outcome(Status.NEEDS_REVIEW, _review_text(error), written=error.text, rubric=error.rubric)
         case Disagreement():
             status = Status.PARTIAL if error.share else Status.FAILED
-            return Outcome(status, str(error), share=error.share)
+            return Outcome(
+                status, str(error), f"{AFTER_GRADING}{error.feedback}" if error.feedback else "", share=error.share
+            )
         case StudentRaised() if on_gpu and NOT_REPEATABLE in error.message:
             return judge(NeedsReview("", "", (_NOT_REPEATABLE_TEXT,)), answered=answered)
         case StudentRaised():

@@ -15,9 +15,11 @@ APPEAL: Final = "appeal"
 """A student's regrade request; `why` holds its text."""
 KINDS: Final = (MARK, SETTLED, APPEAL)
 NOT_GRADED_YET: Final = "Not graded yet"
+"""The beginning of the first line of a test's message until it is graded."""
 SET_BY_HAND: Final = "Set by hand to"
 """How the message of a test begins whose points a person has set."""
-"""The beginning of the first line of a test's message until it is graded."""
+AFTER_GRADING: Final = "After grading: "
+"""How a line for staff begins that students read as well, on the feedback pages."""
 NOTHING_WRITTEN: Final = "You have not written an answer."
 NOTHING_WRITTEN_FOR: Final = "Nothing written for: "
 """The beginning of a note that names such questions."""
@@ -89,3 +91,8 @@ class CurrentDecision:
 def noticed(message: str) -> str:
     """Return what a test found out about an answer: its message without the line that it is not graded yet."""
     return "\n".join(line for line in message.split("\n") if NOT_GRADED_YET not in line)
+
+
+def feedback_of(staff_message: str) -> list[str]:
+    """Return the lines for staff that students read after grading."""
+    return [line.removeprefix(AFTER_GRADING) for line in staff_message.split("\n") if line.startswith(AFTER_GRADING)]

@@ -7,6 +7,7 @@ from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
+from viva.model.hand_grading import feedback_of
 from viva.model.totals import EXTRA_CREDIT, Totals
 from viva.submissions.notebook_prose import number_of
 from viva.verify.expected_verdicts import ExampleSubmission
@@ -155,8 +156,9 @@ def _unless_left_out(score: Score) -> str:
 
 
 def _read_by_student(score: Score) -> list[str]:
-    """Gather the notes and every test's message; what a hidden test reports is in `staff_message`."""
-    return [*score.notes, *(e.message for e in score.entries)]
+    """Gather the notes, every test's message and what is told after grading; hidden tests report to staff."""
+    after = [line for e in score.entries if e.visibility == "visible" for line in feedback_of(e.staff_message)]
+    return [*score.notes, *(e.message for e in score.entries), *after]
 
 
 def _lost_tests(score: Score) -> str:

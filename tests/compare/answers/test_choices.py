@@ -42,6 +42,7 @@ UNDECIDED = [
     "A or C or E", "A, C, maybe E", "not A, C, E", "A, C, E or D", "all but B and D", "A-E", "A to E", "A, C, E... or B",
     "either A, C or E", "A, C, E, D is also right", "A, C, E; also B", "A, C, E are wrong", "A, C, E but also D",
     "A, C, E are not right", "A, C (E?) or B", "A, C, E: no", "B, D are wrong", "A tokenizer, C and E", "A, C, E, and B too",
+    "A, C, E, but not C", "A, C and E, not E",
 ]  # fmt: skip
 SENTENCES = [
     "The answer is C", "It is C", "C is correct", "I think C", "Answer C is right", "2) C", "C (same checkpoint)", "$C$",

@@ -162,7 +162,10 @@ def _options(text: str, like: frozenset[str]) -> frozenset[str]:
         if not chosen or len({letter.lower() for letter, _ in judged}) < len(judged):
             raise Unreadable(_how(like))
         return _letters(chosen, like)
+    denied = {letter for words in _NOT_CHOSEN.findall(text) for letter in re.findall(r"\b[A-J]\b", words)}
     text = _NOT_CHOSEN.sub(" ", text).strip(" ;,.")
+    if denied & set(re.findall(r"\b[A-J]\b", text)):  # "A, C, E, but not C"
+        raise Unreadable(_how(like))
     text = text[_matched(_LETTER_LABEL, text, 0) :]
     if _DASHES.fullmatch(text):  # "A - C - E"; "A-E" may be a range
         text = text.replace("-", ",")

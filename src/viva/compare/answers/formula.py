@@ -11,10 +11,10 @@ from viva.compare.answers.formula_points import POINTS, Values, points_for, poin
 from viva.compare.answers.formula_text import LENGTH, parse
 from viva.compare.answers.formula_tree import Tree, Variable, evaluate, rounds_down, variables_of
 from viva.compare.answers.growth_order import far_points, has_plain_factors, is_sum_with, without_order
-from viva.compare.answers.unreadable import Unreadable, refusal
+from viva.compare.answers.unreadable import Unreadable, refusal, wrong_answer
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
-from viva.compare.hints import matching_hints, mistakes_sentence
+from viva.compare.hints import matching_hints
 from viva.compare.normalize import is_number, plain
 from viva.compare.show import as_written, number, show
 
@@ -72,7 +72,7 @@ def agree_formula(
         name: what the message calls the answer.
 
     Raises:
-        Disagreement: another formula, with a point at which the values differ, or none that can be read.
+        Disagreement: another formula, or none that can be read.
         ValueError: the author passed a wrong formula or range.
     """
     tried = hints_of_answer(hints)
@@ -244,24 +244,24 @@ def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tupl
 def _wrong(
     name: str, actual: object, right: _Formula, reading: Tree, named: list[str], notes: list[str]
 ) -> Disagreement:
-    text = f"{as_written(actual)} is not right"
-    expected = right.text
+    text = f"{as_written(actual)} is not right{', not even up to a factor' if right.is_order else ''}."
+    return wrong_answer(
+        Difference(text).sentence(name),
+        named,
+        notes,
+        feedback=_where_it_differs(right, reading),
+        actual=show(actual),
+        expected=right.text,
+    )
+
+
+def _where_it_differs(right: _Formula, reading: Tree) -> str:
+    """Return a point at which a formula has another value than the right one; empty for an order of growth."""
     differs = right.differs_at(reading)
-    if differs is not None:
-        point, seen, value = differs
-        letters = variables_of(right.tree) | variables_of(reading)
-        where = ", ".join(f"{letter} = {number(v)}" for letter, v in point.items() if letter in letters)
-        gives = f"it gives {number(seen)}" if math.isfinite(seen) else "it has no value"
-        if right.is_order:
-            text += ", not even up to a factor."
-        elif where and math.isfinite(seen):  # never what is expected: that could be typed
-            text += f": at {where} {gives}, which is too {'large' if seen > value else 'small'}."
-        else:
-            text += f": at {where} {gives}." if where else "."
-    message = Difference(text).sentence(name)
-    if named:
-        message += mistakes_sentence(named)
-    error = Disagreement(message, mistakes=tuple(named), actual=show(actual), expected=expected)
-    for note in notes:
-        error.add_note(note)
-    return error
+    if differs is None or right.is_order:
+        return ""
+    point, value, expected = differs
+    letters = variables_of(right.tree) | variables_of(reading)
+    where = ", ".join(f"{letter} = {number(v)}" for letter, v in point.items() if letter in letters)
+    gives = f"gives {number(value)}" if math.isfinite(value) else "has no value"
+    return f"At {where} it {gives}; the right formula gives {number(expected)}." if where else ""

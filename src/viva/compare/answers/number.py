@@ -7,10 +7,10 @@ from typing import Final
 
 from viva.compare.answers.characters import plain_signs
 from viva.compare.answers.number_reading import nearly, read_number, shortest
-from viva.compare.answers.unreadable import Unreadable, refusal
+from viva.compare.answers.unreadable import Unreadable, refusal, wrong_answer
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_recording import hints_of_answer
-from viva.compare.hints import matching_hints, mistakes_sentence
+from viva.compare.hints import matching_hints
 from viva.compare.normalize import one_number, plain
 from viva.compare.show import as_written, show
 
@@ -85,15 +85,8 @@ def _wrong(
     name: str, actual: object, readings: list[Fraction], expected: Fraction, named: list[str], notes: list[str]
 ) -> Disagreement:
     shown = as_written(actual if isinstance(actual, str) else one_number(plain(actual)))
-    message = Difference(f"{shown} is not the number asked for.").sentence(name)
-    if named:
-        message += mistakes_sentence(named)
-    else:
-        message += _advice(shown, readings, expected)
-    error = Disagreement(message, mistakes=tuple(named), actual=shown, expected=show(expected))
-    for note in notes:
-        error.add_note(note)
-    return error
+    text = f"{shown} is not the number asked for.{'' if named else _advice(shown, readings, expected)}"
+    return wrong_answer(Difference(text).sentence(name), named, notes, actual=shown, expected=show(expected))
 
 
 def _advice(shown: str, readings: list[Fraction], expected: Fraction) -> str:

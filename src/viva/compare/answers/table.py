@@ -13,7 +13,7 @@ from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.masks import find_convention, visible
 from viva.compare.normalize import Array
-from viva.compare.show import as_written, percent
+from viva.compare.show import as_written
 from viva.model.counting import counted
 
 WHAT: Final = "a table"
@@ -41,7 +41,7 @@ def agree_table(
         name: what the message calls the answer.
 
     Raises:
-        Disagreement: wrong cells, with their share and the first of them; another size; or no table.
+        Disagreement: wrong cells, with their number; another size; or no table.
         ValueError: the author passed a wrong argument.
     """
     flip = _polarity(up_to)
@@ -65,11 +65,11 @@ def agree_table(
     place = (
         f"{_place('row', row, right.rows or table.rows)}, {_place('column', column, right.columns or table.columns)}"
     )
-    text = f"is wrong in {count} of {wrong.size} cells ({percent(count, wrong.size)}), first in {place}."
+    text = f"is right in {wrong.size - count} of {wrong.size} cells."
     by_chance = max(int(np.count_nonzero(wanted)), int(np.count_nonzero(~wanted)))
     beyond = Fraction(wrong.size - count - by_chance, max(wrong.size - by_chance, 1))
     share = _share(max(beyond, Fraction(0)), partial=partial)
-    raise Disagreement(Difference(text).sentence(name), share=share)
+    raise Disagreement(Difference(text).sentence(name), share=share, feedback=f"The first wrong cell is in {place}.")
 
 
 def share_of_cells(actual: object, expected: object, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:

@@ -1,8 +1,10 @@
-"""An answer that cannot be read as what the question asks for."""
+"""An answer by hand that cannot be read as what the question asks for, or that is wrong."""
 
+from collections.abc import Sequence
 from typing import final
 
 from viva.compare.disagreement import Difference, Disagreement
+from viva.compare.hints import mistakes_sentence
 from viva.compare.normalize import Opaque, plain
 from viva.compare.show import describe, show
 
@@ -22,3 +24,25 @@ def refusal(name: str, answer: object, what: str, why: Unreadable, *, shown: boo
         quoted = f"is {describe(found)}, which "
     text = f"{quoted}cannot be read as {what}: {why}."
     return Disagreement(Difference(text).sentence(name), actual=show(found))
+
+
+def wrong_answer(
+    text: str, named: Sequence[str], notes: Sequence[str], *, feedback: str = "", actual: str, expected: str
+) -> Disagreement:
+    """Return the exception for a wrong answer; which mistake it is, students read only after grading.
+
+    Args:
+        text: what they read before: never the right value, nor where or how theirs differs.
+        named: the known mistakes that the answer equals.
+        notes: notes to the author about hints that failed.
+        feedback: what else students read after grading.
+        actual: the answer, for staff.
+        expected: the right answer, for staff.
+    """
+    known = mistakes_sentence(list(named)).strip() if named else ""
+    error = Disagreement(
+        text, mistakes=tuple(named), feedback=f"{feedback} {known}".strip(), actual=actual, expected=expected
+    )
+    for note in notes:
+        error.add_note(note)
+    return error

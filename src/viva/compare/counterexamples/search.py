@@ -26,9 +26,10 @@ from viva.compare.counterexamples.examples import (
 )
 from viva.compare.counterexamples.shrinking import shrinks
 from viva.compare.disagreement import Difference, Disagreement
-from viva.compare.hint_evidence import is_second_look
+from viva.compare.hint_evidence import MIN_EXPLAINED, is_second_look, is_telling
 from viva.compare.hint_recording import hints_of_function
 from viva.compare.hints import matching_hints
+from viva.compare.normalize import plain
 from viva.compare.show import as_written, show, show_two
 from viva.model.errors import GraderError, StudentRaised
 from viva.proxies.proxies import Caller
@@ -187,6 +188,9 @@ class _Evidence:
     def shows(self, mistake: Callable[..., object]) -> bool:
         """Return whether the student's function does on every example what the mistake does."""
         answers = [(c.example, c.answer) for c in self.wrong if c.raised is None]
+        different = {repr(example.arguments) for example, _ in answers}
+        if len(different) < MIN_EXPLAINED and not any(is_telling(plain(answer)) for _, answer in answers):
+            return False
         agrees = all(
             self._student_function.agrees(answer, _mistaken_answer(mistake, example)) for example, answer in answers
         )

@@ -14,6 +14,7 @@ from viva.formats import escaping
 from viva.formats.question_numbers import in_order
 from viva.model import Case, Entry
 from viva.model.attempt import ScoredAttempt
+from viva.model.hand_grading import feedback_of
 
 MOST_CLUSTERS: Final = 8
 """The maximum number of clusters of a test."""
@@ -96,7 +97,9 @@ def staff_text(entry: Entry, case: Case) -> str:
     """Return the message of a case for staff: the comparison itself if the student reads a fixed sentence."""
     if case.staff_message and (entry.visibility != "visible" or entry.hide_errors is not None):
         return case.staff_message
-    return UNKNOWN if entry.visibility != "visible" else case.message
+    if entry.visibility != "visible":
+        return UNKNOWN
+    return "\n".join([case.message, *feedback_of(case.staff_message)])
 
 
 def _keys(entry: Entry) -> Iterator[tuple[str, bool]]:

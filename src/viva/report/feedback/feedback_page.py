@@ -18,7 +18,7 @@ from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
-from viva.model.hand_grading import SET_BY_HAND
+from viva.model.hand_grading import SET_BY_HAND, feedback_of
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render
 
@@ -112,9 +112,8 @@ def shown_result(entry: Entry) -> ShownResult:
     hidden = entry.visibility != "visible"
     worth = worth_in_words(entry)
     if not hidden:
-        return ShownResult(
-            entry.number, entry.name, entry.status, worth, entry.message, hidden, entry.word, entry.symbol
-        )
+        message = "\n".join(filter(None, [entry.message, *feedback_of(entry.staff_message)]))
+        return ShownResult(entry.number, entry.name, entry.status, worth, message, hidden, entry.word, entry.symbol)
     message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else _of_hidden(entry)
     return ShownResult(entry.number, "A hidden test", entry.status, worth, message, hidden, entry.word, entry.symbol)
 
