@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,44 @@ def test_visible_tests() -> None:
     html = page(marked("s", entry("1.1", Status.FAILED, message="f(<3>) is 1; expected 2."), entry("1.2")))
     assert "f(&lt;3&gt;) is 1; expected 2." in html
     assert "0 of 2 points" in html and "2 of 4" in html
+
+
+def test_questions_have_titles_and_subtotals(tmp_path: Path) -> None:
+    (tmp_path / "handout.md").write_text("## Question 1. Words\n### 1.2 The `total` (4 points)\nAdd *all*.\n")
+    score = marked("s", entry("1.2", Status.FAILED), entry("1.2", test="test_b.py::test_b"), entry("7"))
+    first, last = feedback_page.shown_questions(score.score.entries, replace(ASSIGNMENT, folder=tmp_path))
+    assert (first.title, first.worth, len(first.results)) == ("1.2 The `total`", "2 of 4 points", 2)
+    assert (last.title, last.worth) == ("7", "2 of 2 points")
+
+
+@pytest.mark.parametrize(
+    ("visible", "hidden", "worth", "word"),
+    [
+        (Status.PASSED, Status.PASSED, "4 of 4 points", "passed"),
+        (Status.PASSED, Status.FAILED, "2 of 4 points", "failed"),
+        (Status.FAILED, Status.FAILED, "0 of 2 points", "failed"),
+    ],
+)
+def test_hidden_copy_is_the_same_result(visible: Status, hidden: Status, worth: str, word: str) -> None:
+    """A test and its repetition with other inputs are listed once; what was asked stays hidden."""
+    one = entry("1", visible, test="test_a.py::test_f")
+    other = entry("1", hidden, test="test_a.py::test_f_again", visibility="hidden", message=SECRET, staff=SECRET)
+    [question] = feedback_page.shown_questions([one, other], ASSIGNMENT)
+    [result] = question.results
+    assert (result.worth, result.word) == (worth, word) and SECRET not in result.message
+    assert ("With other, hidden inputs: failed, 0 of 2 points." in result.message) is (hidden is Status.FAILED)
+
+
+def test_what_was_missing_in_an_answer(tmp_path: Path) -> None:
+    (tmp_path / "rubric.yaml").write_text(
+        "questions:\n  '1':\n    title: Why\n    points: 2\n    model: Both.\n    items:\n"
+        "      - {id: one, points: 1, text: The first reason.}\n"
+        "      - {id: two, points: 1, text: The second reason.}\n"
+    )
+    message = "+1  The first reason.\n\nWell done."
+    decided = replace(entry("1", Status.PARTIAL, message=message, rubric="1"), earned=Fraction(1), points=Fraction(2))
+    [question] = feedback_page.shown_questions([decided], replace(ASSIGNMENT, folder=tmp_path))
+    assert question.results[0].message == f"{message}\nMissing for full marks:\n+1  The second reason."
 
 
 def test_told_after_grading() -> None:

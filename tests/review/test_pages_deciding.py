@@ -29,6 +29,15 @@ def test_request_and_decision(pages: Pages, ada: Person) -> None:
     assert "2.5 of 4" in ada.get("/students?find=id0000").body
 
 
+def test_disagreement_presets_nothing(pages: Pages) -> None:
+    """What the first marker has ticked would influence who decides between the two."""
+    one, two = pages.person("Ada", FIRST), pages.person("Grace", SECOND)
+    mark(one, HERE, "limits")
+    mark(two, HERE, "limit")
+    page = two.get(DECIDE).body
+    assert 'name="items"' in page and " checked" not in page.partition('class="marks"')[2].partition("</main>")[0]
+
+
 def test_undo_of_a_decision(pages: Pages, ada: Person) -> None:
     mark(ada, HERE, "limits")
     ada.send(DECIDE, items="roles", why="seen again", seen="0")

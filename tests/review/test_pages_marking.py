@@ -137,9 +137,9 @@ def test_page_number_out_of_range(ada: Person) -> None:
 
 
 def test_group_gets_the_judgement_of_one_answer(pages: Pages, ada: Person) -> None:
-    assert "This answer is not graded yet" in ada.get(f"{ONE}/group").body
+    assert "Grade this answer first" in ada.get(f"{ONE}/group").body
     refused = ada.send(f"{ONE}/group", chosen=f"{hash_of(8)} 0")
-    assert "This answer is not graded yet" in refused.body and pages.queue.decisions.current() == []
+    assert "Grade this answer first" in refused.body and pages.queue.decisions.current() == []
     mark(ada, ONE, "limits", comment="The same for all.")
     page = ada.get(f"{ONE}/group").body
     assert f'value="{hash_of(8)} 0" checked' in page and hash_of(0) not in page and "The same for all." in page

@@ -254,6 +254,39 @@ def test_group_and_undo(browser: Any, url: str, tmp_path: Path) -> None:
         assert not [row for row in latest(url).values() if row.judgement.done]
 
 
+def test_similar_answers_before_grading(browser: Any, url: str, tmp_path: Path) -> None:
+    """They can be read first; Enter comes back, and gives no grade."""
+    kept(url, 20)
+    with served(tmp_path, "--records", url, "--by", "Ada") as server:
+        page = opened(browser, server, f"/q/{QUESTION}/{hash_of(3)}")
+        page.wait_for_selector("#similar a")
+        page.keyboard.press("g")
+        page.wait_for_url("**/group")
+        assert page.locator("article.like").count() and not page.locator("input[name=chosen]").count()
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda now: hash_of(3) in now and "/group" not in now)
+    assert not latest(url)
+
+
+def test_ready_comments_by_keyboard(browser: Any, url: str, tmp_path: Path) -> None:
+    """`m` and Enter take a comment; then the keys work again. `m` and Esc close the comments."""
+    kept(url, 4)
+    with served(tmp_path, "--records", url, "--by", "Ada") as server:
+        page = opened(browser, server, f"/q/{QUESTION}/{hash_of(1)}")
+        page.keyboard.press("m")
+        page.keyboard.press("Escape")
+        assert not page.locator("details.comment-bank").evaluate("bank => bank.open")
+        page.keyboard.press("m")
+        page.keyboard.press("Enter")
+        comment = page.input_value("#comment")
+        assert comment
+        page.keyboard.press("1")
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda now: hash_of(1) not in now)
+    graded = latest(url)[hash_of(1)].judgement
+    assert graded.done and graded.comment == comment
+
+
 def test_second_round_and_agreement(browser: Any, url: str, tmp_path: Path) -> None:
     kept(url, 6)
     (tmp_path / "b").mkdir()

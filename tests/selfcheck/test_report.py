@@ -72,7 +72,7 @@ def test_status_words_and_headings() -> None:
     made = report(*(entry(status, "why") for status in Status))
     page = Page(made._repr_html_())
     head, *rows = page.cells
-    assert head == ["Result", "Points", "Question", "What was asked, and what came of it"]
+    assert head == ["Result", "Points", "Question", "Test and feedback"]
     for status, row in zip(Status, rows, strict=True):
         assert row[0] == f"{status.symbol} {status.value.replace('_', ' ')}"
         assert row[1] == (

@@ -54,6 +54,17 @@ def whole(text: str) -> str:
     return escaping.line(text, characters=_TEXT)
 
 
+def with_code(text: str) -> "Markup":
+    """Return a title as HTML, in which what stands between backticks is code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in escaping.line(text).split("`")]
+    if len(parts) % 2 == 0:  # one without its partner
+        return Markup("`").join(parts)
+    is_code = [Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)]
+    return Markup("").join(is_code)
+
+
 def percent(share: float) -> str:
     """Format a share as a whole percentage, which is 0 % or 100 % only if it is exactly that."""
     if 0 < share < 0.01:
@@ -86,6 +97,8 @@ def environment(templates: Path) -> "Environment":
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise missing_library(REPORTS_NEED, error.name, "report") from None
+    from viva.report.prose.render_prose import rendered
+
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(templates),
@@ -101,6 +114,8 @@ def environment(templates: Path) -> "Environment":
         "line": escaping.line,
         "whole": whole,
         "signed": signed,
+        "title": with_code,
+        "prose": rendered,
     }
     return environment
 

@@ -12,7 +12,7 @@ from viva.model import Entry
 
 _CELL: Final = "text-align: left; vertical-align: top; padding: 0.3em 0.8em 0.3em 0; border-top: 1px solid currentColor"
 _BLOCK: Final = "white-space: pre-wrap; margin: 0.3em 0 0 0; font-family: monospace; background: none; color: inherit"
-_HEADINGS: Final = ("Result", "Points", "Question", "What was asked, and what came of it")
+_HEADINGS: Final = ("Result", "Points", "Question", "Test and feedback")
 
 
 def page(title: str, entries: Iterable[Entry], *, notes: Iterable[str], not_run: str, time: str) -> str:

@@ -11,12 +11,13 @@ from viva.authoring.solved.network_proposal import is_network_class, of_network
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import SPECIAL_METHODS, Recorded
 from viva.authoring.solved.scalar_forms import Undrawable
+from viva.authoring.solved.solution_code import summary_of
 
 
 def of_class(name: str, recorded: Recorded) -> Proposal:
     """Propose a test that makes objects, calls their methods in a random order and compares what they return."""
-    proposal = Proposal(name, summary=f"Objects of `{name}` answer whatever is called in whatever order.")
     cls = recorded.originals.get(name)
+    proposal = Proposal(name, summary=summary_of(name, cls))
     if not isinstance(cls, type):
         proposal.why_not = "it was not defined when the notebook ran"
         return proposal

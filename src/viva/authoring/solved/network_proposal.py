@@ -12,7 +12,7 @@ from viva.authoring.solved.method_forms import forms_of_calls, written_arguments
 from viva.authoring.solved.proposal import Proposal, used_in, written_call
 from viva.authoring.solved.recorded_run import Recorded
 from viva.authoring.solved.scalar_forms import Undrawable
-from viva.authoring.solved.solution_code import raised_in
+from viva.authoring.solved.solution_code import raised_in, summary_of
 from viva.authoring.solved.trial import Answers, fitted
 from viva.grading.functions import is_literal
 
@@ -62,7 +62,7 @@ def is_network_class(cls: type) -> bool:
 
 def of_network(name: str, cls: type, recorded: Recorded) -> Proposal:
     """Propose a test that compares a network's output with that of the solution's, from the same weights."""
-    proposal = Proposal(name, summary=f"`{name}` computes the right output, from weights that the test chooses.")
+    proposal = Proposal(name, summary=summary_of(name, cls))
     calls = _calls(name, cls, recorded)
     if not calls:
         proposal.why_not = "the notebook makes no such network, or does not call it"

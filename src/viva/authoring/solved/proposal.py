@@ -29,7 +29,7 @@ class Proposal:
     hidden: bool = False
     """Whether it is hidden, because it needs the key itself."""
     summary: str = ""
-    """The sentence that students read."""
+    """The title that students read; empty for that of the question."""
     why_not: str = ""
     """Why nothing is proposed."""
     tested_with: str = ""

@@ -128,7 +128,7 @@ def of_value(name: str, recorded: Recorded, *, typed: bool = False) -> Proposal:
         recorded: the run.
         typed: whether the notebook says the value itself, and does not calculate it.
     """
-    proposal = Proposal(name, summary=f"`{name}` has the right value.")
+    proposal = Proposal(name)
     if name not in recorded.namespace:
         proposal.why_not = "it was not defined when the notebook ran"
         return proposal

@@ -70,7 +70,7 @@ def tests_source(title: str, questions: Sequence[Question], proposals: Mapping[s
             if proposal.body:
                 name = _new_name(proposal.name, taken)
                 proposal.test = f"test_{name}"
-                tests.append(_test(question.number, name, points / len(tested), proposal))
+                tests.append(_test(question, name, points / len(tested), proposal))
                 grading |= proposal.imports | ({"with_other_arguments"} if _is_repeated(proposal) else set())
                 drawing |= proposal.strategies
                 definitions |= dict.fromkeys(proposal.definitions)
@@ -111,19 +111,24 @@ def _new_name(name: str, taken: set[str]) -> str:
     return new
 
 
-def _test(number: str, name: str, points: Fraction, proposal: Proposal) -> str:
+def _test(question: Question, name: str, points: Fraction, proposal: Proposal) -> str:
     """Return a test and, where it draws arguments, its hidden repetition, for half of the points each."""
     repeated = _is_repeated(proposal)
     test = _TEST.format(
-        number=_quoted(number),
+        number=_quoted(question.number),
         weight=_weight(points / 2 if repeated else points),
         visibility='\n@visibility("hidden")' if proposal.hidden else "",
         fixtures=", ".join(proposal.fixtures),
         name=name,
-        summary=proposal.summary.replace("\\", "\\\\"),
+        summary=(proposal.summary or _title_of_test(question, proposal.name)).replace("\\", "\\\\"),
         body="\n".join(proposal.body),
     )
     return test + (_AGAIN.format(name=name) if repeated else "")
+
+
+def _title_of_test(question: Question, name: str) -> str:
+    title = _sentence(question.title).rstrip(".")
+    return f"{title} (`{name}`)." if title else f"`{name}` returns the expected result."
 
 
 def _is_repeated(proposal: Proposal) -> bool:

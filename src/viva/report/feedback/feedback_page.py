@@ -5,23 +5,31 @@ wrong, wherever the score stores them.
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.config import Assignment
+from viva.config.rubric import Rubric
+from viva.config.rubric_file import load_rubric
 from viva.examiner.outcome import HIDDEN
-from viva.formats.decimal_points import worth_in_words
+from viva.formats import escaping
+from viva.formats.decimal_points import signed, total_in_words, worth_in_words
 from viva.formats.executed_file import about
 from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SET_BY_HAND, feedback_of
+from viva.model.totals import Totals
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
+from viva.report.handout import HandoutQuestion, find_question, handout_questions
 from viva.report.rendering import render
 
+COPY: Final = "_again"
+"""How the id of a hidden test ends that repeats a visible one (`with_other_arguments`)."""
 NOT_MARKED: Final = "This test is hidden and not graded yet."
 NOT_EXECUTED: Final = (
     "These are the cells that were submitted. They were not executed for this page, and outputs saved in the file are "
@@ -62,6 +70,17 @@ class ShownResult:
     symbol: str
 
 
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """The results of one question."""
+
+    title: str
+    """Number and title."""
+    worth: str
+    """`3.5 of 4 points`, over all its tests."""
+    results: tuple[ShownResult, ...]
+
+
 def page(
     graded: ScoredAttempt, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = ""
 ) -> bytes:
@@ -77,7 +96,8 @@ def page(
         UsageError: jinja2 or nh3 is not installed.
     """
     score = graded.score
-    results = sorted(map(shown_result, score.entries), key=lambda result: in_order(result.number))
+    questions = shown_questions(score.entries, assignment)
+    results = [result for question in questions for result in question.results]
     cells: list[ShownCell] = []
     if notebook is not None:
         try:
@@ -91,7 +111,7 @@ def page(
         attempt=graded.attempt,
         students=", ".join(student.name or student.id for student in graded.attempt.students),
         score=score,
-        results=results,
+        questions=questions,
         cells=[(cell, by_cell.get(index, ())) for index, cell in enumerate(cells)],
         unplaced=len(unplaced),
         notebook=notebook if cells else None,
@@ -105,6 +125,69 @@ def what_is_shown(notebook: Notebook) -> str:
     if not notebook.executed:
         return NOT_EXECUTED
     return DEFINED if about(notebook.data).load == "definitions" else EXECUTED
+
+
+def shown_questions(entries: Sequence[Entry], assignment: Assignment) -> list[ShownQuestion]:
+    """Return the results by question, in the order of the numbers; a test and its hidden copy are one result."""
+    asked = handout_questions(assignment)
+    by_number: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: in_order(entry.number)):
+        by_number.setdefault(entry.number, []).append(entry)
+    return [
+        ShownQuestion(_title(number, asked), total_in_words(Totals.of(own)), tuple(_results(own, assignment)))
+        for number, own in by_number.items()
+    ]
+
+
+def _title(number: str, asked: Sequence[HandoutQuestion]) -> str:
+    question = find_question(asked, number) if number else None
+    return f"{number} {question.title}".strip() if question is not None else number
+
+
+def _results(entries: Sequence[Entry], assignment: Assignment) -> Iterator[ShownResult]:
+    """Yield the results of one question."""
+    copies = {entry.test_id.removesuffix(COPY): entry for entry in entries if entry.test_id.endswith(COPY)}
+    visible = {entry.test_id for entry in entries if entry.visibility == "visible"}
+    for entry in entries:
+        copy = copies.get(entry.test_id)
+        if entry.test_id.endswith(COPY) and entry.test_id.removesuffix(COPY) in visible:
+            continue
+        shown = shown_result(entry)
+        if missing := _missing_items(entry, assignment):
+            shown = replace(shown, message=f"{shown.message}\n{missing}".strip())
+        yield shown if copy is None or shown.hidden else _with_copy(shown, entry, copy)
+
+
+def _with_copy(shown: ShownResult, entry: Entry, copy: Entry) -> ShownResult:
+    """Return the result of a test and of the hidden test that repeats it with other inputs."""
+    both = replace(entry, earned=entry.earned + copy.earned, points=entry.points + copy.points)
+    if copy.status is Status.PASSED:
+        return replace(shown, worth=worth_in_words(both))
+    hidden = f"With other, hidden inputs: {copy.word}, {worth_in_words(copy)}."
+    if entry.status is not Status.PASSED or copy.status.is_open:
+        return replace(shown, message=f"{shown.message}\n{hidden}".strip())
+    return replace(
+        shown, status=copy.status, word=copy.word, symbol=copy.symbol, worth=worth_in_words(both), message=hidden
+    )
+
+
+def _missing_items(entry: Entry, assignment: Assignment) -> str:
+    """Return what would have earned more in an answer that a person has graded; empty if nothing would."""
+    if not (entry.is_manual and entry.rubric and entry.earned < entry.points):
+        return ""
+    question = _rubric(assignment.folder / "rubric.yaml").question(entry.rubric)
+    if question is None:
+        return ""
+    exclusive = {group.name for group in question.groups if group.exclusive}
+    is_chosen = {item.id: escaping.line(item.text, characters=1000) in entry.message for item in question.items}
+    decided = {item.group for item in question.items if is_chosen[item.id] and item.group in exclusive}
+    more = [i for i in question.items if i.points > 0 and not is_chosen[i.id] and i.group not in decided]
+    return "\n".join(["Missing for full marks:", *(f"{signed(i.points)}  {i.text}" for i in more)]) if more else ""
+
+
+@lru_cache(maxsize=8)
+def _rubric(path: Path) -> Rubric:
+    return load_rubric(path)
 
 
 def shown_result(entry: Entry) -> ShownResult:

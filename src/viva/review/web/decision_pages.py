@@ -149,14 +149,15 @@ def _decision_page(
     key = answer.key
     may = _may_decide(context, answer)
     standing = decisions.standing(key)
-    first = decisions.at(place_of(answer.key, FIRST))
-    stands = standing.judgement or (first.judgement if first is not None and may else Judgement(points=answer.points))
+    # After a disagreement nothing is ticked: one marker's choice would influence the decision.
+    stands = standing.judgement or Judgement(points=answer.points)
     requests = decisions.appeals(key)
     history = decisions.history(key)
     return context.show(
         "decide.html.j2",
         422 if fault else 200,
         question=context.question(answer.question),
+        asked=page_values.question_text(context.queue, answer.question),
         address=decision_on(answer),
         marking=address_of(answer),
         shown=page_values.shown(answer),

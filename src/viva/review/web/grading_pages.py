@@ -169,6 +169,7 @@ def _answer_page(context: RequestContext, answer: Answer, note: str) -> Response
     return context.show(
         "answer.html.j2",
         question=question,
+        asked=page_values.question_text(queue, answer.question),
         answer=answer,
         here=address_of(answer),
         shown=page_values.shown(answer),
@@ -232,9 +233,6 @@ def _similar(context: RequestContext, answer: Answer) -> list[Answer]:
 def _group_page(context: RequestContext, answer: Answer) -> Response:
     queue, marker = context.queue, context.marker
     state, _ = page_values.state_of(queue, marker, answer)
-    if not state.done:
-        sentence = "Grade this answer first: the others then get the same grade."
-        return context.show("message.html.j2", heading="This answer is not graded yet", sentence=sentence)
     others = []
     for other in _similar(context, answer):
         said, seen = page_values.state_of(queue, marker, other)

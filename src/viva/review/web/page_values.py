@@ -9,6 +9,7 @@ from viva.config.rubric import Question, evidence
 from viva.formats import escaping
 from viva.model import Entry
 from viva.model.hand_grading import APPEAL, Judgement, Review
+from viva.report.handout import find_question, handout_questions
 from viva.report.prose import render_prose
 from viva.review.comment_bank import Comment, reusable_comments
 from viva.review.decision_log import place_of
@@ -76,6 +77,12 @@ class ReadyComment:
     def used(self) -> int:
         """Return how often it was used."""
         return self.comment.used
+
+
+def question_text(queue: ReviewQueue, number: str) -> str:
+    """Return what the handout asks in a question, as Markdown; empty if it has no heading with that number."""
+    asked = find_question(handout_questions(queue.assignment), number)
+    return asked.text if asked is not None else ""
 
 
 def shown(answer: Answer) -> Shown:

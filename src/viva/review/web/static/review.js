@@ -13,6 +13,7 @@
   document.addEventListener("keydown", (event) => {
     const here = event.target instanceof Element ? event.target : document.body;
     if (event.key === "Escape" && writing(here)) { here.blur(); return; }
+    if (event.key === "Escape" && here.closest("#comment-bank")) { here.closest("details").open = false; here.blur(); return; }
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && form) { event.preventDefault(); finish(); return; }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || one("dialog[open]")) return;
     if (!keysOn() || writing(here)) return;
@@ -124,6 +125,7 @@
     const item = form.querySelector(`[name=items][value="${CSS.escape(ready.dataset.item)}"]`);
     if (item && ready.dataset.sign) item.checked = ready.dataset.sign === "+";
     comment.dispatchEvent(new Event("input"));
+    ready.blur();  // so that the next Enter is "done", and does not take the comment again
     save();
   });
 
