@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import viva
 from tests.support.hypothesis_constants import FINDER
 from viva.compare.counterexamples import examples as kept
 from viva.compare.counterexamples import search
+from viva.compare.counterexamples.kinds_of_input import kind_of
 from viva.compare.counterexamples.shrinking import shrinking
 from viva.grading import Disagreement, agree_on, with_other_arguments
 from viva.grading import strategies as ready
@@ -153,6 +155,40 @@ def test_failing_hint() -> None:
         compare(unclipped, hints=hints)
     assert raised.value.hint == "the counts are not clipped"
     assert any("ZeroDivisionError" in note for note in raised.value.__notes__)
+
+
+MAYBE = st.lists(st.sampled_from([1.0, 2.0, float("nan")]), max_size=3)
+
+
+@pytest.mark.parametrize(
+    ("wrong_for", "share"),
+    [("empty", "2/3"), ("missing values", "2/3"), ("ordinary", "2/3"), ("empty missing values", "1/3")],
+)
+def test_partial_credit_by_kinds_of_inputs(wrong_for: str, share: str) -> None:
+    """A function that is wrong only for empty lists has ordinary ones and missing values right."""
+
+    def student(values: list[float]) -> int:
+        return len(values) + (kind_of([values]) in wrong_for)
+
+    with pytest.raises(Disagreement) as raised:
+        agree_on(student, len, MAYBE, partial_credit=True)
+    assert raised.value.share == Fraction(share)
+    with pytest.raises(Disagreement) as raised:
+        agree_on(student, len, MAYBE)
+    assert raised.value.share is None
+
+
+def test_partial_credit_where_the_sandbox_ends() -> None:
+    """It ends for the empty list alone, after a wrong answer; only missing values are right."""
+
+    def student(values: list[float]) -> int:
+        if not values:
+            raise BoxDied("it has ended")
+        return len(values) + (values == [1.0])
+
+    with pytest.raises(Disagreement) as raised:
+        agree_on(student, len, st.sampled_from([[1.0], [float("nan")], []]), partial_credit=True)
+    assert raised.value.share == Fraction(1, 3)
 
 
 def test_exception_is_a_counterexample() -> None:

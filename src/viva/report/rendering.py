@@ -97,8 +97,6 @@ def environment(templates: Path) -> "Environment":
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise missing_library(REPORTS_NEED, error.name, "report") from None
-    from viva.report.prose.render_prose import rendered
-
     environment = Environment(
         autoescape=True,
         loader=FileSystemLoader(templates),
@@ -115,7 +113,6 @@ def environment(templates: Path) -> "Environment":
         "whole": whole,
         "signed": signed,
         "title": with_code,
-        "prose": rendered,
     }
     return environment
 

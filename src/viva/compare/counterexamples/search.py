@@ -24,6 +24,7 @@ from viva.compare.counterexamples.examples import (
     quiet_settings,
     seed_of_examples,
 )
+from viva.compare.counterexamples.kinds_of_input import share_of_kinds
 from viva.compare.counterexamples.shrinking import shrinks
 from viva.compare.disagreement import Difference, Disagreement
 from viva.compare.hint_evidence import MIN_EXPLAINED, is_second_look, is_telling
@@ -57,6 +58,7 @@ def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its nam
     atol: float | None = None,
     up_to: str | Collection[str] = (),
     errors: Errors = "fault",
+    partial_credit: bool = False,
 ) -> None:
     """Pass if both functions agree on every example that is drawn from the strategies, one strategy per argument.
 
@@ -71,6 +73,8 @@ def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its nam
         up_to: as in `agree`.
         errors: what an exception of the key means: "fault", the author has to look; "skip", such arguments are not
             asked; "expect", the student's function has to raise too, whatever it raises.
+        partial_credit: give the share of the kinds of inputs that are all answered right: ordinary ones, empty ones,
+            and those with missing values (None or NaN), as far as the strategies give them.
 
     Raises:
         Disagreement: with the smallest counter-example that was found.
@@ -104,7 +108,10 @@ def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its nam
             if student_function.unanswered:  # by a recorded key, which knows only these examples
                 evidence.gather(known[position + 1 :])
                 smallest = min([smallest, *evidence.wrong], key=_size)
-            raise _sentence(student_function, smallest, evidence, hints)
+            error = _sentence(student_function, smallest, evidence, hints)
+            if partial_credit:
+                error.share = share_of_kinds(known, lambda example: student_function.about(example) is None)
+            raise error
 
 
 @final

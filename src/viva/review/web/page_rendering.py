@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from viva.report import rendering
+from viva.report.prose import render_prose
 from viva.review.leases import Marker
 from viva.review.queue import ReviewQueue
 from viva.review.web.static_files import address
@@ -13,5 +14,7 @@ _TEMPLATES: Final = Path(__file__).with_name("templates")
 
 def page(template: str, queue: ReviewQueue, marker: Marker, csrf: str, **values: object) -> str:
     """Render a page, or a part of one."""
-    made = rendering.environment(_TEMPLATES).get_template(template)
+    environment = rendering.environment(_TEMPLATES)
+    environment.filters.setdefault("prose", render_prose.rendered)
+    made = environment.get_template(template)
     return made.render(queue=queue, assignment=queue.assignment, marker=marker, csrf=csrf, static=address, **values)
