@@ -26,6 +26,7 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
         (2, 5, 8, 2),
         (1, 4, 4, 4),
         (2, 1, 6, 2),
+        (2, 3, 6, 2),
     ]:
         X, *weights = matrices = batch_and_weights(rng, batch, tokens, d)
         actual = output_of(student.multi_head_attention(X, *weights, n_heads))

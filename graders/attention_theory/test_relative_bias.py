@@ -39,7 +39,7 @@ def test_attention_with_bias_up_to_scale(submission: Any, student: Any, key: Any
 def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
     """Attention with a bias is softmax(QKᵀ + Π)V: the weights of each query sum to 1."""
     stated = scale_is_stated(submission)
-    for sizes in [(1, 2, 1, 1), (3, 5, 2, 2), (4, 4, 4, 3)]:
+    for sizes in [(1, 2, 1, 1), (3, 5, 2, 2), (4, 4, 4, 3), (3, 5, 2, 2)]:
         Q, K, V, Pi = matrices(rng, *sizes)
         actual = output_of(student.attention_with_bias(Q, K, V, Pi))
         unnormalised = key.unnormalised_attention_with_bias(Q, K, V, Pi)
@@ -54,7 +54,7 @@ def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.ra
 def test_position_bias(submission: Any, student: Any, key: Any, rng: np.random.Generator) -> None:
     """position_bias returns the π with which a bias does what concatenated positions do."""
     stated = scale_is_stated(submission)
-    for n, m, d_pos in [(2, 2, 1), (3, 5, 4), (4, 4, 2), (2, 3, 16)]:
+    for n, m, d_pos in [(2, 2, 1), (3, 5, 4), (4, 4, 2), (2, 3, 16), (3, 5, 4)]:
         Q_pos, K_pos = rng.standard_normal((n, d_pos)), rng.standard_normal((m, d_pos))
         Pi, expected = student.position_bias(Q_pos, K_pos), key.position_bias(Q_pos, K_pos)
         divided = expected / np.sqrt(d_pos)

@@ -52,6 +52,8 @@ def test_modified_precision(student: Any, key: Any) -> None:
         (words("a b a b a"), [words("a b a c"), words("b a b")], 2),
         (words("a a a a"), [words("a a a"), words("a a")], 2),  # n-grams overlap
         (words("sea shore"), [words("seas hore"), words("a sea shores")], 2),  # tokens, not letters, are compared
+        (words("at sea now"), [words("a tsea now")], 2),
+        (words("b a d c"), [words("a b c d")], 2),  # in their order
         (words("The ferry"), [words("the ferry")], 1),  # and they are compared as they are
         (words("at 8 : the end . ."), [words("the end . 8 ;"), words("at 8 .")], 1),  # so are signs and digits
         (words("a b"), [words("c"), words("d"), words("e"), words("b a")], 1),  # the last reference counts as well
@@ -69,6 +71,8 @@ def test_modified_precision(student: Any, key: Any) -> None:
         agree_ratio(
             actual, expected, hints, f"modified_precision({brief(candidate)}, {len(references)} references, {n})"
         )
+    too_short = student.modified_precision(words("the ferry"), TIMETABLES, 3)
+    agree_ratio(too_short, (0, 0), {}, 'modified_precision("the ferry", 2 references, 3), which has no 3-gram,')
 
 
 @number("1.4")
@@ -78,6 +82,7 @@ def test_brevity_penalty(student: Any, key: Any) -> None:
     rows: list[tuple[int, tuple[int, ...]]] = [
         (12, (12, 16)),
         (10, (7, 12, 20)),
+        (10, (4, 15, 11)),
         (4, (9,)),
         (9, (4,)),
         (7, (7,)),
@@ -151,11 +156,12 @@ def test_bleu_on_random_sentences(student: Any, key: Any, rng: np.random.Generat
 
 def agree_ratio(actual: Any, matches_and_total: tuple[int, int], hints: dict[str, tuple[int, int]], name: str) -> None:
     """Compare a pair (matches, total), or the one number that is their ratio: both are right."""
-    if isinstance(actual, list | tuple | np.ndarray):
-        agree(actual, matches_and_total, hints=hints, name=name)
-    else:
+    right, total = matches_and_total
+    if not isinstance(actual, list | tuple | np.ndarray):
         ratios = {hint: matches / total for hint, (matches, total) in hints.items()}
-        agree(actual, matches_and_total[0] / matches_and_total[1], hints=ratios, name=name)
+        agree(actual, right / max(total, 1), hints=ratios, name=name)
+    elif total or list(actual) != [0, 1]:  # some count one n-gram where there is none, to divide by it
+        agree(actual, matches_and_total, hints=hints, name=name)
 
 
 def brief(candidate: Tokens) -> str:

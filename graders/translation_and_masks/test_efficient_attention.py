@@ -33,7 +33,7 @@ def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: 
 
 
 @number("2.3")
-@weight(2)
+@weight("3/2")
 def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Linear attention divides each row by φ(q)·Σφ(k), so that it is a weighted mean of the values."""
     for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5), (2, 1025, 2, 1)]:
@@ -41,6 +41,7 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
         actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
         name = f"linear_attention of {n} {'query' if n == 1 else 'queries'} and {m} keys"
         agree(actual, expected, atol=CANCELLED, hints=normaliser_mistakes(key, Q, K, V), name=name)
+    Q, K, V = without_small_sums(rng, 4, 6, 3, 2)  # as above, so that nothing kept from there is right
     phi_q, phi_k = Q**2 + 1, K**2 + 1
     expected = (phi_q @ phi_k.T) @ V / (phi_q @ phi_k.sum(axis=0))[:, None]
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V)}
@@ -49,10 +50,10 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
 
 
 @number("2.3")
-@weight(1)
+@weight("3/2")
 def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """In the causal variant position i sums over the keys up to i."""
-    for n, d, dv in [(3, 2, 1), (8, 4, 3), (1, 3, 2), (130, 3, 2)]:
+    for n, d, dv in [(3, 2, 1), (8, 4, 3), (1, 3, 2), (300, 3, 2), (8, 4, 3)]:
         Q, K, V = without_small_sums(rng, n, n, d, dv)
         actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
         expected = key.kernel_attention(Q, K, V, causal=True)
@@ -90,7 +91,7 @@ def test_linear_attention_of_a_long_text(student: Any, key: Any, inside: Any, rn
 @weight(2)
 def test_group_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Group attention is attention inside each of G consecutive groups of equal size."""
-    for n, groups in [(6, 2), (6, 3), (8, 1), (5, 5), (int(4 * rng.integers(2, 6)), 4)]:
+    for n, groups in [(6, 2), (6, 3), (8, 1), (5, 5), (6, 2), (int(4 * rng.integers(2, 6)), 4)]:
         Q, K, V = random_matrices(rng, n, n, 3, 2)
         actual, expected = student.group_attention(Q, K, V, groups), key.group_attention(Q, K, V, groups)
         name = f"group_attention of {n} tokens in {groups} groups"

@@ -81,6 +81,7 @@ def test_length_sorted_batches(student: Any) -> None:
         ([2, 2, 7, 2], 1),
         ([1, 2, 3, 4, 5, 6], 2),
         ([512, 70_000, 9, 32_768, 300], 2),
+        ([4, 8, 7, 3, 5, 1, 2], 3),
         ([0, 4, 0, 7], 3),  # an empty text has an index as well
     ]:
         check_batches(student.length_sorted_batches(lengths, batch_size), lengths, batch_size)

@@ -18,7 +18,7 @@ UNEVEN = (1,) * 30 + (6,) * 30
 
 
 @number("4.2")
-@weight(2)
+@weight(1)
 def test_span_lengths(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Span lengths follow the geometric distribution, renormalised on 1 to max_length, and do not depend on each other.
 
@@ -39,7 +39,7 @@ def test_span_lengths(student: Any, key: Any, inside: Any, rng: np.random.Genera
 
 
 @number("4.2")
-@weight(1)
+@weight(2)
 def test_span_mask(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Spans are whole words that do not overlap, at random places, drawn until 15 % of the tokens are masked."""
     source = inside.generator.keep(int(rng.integers(2**32)))

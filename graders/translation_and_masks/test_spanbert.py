@@ -52,9 +52,10 @@ def test_the_boundary_alone_decides(student: Any, key: Any, rng: np.random.Gener
 @weight(1)
 def test_spanbert_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The loss is the mean over the masked tokens of both cross entropies, added."""
-    for n, vocabulary, masked in [(4, 3, [1, 2]), (8, 5, [3, 4, 5]), (5, 4, [0])]:
+    for n, vocabulary, masked in [(4, 3, [3, 0, 2]), (8, 5, [3, 4, 5, 7, 0]), (5, 4, [0]), (4, 3, [1, 2, 3])]:
         mlm, sbo, targets = logits(rng, n, vocabulary)
-        targets[masked[0]] = 0  # an id like others
+        for position, target in zip(masked, rng.permutation(vocabulary).tolist(), strict=False):
+            targets[position] = target  # each id occurs: none of them marks padding
         expected = key.spanbert_loss(mlm, sbo, targets, masked)
         hints = {
             "the losses are added up over the tokens; take their mean": expected * len(masked),

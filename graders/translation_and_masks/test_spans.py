@@ -96,12 +96,14 @@ def test_longest_answer(student: Any, key: Any) -> None:
             "ŝ is the best score of a span of at most max_len tokens": key.best_span(S, E, T, low, 0.0, max_len),
         }
         expected = key.best_span(S, E, T, C, 0.0, max_len)
-        name = f"best_span, max_len = {max_len}, C = {C.tolist()}"
+        scores = f"start scores {T[:, 0].tolist()}, end scores {T[:, 1].tolist()}"
+        name = f"best_span with {scores}, C = {C.tolist()}, τ = 0 and max_len = {max_len}"
         agree(student.best_span(S, E, T, C, 0.0, max_len), expected, hints=hints, name=name)
     far_apart = np.stack([np.arange(120.0, 0.0, -1.0), np.arange(120.0)], axis=1)  # the longest span is the best
-    actual, expected = student.best_span(S, E, far_apart, low, 0.0), key.best_span(S, E, far_apart, low, 0.0)
-    hints = {"without max_len a span may have any number of tokens": key.best_span(S, E, far_apart, low, 0.0, 30)}
-    agree(actual, expected, hints=hints, name="best_span of 120 tokens without max_len")
+    for T in (far_apart, far_apart + np.outer(np.arange(120) == 40, [0.5, 0.0])):
+        actual, expected = student.best_span(S, E, T, low, 0.0), key.best_span(S, E, T, low, 0.0)
+        hints = {"without max_len a span may have any number of tokens": key.best_span(S, E, T, low, 0.0, 30)}
+        agree(actual, expected, hints=hints, name="best_span of 120 tokens without max_len")
 
 
 @number("4.1")
@@ -204,6 +206,7 @@ def test_choose_threshold(student: Any, key: Any) -> None:
         ([50.0, 50.0, 50.0], [9.0, 9.5, 20.0], [1.0, 0.0, 0.0], [0.0, 0.2, 0.9]),  # every margin is negative
         ([9.0, 9.0, 9.0], [1.0, 3.0, 5.0], [0.0, 0.5, 0.0], [0.9, 0.0, 1.0]),  # so they are, and all are answered
         ([0.0, 2.0, 0.0], [6.0, 3.0, 3.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.6]),  # in no order
+        ([0.0, 0.0, 0.0, 0.0], [7.001, 7.002, 7.003, 7.004], [1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.5, 1.0]),
         ([5.0, -2.0, 1.0, 8.0], [6.0, 3.0, 0.0, 15.0], [1.0, 0.0, 1.0, 0.0], [0.0, 0.9, 0.0, 0.8]),
     ]:
         dev = tuple(np.array(column) for column in (null_scores, span_scores, f1_null, f1_span))
@@ -253,8 +256,10 @@ def check_threshold(tau: Any, key: Any, null_scores: Array, span_scores: Array, 
         max(mean_f1(t, margins, f1_null, f1_span) for t in (tau, tau - width, tau + width)) for tau in (chosen, -chosen)
     )
     because = " The sign is turned round: answer if ŝ > s_null + τ." if turned >= best - 1e-9 else ""
+    columns = [column.tolist() for column in (null_scores, span_scores, f1_null, f1_span)]
+    asked = "choose_threshold" if len(margins) > 5 else f"choose_threshold({', '.join(map(str, columns))})"
     assert reached >= best - 1e-9, (
-        f"choose_threshold returned {chosen:g}, with which the mean F1 is {reached:.4f}; "
+        f"{asked} returned {chosen:g}, with which the mean F1 is {reached:.4f}; "
         f"another threshold reaches {best:.4f}.{because}"
     )
 
