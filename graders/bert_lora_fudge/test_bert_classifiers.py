@@ -44,13 +44,15 @@ def test_pack_single(student: Any, key: Any) -> None:
     }
     words = strategies.token_lists(("ada", "sail", "##ed"), 1, 6)
     agree_on(student.pack_single, key.pack_single, words, examples=10, hints=hints)
+    long = ["sail", "##ed"] * 200
+    agree(student.pack_single(long), key.pack_single(long), name="pack_single(['sail', '##ed'] * 200)")
 
 
 @number("1c")
 @weight(1)
 def test_sentence_logits(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The logits are W h + b, with h the final hidden state of [CLS]."""
-    for batch, tokens, d, classes in [(1, 3, 2, 2), (3, 5, 4, 2), (4, 4, 4, 4), (2, 1, 5, 3)]:
+    for batch, tokens, d, classes in [(2, 3, 2, 2), (3, 5, 4, 2), (4, 4, 4, 4), (1, 1, 5, 3)]:
         H, W, b = head(rng, batch, tokens, d, classes)
         expected = key.sentence_logits(H, W, b)
         name = f"sentence_logits with H of shape {H.shape} and W of shape {W.shape}"
@@ -136,7 +138,7 @@ def test_align_labels(student: Any, key: Any) -> None:
 def test_ner_loss(student: Any, key: Any, rng: np.random.Generator) -> None:
     """The loss is the mean over the tokens that have a label; the others do not count at all."""
     for rows, ignore_index, scale in [
-        ([[-100, 1, -100, 0, -100, -100]], -100, 2),
+        ([[-100, 1, -100, -100, -100, -100]], -100, 2),
         ([[-100, 2, 0, -100, -100], [-100, 1, -100, 2, -100], [-100, 0, 0, 1, -100]], -100, 2),
         ([[-1, 0, 1, -1], [-1, 1, -1, -1]], -1, 2),
         ([[-100, 2, 0, -100], [-100, -100, -100, -100], [2, -100, 1, 1]], -100, 2),  # nothing counts in one text
@@ -166,7 +168,9 @@ def test_tags_of_random_sentences(student: Any, key: Any, rng: np.random.Generat
     """
     questions = [random_words(rng) for _ in range(4)]
     aligned = [key.align_labels(*question) for question in questions]
-    agree(student.align_labels.each(questions), aligned)
+    words: WordIds = [None, *np.repeat(np.arange(250, 270), 2).tolist(), None]
+    late = (words, rng.integers(5, size=300).tolist())  # above 256, equal numbers are not one object in Python
+    agree(student.align_labels.each([*questions, late]), [*aligned, key.align_labels(*late)])
     longest = max(map(len, aligned))
     labels = np.array([[*row, *[-100] * (longest - len(row))] for row in aligned])
     H, W, b = head(rng, len(labels), longest, 6, 5)

@@ -110,6 +110,7 @@ def test_best_of_n_of_random_models(student: Any, key: Any, rng: np.random.Gener
     """
     questions = [(rng.dirichlet(np.ones(size)), rng.normal(0, 3, size), n) for size in (2, 9, 30) for n in (1, 4, 25)]
     questions += [(rng.dirichlet(np.ones(60)), np.sort(rng.random(60))[::-1] * 1e-3, n) for n in (2, 1000)]
+    questions.append((np.array([1 - 2.0**-10, 2.0**-10]), np.array([0.1, 0.9]), 5000))  # the best is rarely drawn
     for actual, question in zip(student.best_of_n_distribution.each(questions), questions, strict=True):
         agree(actual, key.best_of_n_distribution(*question))
 

@@ -91,8 +91,8 @@ def film_reviews() -> Nodes:
 
 
 def random_corpus(rng: np.random.Generator, size: int) -> tuple[list[list[str]], list[int]]:
-    """Sentences of one to five tokens, the first of them twice, with both labels."""
-    sentences = [rng.choice(list("abc"), int(length)).tolist() for length in rng.integers(1, 6, size)]
+    """Sentences of one to five tokens and a long one; the first of them twice, with both labels."""
+    sentences = [rng.choice(list("abc"), int(length)).tolist() for length in [*rng.integers(1, 6, size - 1), 150]]
     return [sentences[0], *sentences], [0, 1, *rng.integers(2, size=size - 1).tolist()]
 
 

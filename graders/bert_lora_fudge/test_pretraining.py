@@ -129,7 +129,7 @@ def text(
     special = np.arange(n) % special_every == 0
     special[-1] = True
     ids[special] = 2
-    ids[1] = 2  # the same id once where it is not a special token: the argument decides, not the id
+    ids[1:5] = [2, 0, 1, 0]  # ids of special tokens where they are none: the argument decides, not the id
     return ids, special
 
 
@@ -144,6 +144,7 @@ def corrupt(
 ) -> tuple[Ids, Ids, Ids, NDArray[np.bool_]]:
     """Inputs, labels, original ids and special tokens of one long text."""
     ids, special = text(rng, n, vocabulary=vocabulary)
+    ids[ids == mask_id] = FIRST
     source = inside.generator.keep(int(rng.integers(2**32)))
     inputs, labels = pair(student.mlm_corrupt(ids, special, mask_id, vocabulary, p, source), n)
     check_corrupted(inputs, labels, ids, special, vocabulary)

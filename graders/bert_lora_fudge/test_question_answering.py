@@ -22,6 +22,9 @@ def test_pack_pair(student: Any, key: Any) -> None:
     question = strategies.token_lists(("who", "sail", "##ed"), 1, 4)
     passage = strategies.token_lists(("ada", "to", "lyon"), 1, 6)
     agree_on(student.pack_pair, key.pack_pair, question, passage, examples=20, hints=packing_mistakes())
+    long = (["who", "sail"] * 50, ["ada", "sail", "##ed"] * 120)
+    name = "pack_pair(['who', 'sail'] * 50, ['ada', 'sail', '##ed'] * 120)"
+    agree(student.pack_pair(*long), key.pack_pair(*long), name=name)
 
 
 @number("1e.ii")
@@ -97,7 +100,7 @@ def test_merge_spans(student: Any, key: Any, rng: np.random.Generator) -> None:
         by_hand(close, [[0, 0, 5], [0, 1, 0.5]], [[0, 0, 4], [0, 1, 0]]),  # the same, inside the second window
         by_hand(two, [[0, 7, 6.5], [6, 1, 0]], [[6, 5.5, 0], [6, 0, 1]]),  # the second window is surer, and lower
         by_hand(two, [[-9, -7, -8], [-3, -6, -9]], [[-5, -6, -9], [-8, -4, -9]]),  # no sum is positive
-        by_hand(two, [[-9e6, -8e6, -8e6], [-7e6, -6e6, -9e6]], [[-5e6, -6e6, -9e6], [-8e6, -9e6, -4e6]]),
+        by_hand(two, [[-9e12, -8e12, -8e12], [-7e12, -6e12, -9e12]], [[-5e12, -6e12, -9e12], [-8e12, -9e12, -4e12]]),
         by_hand([(0, 1), (1, 2)], [[2], [1]], [[1], [3]]),  # windows of one token
         chunks(rng, key.sliding_windows(11, 4, 2)),
     ]:
