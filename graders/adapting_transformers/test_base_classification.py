@@ -109,6 +109,7 @@ def test_accuracy(submission: Any, student: Any, inside: Any, rng: np.random.Gen
         right = rng.permutation(right).tolist()
     labels = [1, 0, 1, 1, 0, 1, 1, 0, 0, 1, 0]
     check_accuracy(submission, student, inside, labels, right, 4)
+    check_accuracy(submission, student, inside, labels[1:], right[1:], 3)
     check_accuracy(submission, student, inside, [1], [1], 4)
     for pairs in (ON_ONE_SIDE, EXTREME):
         check_extreme(submission, student, inside, labels, pairs, 5)

@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 Weights = dict[str, Array]
 Batch = dict[str, NDArray[np.int64]]
 VOCABULARY, D, LAYERS, INNER, POSITIONS, CLASSES = 20, 8, 2, 12, 24, 2
+TUNED_D = 52
+"""The size of the models whose tuned parameters are counted: a count below 100 does not tell two mistakes apart."""
 KIND = "prefix"
 CHANGED = {"full": {"base", "head"}, "head": {"head"}, "prefix": {"prefix", "head"}}
 PARTS = {"base": "the pretrained encoder", "head": "the head", "prefix": "the prefix"}
@@ -233,7 +235,7 @@ def check_prepending(prepend_soft_prompt: Any, key: Any, rng: np.random.Generato
 
 def check_changes(submission: Any, key: Any, inside: Any, rng: np.random.Generator, kind: str) -> None:
     """Train for a few steps and see which parameters moved, and how many they are."""
-    weights, batch = drawn(key, rng)
+    weights, batch = drawn(key, rng, TUNED_D)
     prefix_length = 5
     found = tuned(submission, inside, weights, batch, kind, prefix_length)
     before, after = found["before"]["groups"], found["after"]["groups"]
@@ -247,12 +249,13 @@ def check_changes(submission: Any, key: Any, inside: Any, rng: np.random.Generat
     check_consistent(found, key, weights, batch, kind, prefix_length)
     if kind != "full":
         counted = sum(size for group in CHANGED[kind] for size in changed[group].values())
-        right = {"head": key.head_params(D, CLASSES), "prefix": key.prefix_params(prefix_length, D, CLASSES)}[kind]
+        head = key.head_params(TUNED_D, CLASSES)
+        right = head if kind == "head" else key.prefix_params(prefix_length, TUNED_D, CLASSES)
         hints = {
             "the bias of the head is not tuned": right - CLASSES,
-            "the head is a layer of d × d more": right + D * D + D,
+            "the head is a layer of d × d more": right + TUNED_D * TUNED_D + TUNED_D,
         }
-        of_what = f"for d = {D}" + (f" and a prefix_length of {prefix_length}" if kind == "prefix" else "")
+        of_what = f"for d = {TUNED_D}" + (f" and a prefix_length of {prefix_length}" if kind == "prefix" else "")
         agree(counted, right, hints=hints, name=f"the number of tuned parameters of type {kind!r} {of_what}")
 
 
