@@ -24,7 +24,7 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
         (2, 3, 6, 2),
         (3, 3, 6, 3),
         (2, 5, 8, 2),
-        (1, 4, 4, 4),
+        (1, 4, 6, 6),
         (2, 1, 6, 2),
         (2, 3, 6, 2),
     ]:
