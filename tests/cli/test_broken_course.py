@@ -27,7 +27,7 @@ BROKEN: dict[str, tuple[Change, list[str]]] = {
     "no test": (remove(TESTS_FILE), ["no test was found; expected functions test_"]),
     "syntax": (replace(TESTS_FILE, "def test_total(", "def test_total"), [f"{TESTS_FILE} line 24", "SyntaxError"]),
     "import": (replace(TESTS_FILE, "from viva", "import nowhere\nfrom viva"), [f"{TESTS_FILE} line 1", "'nowhere'"]),
-    "weight": (replace(TESTS_FILE, "weight(2)\n@vis", "weight(-2)\n@vis"), ["weight(-2)", "zero or more"]),
+    "weight": (replace(TESTS_FILE, "weight(2)\n@vis", "weight('two')\n@vis"), ["weight('two')", "a number of points"]),
     "preload": (replace(SETTINGS_FILE, "numpy", "nowhere"), ["has no module `nowhere`", "take it off the list"]),
     "python": (replace(SETTINGS_FILE, "points", "python: nowhere\npoints"), ["python", "`nowhere`", "interpreter"]),
     "conftest": (
