@@ -160,7 +160,7 @@ def extreme(rng: np.random.Generator) -> dict[str, Question]:
         ),
         "the output when the best key leads by less than a hundred-thousandth": (
             q,
-            np.array([[1.0, 1.0], [1.0, 1.000001], [1.0, 0.9]]),
+            np.array([[1.0, 1.0], [1.0, 1.000004], [1.0, 0.9]]),
             V[:3],
         ),
         "the output for 300 keys": (
