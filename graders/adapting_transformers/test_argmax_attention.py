@@ -44,7 +44,7 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     """The value of the key with the largest inner product; of several best keys the first."""
     tied = (np.array([1.0, 0.0]), np.array([[0.0, 3.0], [2.0, 1.0], [2.0, 5.0]]), np.array([[1.0], [10.0], [100.0]]))
     first = (tied[0], tied[1][[1, 2, 0]], tied[2][[1, 2, 0]])
-    long_key = (np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 2.0]]), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    long_key = (np.array([1.0, 0.0]), np.array([[1.0, 0.0], [2.0, 2.0]]), np.array([[1.37, 2.0], [3.0, 4.0]]))
     misleading = (np.ones(3), np.array([[3.0, -2.0, -2.0], [1.0, 1.0, 1.0], [2.0, 0.0, 0.0]]), PRINTED[2][:3])
     questions: dict[str, Question] = {
         "the output for the handout's vectors": PRINTED,

@@ -29,22 +29,22 @@ def in_numbers(totals: Totals) -> list[float]:
 
 
 def test_extra_credit_is_outside_the_maximum() -> None:
-    totals = Totals.of([graded(8, 10), graded(3, 5, EXTRA_CREDIT)])
+    totals = Totals.add_up([graded(8, 10), graded(3, 5, EXTRA_CREDIT)])
     assert in_numbers(totals) == [11, 10, 10, 0]
 
 
 def test_pending_extra_credit() -> None:
     """It is pending, but what was earned is still a part of the 10 points of the other test."""
-    totals = Totals.of([graded(8, 10), graded(0, 5, EXTRA_CREDIT, status=Status.NEEDS_REVIEW)])
+    totals = Totals.add_up([graded(8, 10), graded(0, 5, EXTRA_CREDIT, status=Status.NEEDS_REVIEW)])
     assert in_numbers(totals) == [8, 10, 10, 5]
 
 
 def test_deduction_takes_points() -> None:
-    totals = Totals.of([graded(8, 10), graded(-2, 0)])
+    totals = Totals.add_up([graded(8, 10), graded(-2, 0)])
     assert in_numbers(totals) == [6, 10, 10, 0]
 
 
 @given(st.lists(st.integers(-20, 20)))
 def test_total_is_never_negative(earned: list[int]) -> None:
-    totals = Totals.of([graded(points, max(points, 0)) for points in earned])
+    totals = Totals.add_up([graded(points, max(points, 0)) for points in earned])
     assert totals.earned == max(0, sum(earned))

@@ -56,7 +56,7 @@ def test_visible_tests() -> None:
 def test_questions_have_titles_and_subtotals(tmp_path: Path) -> None:
     (tmp_path / "handout.md").write_text("## Question 1. Words\n### 1.2 The `total` (4 points)\nAdd *all*.\n")
     score = marked("s", entry("1.2", Status.FAILED), entry("1.2", test="test_b.py::test_b"), entry("7"))
-    first, last = feedback_page.shown_questions(score.score.entries, replace(ASSIGNMENT, folder=tmp_path))
+    first, last = feedback_page.group_by_question(score.score.entries, replace(ASSIGNMENT, folder=tmp_path))
     assert (first.title, first.worth, len(first.results)) == ("1.2 The `total`", "2 of 4 points", 2)
     assert (last.title, last.worth) == ("7", "2 of 2 points")
 
@@ -73,7 +73,7 @@ def test_hidden_copy_is_the_same_result(visible: Status, hidden: Status, worth: 
     """A test and its repetition with other inputs are listed once; what was asked stays hidden."""
     one = entry("1", visible, test="test_a.py::test_f")
     other = entry("1", hidden, test="test_a.py::test_f_again", visibility="hidden", message=SECRET, staff=SECRET)
-    [question] = feedback_page.shown_questions([one, other], ASSIGNMENT)
+    [question] = feedback_page.group_by_question([one, other], ASSIGNMENT)
     [result] = question.results
     assert (result.worth, result.word) == (worth, word) and SECRET not in result.message
     assert ("With other, hidden inputs: failed, 0 of 2 points." in result.message) is (hidden is Status.FAILED)
@@ -87,7 +87,7 @@ def test_what_was_missing_in_an_answer(tmp_path: Path) -> None:
     )
     message = "+1  The first reason.\n\nWell done."
     decided = replace(entry("1", Status.PARTIAL, message=message, rubric="1"), earned=Fraction(1), points=Fraction(2))
-    [question] = feedback_page.shown_questions([decided], replace(ASSIGNMENT, folder=tmp_path))
+    [question] = feedback_page.group_by_question([decided], replace(ASSIGNMENT, folder=tmp_path))
     assert question.results[0].message == f"{message}\nMissing for full marks:\n+1  The second reason."
 
 

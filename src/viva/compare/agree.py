@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -43,8 +44,7 @@ def agree(
         atol: see `rtol`.
         hints: known mistakes: what to call them, and the value that they lead to (or a function of no arguments that
             computes it, called only when the values disagree). A mistake is named only if it gives every answer of the
-            test, and at least two wrong ones if they are as simple as 2 or "yes"; the examiner runs the test a second
-            time to check that.
+            test, and at least two wrong ones if they are as simple as 2; a second run of the test checks that.
         name: what the message calls the value.
         up_to: what does not count: "polarity" (convention of a mask), "sign", "order" (of the outermost list, or of the
             rows of a data frame), "spaces" (between the words of a text), "index" (of a data frame or series).
@@ -70,9 +70,8 @@ def agree(
         hint_evidence.answer_agreed(hints, equals)
         return
     named, notes = matching_hints(hints, equals)
-    error = disagreement(found, name, hint_evidence.not_refuted(named), notes)
-    error.is_telling = not named or hint_evidence.is_telling(plain(actual))
-    raise error
+    is_telling = not named or hint_evidence.is_telling(plain(actual))
+    raise disagreement(found, name, hint_evidence.not_refuted(named), notes, is_telling=is_telling)
 
 
 def difference(actual: object, expected: object, context: Context) -> Difference | None:
@@ -86,7 +85,15 @@ def difference(actual: object, expected: object, context: Context) -> Difference
         return compare(actual, expected, inner, find_convention(actual, expected))
 
 
-def disagreement(found: Difference, name: str, named: list[str], notes: list[str]) -> Disagreement:
+def disagreement(
+    found: Difference,
+    name: str,
+    named: list[str],
+    notes: list[str],
+    *,
+    is_telling: bool = True,
+    share: Fraction | None = None,
+) -> Disagreement:
     """Return the exception with its message, which names a common mistake or a visible similarity of the values."""
     sentence = found.sentence(name)
     similar = " ".join(filter(None, [sentence, found.advice, common_mistake(found.actual, found.expected)]))
@@ -94,6 +101,8 @@ def disagreement(found: Difference, name: str, named: list[str], notes: list[str
         sentence + mistakes_sentence(named) if named else similar,
         mistakes=tuple(named),
         naming=lambda fitting: sentence + mistakes_sentence(fitting) if fitting else similar,
+        is_telling=is_telling,
+        share=share,
         actual=show(found.actual),
         expected=show(found.expected),
     )

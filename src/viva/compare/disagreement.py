@@ -50,7 +50,7 @@ class Disagreement(AssertionError):
         expected: what was expected there, shortened, for staff.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # the parts of one message, each by its name
         self,
         message: str,
         *,
@@ -58,6 +58,7 @@ class Disagreement(AssertionError):
         naming: Callable[[list[str]], str] | None = None,
         share: Fraction | None = None,
         feedback: str = "",
+        is_telling: bool = True,
         actual: str = "",
         expected: str = "",
     ) -> None:
@@ -65,7 +66,7 @@ class Disagreement(AssertionError):
         self.message = message
         self.mistakes = mistakes
         self._naming = naming
-        self.is_telling = True
+        self.is_telling = is_telling
         self.share = share
         self.feedback = feedback
         self.actual = actual

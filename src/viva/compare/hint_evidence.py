@@ -84,22 +84,27 @@ def looked(hints: Mapping[str, object] | None, agrees: Callable[[object], bool],
 
 def is_telling(answer: object) -> bool:
     """Return whether two unrelated mistakes are unlikely to give this answer: several items, or an unusual number."""
-    if isinstance(answer, int | float) and not isinstance(answer, bool):
-        size = abs(answer)
-        return bool(size >= _SMALL or not float(size * _SIMPLE).is_integer())
     items = 0
     waiting: list[object] = [answer]
     while waiting and items < MIN_ITEMS:
         part = waiting.pop()
-        if isinstance(part, Mapping):
+        if isinstance(part, np.ndarray):
+            waiting += part.flat[:MIN_ITEMS].tolist()
+        elif isinstance(part, Mapping):
             waiting += islice(part.values(), MIN_ITEMS)
         elif isinstance(part, list | tuple | set | frozenset):
             waiting += islice(part, MIN_ITEMS)
-        elif isinstance(part, np.ndarray):
-            items += part.size
+        elif _is_unusual(part):
+            return True
         else:
             items += len(part) if isinstance(part, str) else 1
     return items >= MIN_ITEMS
+
+
+def _is_unusual(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) >= _SMALL or not float(value * _SIMPLE).is_integer()
 
 
 def answer_agreed(hints: Mapping[str, object] | None, agrees: Callable[[object], bool]) -> None:

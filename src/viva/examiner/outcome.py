@@ -87,9 +87,8 @@ def judge(  # noqa: C901, PLR0912  # one case per kind of error
             return Outcome(Status.NEEDS_REVIEW, _review_text(error), written=error.text, rubric=error.rubric)
         case Disagreement():
             status = Status.PARTIAL if error.share else Status.FAILED
-            return Outcome(
-                status, str(error), f"{AFTER_GRADING}{error.feedback}" if error.feedback else "", share=error.share
-            )
+            feedback = f"{AFTER_GRADING}{error.feedback}" if error.feedback else ""
+            return Outcome(status, str(error), feedback, share=error.share)
         case StudentRaised() if on_gpu and NOT_REPEATABLE in error.message:
             return judge(NeedsReview("", "", (_NOT_REPEATABLE_TEXT,)), answered=answered)
         case StudentRaised():

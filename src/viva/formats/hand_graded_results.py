@@ -8,8 +8,15 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
-from viva.formats.decimal_points import decimal, scores_and_maxima, total_units
-from viva.formats.results_json import Results, TestResult, UnmarkedData, load_results, open_points, to_bytes, totals
+from viva.formats.results_json import (
+    Results,
+    TestResult,
+    UnmarkedData,
+    load_results,
+    open_points,
+    to_bytes,
+    with_totals,
+)
 from viva.model import Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, Judgement, noticed
@@ -99,7 +106,7 @@ def _with_judgement(test: TestResult, judgement: Judgement | None) -> TestResult
     }
     return test.model_copy(
         update={
-            "score": 0.0,  # its share of the total; `_with_tests` computes it
+            "score": 0.0,  # its share of the total; `with_totals` computes it
             "status": status.gradescope,
             "output": escaping.terminal(
                 _feedback(judgement, test.output), characters=_MOST_CHARACTERS, lines=_MOST_CHARACTERS
@@ -116,23 +123,9 @@ def _feedback(judgement: Judgement, output: str) -> str:
 
 def _with_tests(results: Results, tests: Sequence[TestResult]) -> Results:
     """Return the result with these tests and recomputed totals."""
-    sums = totals(tests)
-    won = [Fraction(0) if test.score is None else Fraction(test.extra_data.earned) for test in tests]
-    units = scores_and_maxima(won, [Fraction(test.extra_data.points) for test in tests])
-    exact = {"earned": str(sums.earned), "points": str(sums.points), "still_open": str(sums.still_open)}
-    return results.model_copy(
-        update={
-            "score": decimal(total_units(score for score, _ in units)),
-            "output": _output(results, open_points(sums.still_open)),
-            "tests": [
-                test.model_copy(
-                    update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}
-                )
-                for test, (score, most) in zip(tests, units, strict=True)
-            ],
-            "extra_data": results.extra_data.model_copy(update=exact),
-        }
-    )
+    changed = with_totals(results, tests)
+    line = open_points(Fraction(changed.extra_data.still_open))
+    return changed.model_copy(update={"output": _output(results, line)})
 
 
 def _output(results: Results, line: list[str]) -> str:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final, TypeVar
 
 from viva.formats import escaping
-from viva.formats.decimal_points import decimal, scores_and_maxima, show, total_units
+from viva.formats.decimal_points import show
 from viva.formats.question_numbers import in_order
 from viva.formats.results_json import (
     OPEN_LINE,
@@ -22,7 +22,7 @@ from viva.formats.results_json import (
     Results,
     TestResult,
     open_points,
-    totals,
+    with_totals,
 )
 from viva.model import Status
 from viva.model.errors import UsageError
@@ -115,29 +115,14 @@ def _joined(
     curves: list[CurveData],
 ) -> Results:
     """Make one result of the chosen tests, with recomputed totals."""
-    sums = totals(tests)
-    won = [Fraction(t.extra_data.earned) if t.score is not None else Fraction(0) for t in tests]
-    units = scores_and_maxima(won, [Fraction(t.extra_data.points) for t in tests])
-    return first.model_copy(
+    provenance = _provenance(first.extra_data, second.extra_data).model_copy(update={"curves": curves or None})
+    joined = with_totals(first.model_copy(update={"extra_data": provenance}), tests)
+    line = open_points(Fraction(joined.extra_data.still_open))
+    return joined.model_copy(
         update={
-            "score": decimal(total_units(score for score, _ in units)),
             "execution_time": max(first.execution_time, second.execution_time),
-            "output": "\n".join([*_lines(first.output, second.output), *open_points(sums.still_open)]),
-            "tests": [
-                test.model_copy(
-                    update={"score": None if test.score is None else decimal(score), "max_score": decimal(most)}
-                )
-                for test, (score, most) in zip(tests, units, strict=True)
-            ],
+            "output": "\n".join([*_lines(first.output, second.output), *line]),
             "leaderboard": leaders,
-            "extra_data": _provenance(first.extra_data, second.extra_data).model_copy(
-                update={
-                    "earned": str(sums.earned),
-                    "points": str(sums.points),
-                    "still_open": str(sums.still_open),
-                    "curves": curves or None,
-                }
-            ),
         }
     )
 

@@ -313,11 +313,27 @@ class _Graded(NamedTuple):
 
 def totals(tests: Iterable[TestResult]) -> Totals:
     """Return the exact sums of some tests."""
-    return Totals.of(
-        _Graded(Status(exact.status), Fraction(exact.earned), Fraction(exact.points), test.tags)
-        for test in tests
-        for exact in [test.extra_data]
-    )
+    return Totals.add_up(map(_graded, tests))
+
+
+def with_totals(results: Results, tests: Sequence[TestResult]) -> Results:
+    """Return a result with these tests, with their scores as decimals that add up, and with recomputed totals."""
+    sums = totals(tests)
+    earned = [Fraction(0) if test.score is None else Fraction(test.extra_data.earned) for test in tests]
+    units = scores_and_maxima(earned, [Fraction(test.extra_data.points) for test in tests])
+    exact = {"earned": str(sums.earned), "points": str(sums.points), "still_open": str(sums.still_open)}
+    scored = [
+        test.model_copy(update={"score": None if test.score is None else decimal(won), "max_score": decimal(most)})
+        for test, (won, most) in zip(tests, units, strict=True)
+    ]
+    total = decimal(total_units(won for won, _ in units))
+    extra_data = results.extra_data.model_copy(update=exact)
+    return results.model_copy(update={"score": total, "tests": scored, "extra_data": extra_data})
+
+
+def _graded(test: TestResult) -> _Graded:
+    exact = test.extra_data
+    return _Graded(Status(exact.status), Fraction(exact.earned), Fraction(exact.points), test.tags)
 
 
 OPEN_LINE: Final = (f"{NOT_GRADED_YET}: ", " more. They are not lost.")

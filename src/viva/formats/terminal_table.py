@@ -318,7 +318,7 @@ def _points_column(entries: Sequence[Entry]) -> list[str]:
 
 
 def _total(entries: Sequence[Entry]) -> str:
-    return total_in_words(Totals.of(entries))
+    return total_in_words(Totals.add_up(entries))
 
 
 def _isolation(score: Score) -> str:

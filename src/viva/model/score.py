@@ -140,7 +140,7 @@ class Score:
     @property
     def totals(self) -> Totals:
         """Return what the entries add up to."""
-        return Totals.of(self.entries)
+        return Totals.add_up(self.entries)
 
     @property
     def earned(self) -> Fraction:

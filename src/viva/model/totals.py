@@ -49,7 +49,7 @@ class Totals:
     """The points of graded tests but extra credit: what `earned` is a part of, for people."""
 
     @classmethod
-    def of(cls, tests: Iterable[GradedTest]) -> Self:
+    def add_up(cls, tests: Iterable[GradedTest]) -> Self:
         """Return the sums of these tests."""
         earned = points = still_open = graded_points = Fraction(0)
         for test in tests:

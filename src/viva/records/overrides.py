@@ -121,7 +121,8 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
     entry = _entry_of(score, test)
     if not reason.by or not reason.why:
         raise UsageError("An override needs who decided it and why: --by NAME --why REASON.")
-    if earned is not None and not min(entry.earned, Fraction(0)) <= earned <= entry.points:
+    lowest = min(entry.earned, Fraction(0))  # a deduction that applies has earned less than zero
+    if earned is not None and not lowest <= earned <= entry.points:
         raise UsageError(f"{entry.test_id} has {entry.points} points; {earned} cannot be given for it.")
     row = {
         "assignment": score.assignment,

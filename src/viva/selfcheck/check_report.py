@@ -37,12 +37,12 @@ class Report:
     @property
     def earned(self) -> Fraction:
         """Return the points earned in the listed tests."""
-        return Totals.of(self.entries).earned
+        return Totals.add_up(self.entries).earned
 
     @property
     def points(self) -> Fraction:
         """Return the points of the listed tests, pending ones included."""
-        return Totals.of(self.entries).points
+        return Totals.add_up(self.entries).points
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ class Report:
     @property
     def total(self) -> str:
         """Return the total as text: `7 of 7 points, 1 more pending`."""
-        return total_in_words(Totals.of(self.entries))
+        return total_in_words(Totals.add_up(self.entries))
 
     @property
     def not_run(self) -> str:

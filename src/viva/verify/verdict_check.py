@@ -1,23 +1,14 @@
 """Checks whether a score agrees with the expected verdict of its submission."""
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Final
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
 from viva.model.hand_grading import feedback_of
 from viva.model.totals import EXTRA_CREDIT, Totals
-from viva.submissions.notebook_prose import number_of
+from viva.submissions.handout import is_below, questions_in
 from viva.verify.expected_verdicts import ExampleSubmission
-
-_HEADING_POINTS: Final = re.compile(
-    r"^(?:#{1,6} *|\*\*)(?:Question +)?(?P<number>[0-9][0-9a-z.]*?)\.?(?:\*\*)? "
-    r".*?\((?P<points>[0-9]+(?:\.[0-9]+)?) points?\)",
-    re.MULTILINE,
-)
-"""A heading or bold beginning of a line with the number of a question and its points, in a handout."""
 
 
 def points_complaint(assignment: Assignment, total: Fraction) -> str:
@@ -34,23 +25,17 @@ def heading_complaints(assignment: Assignment, entries: Sequence[Entry]) -> tupl
     A heading without any test is passed over: its answer may be a part of another question.
     """
     handout = assignment.folder / "handout.md"
-    text = handout.read_text("utf-8", "replace") if handout.is_file() else ""
+    if not handout.is_file():
+        return ()
     found = []
-    for heading in _HEADING_POINTS.finditer(text):
-        number, stated = heading["number"], Fraction(heading["points"])
-        below = [entry.points for entry in entries if _is_below(entry.number, number)]
+    for question in questions_in(handout.read_text("utf-8", "replace")):
+        stated = question.points
+        below = [entry.points for entry in entries if is_below(entry.number, question.number)]
         total = sum(below, Fraction(0))
-        if below and total != stated:
-            found.append(
-                f"the tests of {number} add up to {_in_points(total)}, but handout.md says {_in_points(stated)}"
-            )
+        if below and stated not in (None, total):
+            says = f"handout.md says {_in_points(stated)}"
+            found.append(f"the tests of {question.number} add up to {_in_points(total)}, but {says}")
     return tuple(found)
-
-
-def _is_below(number: str, heading: str) -> bool:
-    """Return whether a test belongs to a heading: 1a.ii belongs to 1a and to 1, but 1.10 does not belong to 1.1."""
-    parts = number_of(heading)
-    return number_of(number)[: len(parts)] == parts
 
 
 def complaints(example: ExampleSubmission, score: Score) -> list[str]:
@@ -91,12 +76,12 @@ def _grader_errors(score: Score) -> list[str]:
 
 def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     found = []
-    everywhere = Totals.of(e for e in score.entries if not e.needs).earned
+    everywhere = Totals.add_up(e for e in score.entries if not e.needs).earned
     if example.score is not None and everywhere != example.score:
         found.append(f"got {_in_points(everywhere)}, expected {_points(example.score)} ({_lost_tests(score)})")
     trained = [e for e in score.entries if e.needs == ("training",)]
     if example.training is not None and not any(e.status.is_open for e in trained):
-        won = Totals.of(trained).earned
+        won = Totals.add_up(trained).earned
         if won != example.training:
             found.append(f"training got {_in_points(won)}, expected {_points(example.training)} ({_lost_tests(score)})")
     if example.failing is not None:
@@ -129,7 +114,7 @@ def _covers_training(failing: set[str], score: Score) -> bool:
 
 def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
     """Return what is wrong according to the folder's name, whatever else is stated."""
-    required = Totals.of(e for e in score.entries if EXTRA_CREDIT not in e.tags)
+    required = Totals.add_up(e for e in score.entries if EXTRA_CREDIT not in e.tags)
     decided = required.graded_points
     statuses = {e.status for e in score.entries}
     match example.verdict:

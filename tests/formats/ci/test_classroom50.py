@@ -60,6 +60,14 @@ def written(shown: Report, **more: Any) -> Any:
     return check(classroom50(shown, Identity.from_environment(RUNNER), instant=NOW, **more))
 
 
+@pytest.mark.parametrize(("deduction", "scores"), [(1, [200, 100, 0]), (3, [100, 0, 0]), (9, [0, 0, 0])])
+def test_deductions_are_taken_from_the_last_tests(deduction: int, scores: list[int]) -> None:
+    """Neither the collector nor the schema takes points below zero."""
+    deducted = entry(3, Status.FAILED, earned=-deduction, points=0)
+    file = written(report(entry(1, earned=2), entry(2, earned=2), deducted))
+    assert [test["score"] for test in file["tests"]] == scores
+
+
 def test_points_become_hundredths() -> None:
     file = written(report_of(one_of_each()))
     assert (file["score"], file["max-score"]) == (300, 1200)

@@ -55,7 +55,7 @@ def tree_of(function: Callable[..., object]) -> ast.Module:
 
 
 def summary_of(name: str, function: object) -> str:
-    """Return the first sentence of a docstring as the title of a test; empty if there is none, or it is long."""
+    """Return the first docstring sentence as a test title, or an empty string if it is missing or too long."""
     paragraph = (inspect.getdoc(function) or "").strip().partition("\n\n")[0] if function is not None else ""
     if _SECTION.search(paragraph):
         paragraph = ""

@@ -39,10 +39,9 @@ def wrong_answer(
         actual: the answer, for staff.
         expected: the right answer, for staff.
     """
-    known = mistakes_sentence(list(named)).strip() if named else ""
-    error = Disagreement(
-        text, mistakes=tuple(named), feedback=f"{feedback} {known}".strip(), actual=actual, expected=expected
-    )
+    known = mistakes_sentence(list(named)) if named else ""
+    told = f"{feedback}{known}".strip()
+    error = Disagreement(text, mistakes=tuple(named), feedback=told, actual=actual, expected=expected)
     for note in notes:
         error.add_note(note)
     return error

@@ -8,6 +8,7 @@ import copy
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final, final
 
@@ -108,10 +109,10 @@ def agree_on(  # noqa: PLR0913  # the options of one comparison, each by its nam
             if student_function.unanswered:  # by a recorded key, which knows only these examples
                 evidence.gather(known[position + 1 :])
                 smallest = min([smallest, *evidence.wrong], key=_size)
-            error = _sentence(student_function, smallest, evidence, hints)
+            share = None
             if partial_credit:
-                error.share = share_of_kinds(known, lambda example: student_function.about(example) is None)
-            raise error
+                share = share_of_kinds(known, lambda example: student_function.about(example) is None)
+            raise _sentence(student_function, smallest, evidence, hints, share)
 
 
 @final
@@ -285,16 +286,17 @@ def _sentence(
     smallest: CounterExample,
     evidence: _Evidence,
     hints: Mapping[str, Callable[..., object]] | None,
+    share: Fraction | None,
 ) -> Disagreement:
     arguments = smallest.example.arguments
     call = f"{student_function.name}({', '.join(show(a) for a in arguments)})"
     if smallest.raised is not None:
         raised, expected = as_written(str(smallest.raised), _RAISED), show(smallest.example.expected)
         text = f"{call} raised {raised}{_where_raised(smallest.raised)}; expected {expected}."
-        return Disagreement(text, actual=raised, expected=expected)
+        return Disagreement(text, actual=raised, expected=expected, share=share)
     evidence.wrong.append(smallest)
     named, notes = matching_hints({name: partial(evidence.shows, hint) for name, hint in (hints or {}).items()}, bool)
-    return disagreement(_difference_of_call(call, smallest), "", named, notes)
+    return disagreement(_difference_of_call(call, smallest), "", named, notes, share=share)
 
 
 def _difference_of_call(call: str, counter: CounterExample) -> Difference:

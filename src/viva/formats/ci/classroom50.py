@@ -6,8 +6,9 @@ pending points, and a zero would read as lost.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Final, Self
 
 from viva.formats import escaping
@@ -15,6 +16,7 @@ from viva.formats.ci.public_view import Report, ReportedTest
 from viva.formats.decimal_points import whole_scores
 from viva.model import Status
 from viva.model.errors import UsageError
+from viva.model.totals import Totals
 
 SCHEMA: Final = "classroom50/result/v1"
 MOST_BYTES: Final = 10 << 20
@@ -102,7 +104,7 @@ def classroom50(report: Report, identity: Identity, *, instant: str, scale: int 
 
 def _file(report: Report, identity: Identity, instant: str, scale: int, characters: int) -> bytes:
     tests = report.decided
-    pairs = whole_scores([test.earned for test in tests], [test.points for test in tests], scale)
+    pairs = whole_scores(_earned_after_deductions(tests), [test.points for test in tests], scale)
     file = {
         "schema": SCHEMA,
         **{field.name: getattr(identity, field.name) for field in fields(identity)},
@@ -112,6 +114,17 @@ def _file(report: Report, identity: Identity, instant: str, scale: int, characte
         "tests": [_test(test, *pair, characters) for test, pair in zip(tests, pairs, strict=True)],
     }
     return json.dumps(file, indent=1, ensure_ascii=False).encode() + b"\n"
+
+
+def _earned_after_deductions(tests: Sequence[ReportedTest]) -> list[Fraction]:
+    """Return what each test earned; the format has no points below zero, so the last tests bear the deductions."""
+    earned = [max(test.earned, Fraction(0)) for test in tests]
+    deducted = sum(earned, Fraction(0)) - Totals.add_up(tests).earned
+    for index in reversed(range(len(earned))):
+        part = min(earned[index], deducted)
+        earned[index] -= part
+        deducted -= part
+    return earned
 
 
 def _test(test: ReportedTest, won: int, most: int, characters: int) -> dict[str, object]:

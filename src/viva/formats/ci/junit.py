@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from viva.formats import escaping
 from viva.formats.ci.public_view import MESSAGE, Report, ReportedCase, ReportedTest
-from viva.formats.decimal_points import show
+from viva.formats.decimal_points import show, worth_in_words
 from viva.model import Status
 from viva.model.errors import UsageError
 
@@ -105,7 +105,8 @@ def _properties(suite: Element, values: dict[str, str]) -> None:
 def _headline(test: ReportedTest, message: str) -> str:
     """Return the line that lists show; the element holds the whole message."""
     first = escaping.line(message.partition("\n")[0])
-    return f"{test.worth}: {first}" if first else test.worth
+    worth = worth_in_words(test)
+    return f"{worth}: {first}" if first else worth
 
 
 def _attribute(text: str) -> str:

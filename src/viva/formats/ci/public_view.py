@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import escaping
-from viva.formats.decimal_points import show, total_in_words, worth_in_words
+from viva.formats.decimal_points import show, total_in_words
 from viva.formats.results_json import Results, TestResult
 from viva.model import Status
 from viva.model.counting import counted
@@ -54,11 +54,6 @@ class ReportedTest:
     tags: tuple[str, ...]
     cases: tuple[ReportedCase, ...]
 
-    @property
-    def worth(self) -> str:
-        """Return the points in words: `3.5 of 4 points`, or that they are not graded yet."""
-        return worth_in_words(self)
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -90,7 +85,7 @@ class Report:
     @property
     def totals(self) -> Totals:
         """Return what the tests add up to."""
-        return Totals.of(self.tests)
+        return Totals.add_up(self.tests)
 
     @property
     def decided(self) -> tuple[ReportedTest, ...]:

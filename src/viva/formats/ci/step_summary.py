@@ -63,12 +63,11 @@ class _Page:
 
 
 def _class_table(reports: Sequence[Report]) -> str:
-    rows = [
-        f"| {escaping.markdown(report.submission)} | {show(totals.earned)} | {show(totals.graded_points)} "
-        f"| {show(totals.still_open)} |"
-        for report in reports
-        for totals in [report.totals]
-    ]
+    rows = []
+    for report in reports:
+        totals = report.totals
+        points = " | ".join(map(show, (totals.earned, totals.graded_points, totals.still_open)))
+        rows.append(f"| {escaping.markdown(report.submission)} | {points} |")
     return "\n".join(["| submission | score | of | pending |", "|---|---:|---:|---:|", *rows])
 
 

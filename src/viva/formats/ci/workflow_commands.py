@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from viva.formats import escaping
 from viva.formats.ci.public_view import Report, ReportedTest
+from viva.formats.decimal_points import worth_in_words
 from viva.model import Status
 
 MOST_ANNOTATIONS: Final = 10
@@ -72,7 +73,7 @@ def _annotation(kind: Kind, report: Report, test: ReportedTest, *, several: bool
     place = place_of(test.message, report.submission)
     where: dict[str, str | int] = {"file": place.file, "line": place.line} if place else {}
     title = f"{report.submission}: {test.name}" if several else test.name
-    return command(kind, f"{test.worth}\n{test.message}".rstrip(), **where, title=escaping.line(title))
+    return command(kind, f"{worth_in_words(test)}\n{test.message}".rstrip(), **where, title=escaping.line(title))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def _messages(report: Report) -> list[str]:
     lines = [f"{report.title}: {report.total}", report.hidden_line, report.notes.rstrip("\n")]
     for test in report.tests:
         if test.status is not Status.PASSED:
-            lines.append(f"\n{test.status.symbol} {test.status.value}  {test.name}  ({test.worth})")
+            lines.append(f"\n{test.status.symbol} {test.status.value}  {test.name}  ({worth_in_words(test)})")
             lines.append(test.message)
     return [line for line in lines if line]
 

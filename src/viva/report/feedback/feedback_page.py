@@ -25,8 +25,8 @@ from viva.model.errors import UsageError
 from viva.model.hand_grading import SET_BY_HAND, feedback_of
 from viva.model.totals import Totals
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
-from viva.report.handout import HandoutQuestion, find_question, handout_questions
 from viva.report.rendering import render
+from viva.submissions.handout import HandoutQuestion, find_question, handout_questions
 
 COPY: Final = "_again"
 """How the id of a hidden test ends that repeats a visible one (`with_other_arguments`)."""
@@ -96,7 +96,7 @@ def page(
         UsageError: jinja2 or nh3 is not installed.
     """
     score = graded.score
-    questions = shown_questions(score.entries, assignment)
+    questions = group_by_question(score.entries, assignment)
     results = [result for question in questions for result in question.results]
     cells: list[ShownCell] = []
     if notebook is not None:
@@ -127,14 +127,14 @@ def what_is_shown(notebook: Notebook) -> str:
     return DEFINED if about(notebook.data).load == "definitions" else EXECUTED
 
 
-def shown_questions(entries: Sequence[Entry], assignment: Assignment) -> list[ShownQuestion]:
+def group_by_question(entries: Sequence[Entry], assignment: Assignment) -> list[ShownQuestion]:
     """Return the results by question, in the order of the numbers; a test and its hidden copy are one result."""
     asked = handout_questions(assignment)
     by_number: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: in_order(entry.number)):
         by_number.setdefault(entry.number, []).append(entry)
     return [
-        ShownQuestion(_title(number, asked), total_in_words(Totals.of(own)), tuple(_results(own, assignment)))
+        ShownQuestion(_title(number, asked), total_in_words(Totals.add_up(own)), tuple(_results(own, assignment)))
         for number, own in by_number.items()
     ]
 

@@ -9,13 +9,13 @@ from viva.config.rubric import Question, evidence
 from viva.formats import escaping
 from viva.model import Entry
 from viva.model.hand_grading import APPEAL, Judgement, Review
-from viva.report.handout import find_question, handout_questions
 from viva.report.prose import render_prose
 from viva.review.comment_bank import Comment, reusable_comments
 from viva.review.decision_log import place_of
 from viva.review.leases import Marker
 from viva.review.queue import ReviewQueue
 from viva.review.written_answers import Answer
+from viva.submissions.handout import find_question, handout_questions
 
 if TYPE_CHECKING:
     from markupsafe import Markup
