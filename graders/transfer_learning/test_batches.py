@@ -8,14 +8,13 @@ import numpy as np
 from viva.grading import agree, number, visibility, weight
 
 Items = list[tuple[list[int], list[int]]]
-TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "le": 4, "chat": 5, "noir": 6, "dort": 7, "bien": 8}
-SHUFFLED = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "chat": 3, "bien": 4, "<pad>": 6}
-"""The same words with other ids: the dictionary decides, not a habit."""
-
-
+TOKEN2IND = {"<oov>": 5, "noir": 0, "<eos>": 8, "dort": 1, "le": 2, "<sos>": 7, "chat": 3, "bien": 4, "<pad>": 6}
+"""The dictionary decides about ids, not a habit: 0 to 3 are common words."""
+GLOBAL = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "le": 4, "chat": 5, "noir": 6, "dort": 7, "bien": 8}
+"""What the global `token2ind` is while a Dataset is handed another dictionary."""
 AS_THEY_ARE = ["Le", "été", "ete", "▁bien", ",", "d'art", "<sep>", "l'", "bien.", "١"]
 """Tokens are looked up unchanged: with capitals, accents, marks of pieces and punctuation."""
-LARGE = SHUFFLED | {"noir": 300, "dort": 40_000, "le": 50_000, "<oov>": 33_211}
+LARGE = TOKEN2IND | {"bien": 300, "dort": 40_000, "le": 50_000, "<oov>": 33_211}
 """Ids of a real dictionary do not fit into 8 or 16 bits."""
 
 
@@ -31,7 +30,7 @@ def test_language_model_items(student: Any, key: Any, submission: Any, inside: A
         documents = [line.split() for line in lines]
         found = items_of(student, submission, inside, documents, None, TOKEN2IND, max_len, "language_modeling")
         expected = key.items(documents, [], TOKEN2IND, max_len, "language_modeling")
-        name = f"the items (source, target) of {' | '.join(lines)!r} with max_len = {max_len}"
+        name = f"the items (source, target) of {' | '.join(lines)!r} with max_len = {max_len}, token2ind = {TOKEN2IND}"
         agree(found, expected, hints=item_mistakes(key, documents, max_len, expected), name=name)
 
 
@@ -48,7 +47,7 @@ def test_items_of_random_documents(
     """
     for task in ("language_modeling", "classification"):
         documents, labels = drawn(rng, 8)
-        documents[3] = []
+        documents[3], documents[5], labels[5] = [], documents[0], 1 - labels[0]
         found = items_of(student, submission, inside, documents, labels, LARGE, 7, task)
         expected = key.items(documents, labels, LARGE, 7, task)
         agree(len(found), len(expected))
@@ -56,8 +55,8 @@ def test_items_of_random_documents(
         agree([*found[:3], *found[4:]], [*expected[:3], *expected[4:]])
     check_tokens(student, key, submission, inside)
     long = [["le", "chat"] * 300]
-    found = items_of(student, submission, inside, long, None, SHUFFLED, None, None)
-    agree(found, key.items(long, [], SHUFFLED, 512, "language_modeling"))
+    found = items_of(student, submission, inside, long, None, TOKEN2IND, None, None)
+    agree(found, key.items(long, [], TOKEN2IND, 512, "language_modeling"))
 
 
 @number("T2")
@@ -68,11 +67,11 @@ def test_classification_items(student: Any, key: Any, submission: Any, inside: A
     found = items_of(student, submission, inside, documents, labels, TOKEN2IND, 512, "classification")
     expected = key.items(documents, labels, TOKEN2IND, 512, "classification")
     hints = {
-        "unknown words are left out; they become <oov>": [([0, 4, 5, 7], [1]), ([0, 6], [0])],
+        "unknown words are left out; they become <oov>": [([7, 2, 3, 1], [1]), ([7, 0], [0])],
         "the source ends with <eos>; it is only ever predicted": with_end(expected),
         "<sos> is missing at the beginning of the source": [(source[1:], target) for source, target in expected],
     }
-    agree(found, expected, hints=hints, name="the items (source, target)")
+    agree(found, expected, hints=hints, name=f"the items (source, target) of {documents} with token2ind = {TOKEN2IND}")
 
 
 @number("T2")
@@ -84,7 +83,8 @@ def test_collator(student: Any, key: Any, submission: Any, inside: Any) -> None:
         pairs = key.items([line.split() for line in lines], [1, 0, 0, 1], TOKEN2IND, 6, task)
         source, target = collated(student, submission, inside, pairs, TOKEN2IND)
         expected = key.collate(pairs, TOKEN2IND["<pad>"])
-        of_task = f"of a batch for {task}, lengths 4, 2, 6 and 1"
+        sources = [source for source, _ in pairs]
+        of_task = f"of a batch for {task} with the sources {sources} and the id {TOKEN2IND['<pad>']} for <pad>"
         agree(source, expected[0], hints=source_mistakes(pairs, expected[0]), name=f"the source {of_task}")
         hints = {} if task == "classification" else target_mistakes(key, expected)
         agree(target, expected[1], hints=hints, name=f"the target {of_task}")
@@ -107,7 +107,7 @@ def test_batches_of_random_items(
 
 def check_tokens(student: Any, key: Any, submission: Any, inside: Any) -> None:
     """Raise unless each token is found by its own name and by no other."""
-    known = {**SHUFFLED, **{token: 100 + index for index, token in enumerate(AS_THEY_ARE[::2])}}
+    known = {**TOKEN2IND, **{token: 100 + index for index, token in enumerate(AS_THEY_ARE[::2])}}
     documents = [AS_THEY_ARE, [token.swapcase() for token in AS_THEY_ARE], ["LE", "Chat", "le", "chat."]]
     found = items_of(student, submission, inside, documents, None, known, 512, "language_modeling")
     agree(found, key.items(documents, [], known, 512, "language_modeling"))
@@ -126,7 +126,7 @@ def items_of(
     """The student's dataset over files with these documents and labels; None leaves an argument to its default."""
     submission.put("documents.txt", "".join(f"{' '.join(tokens)}\n" for tokens in documents).encode())
     submission.put("labels.txt", "".join(f"{label}\n" for label in labels or ()).encode())
-    submission.set(token2ind=token2ind)
+    submission.set(token2ind=GLOBAL)  # the argument decides
     paths = ("documents.txt", "labels.txt" if labels is not None else None)
     given = {"token2ind": token2ind, "max_len": max_len, "task": task}
     known = {name: value for name, value in given.items() if value is not None}
@@ -171,7 +171,7 @@ def drawn(rng: np.random.Generator, size: int) -> tuple[list[list[str]], list[in
     """Documents of 1 to 12 tokens, one in seven of them unknown, and their labels."""
     words = ["le", "chat", "noir", "dort", "bien", "le", "zèbre"]
     documents = [rng.choice(words, size=int(length)).tolist() for length in rng.integers(1, 13, size - 1)]
-    return [["le", "zèbre"], *documents], rng.integers(0, 2, size).tolist()
+    return [["le", "zèbre", "noir"], *documents], rng.integers(0, 2, size).tolist()
 
 
 def with_end(items: Items) -> Items:
@@ -202,7 +202,24 @@ def item_mistakes(key: Any, documents: list[list[str]], max_len: int, right: Ite
         "unknown words become <pad>, not <oov>": lambda: [
             tuple([TOKEN2IND["<pad>"] if i == unknown else i for i in ids] for ids in pair) for pair in right
         ],
+        "the global token2ind is read; the dictionary that Dataset is handed decides": lambda: key.items(
+            documents, [], GLOBAL, max_len, "language"
+        ),
+        **id_mistakes(right),
         "documents are not cut to max_len - 1 tokens": lambda: key.items(documents, [], TOKEN2IND, 512, "language"),
+    }
+
+
+def id_mistakes(right: Items) -> dict[str, Callable[[], Any]]:
+    """Return items with other ids for some tokens; targets of language models are ids as well."""
+
+    def replaced(other: dict[int, int]) -> Any:
+        return [tuple([other.get(i, i) for i in ids] for ids in pair) for pair in right]
+
+    usual = {TOKEN2IND[token]: GLOBAL[token] for token in GLOBAL if token.startswith("<")}
+    return {
+        "the usual ids of special tokens are written down; look them up in token2ind": lambda: replaced(usual),
+        "a word with the id 0 is taken for an unknown one": lambda: replaced({0: TOKEN2IND["<oov>"]}),
     }
 
 
@@ -217,7 +234,8 @@ def source_mistakes(pairs: Items, right: Any) -> dict[str, Callable[[], Any]]:
     return {
         "the batch is the first axis (batch_first=True); expected (L, N), time first": lambda: right.T,
         "the pads stand at the beginning; they go to the end": lambda: padded(pad, left=True),
-        "padded with 0, which is <sos>; the id of <pad> is token2ind['<pad>']": lambda: padded(0),
+        "padded with 0; the id of <pad> is token2ind['<pad>']": lambda: padded(0),
+        "padded with 1; the id of <pad> is token2ind['<pad>']": lambda: padded(1),
     }
 
 
@@ -227,8 +245,11 @@ def target_mistakes(key: Any, expected: tuple[Any, Any]) -> dict[str, Callable[[
         "sequence after sequence; expected time first, as the scores (L, N, V) are flattened": lambda: target.reshape(
             source.shape
         ).T.reshape(-1),
-        "padded with 0, which is <sos>; the id of <pad> is token2ind['<pad>']": lambda: np.where(
-            target == TOKEN2IND["<pad>"], 0, target
-        ),
+        **{
+            f"padded with {wrong}; the id of <pad> is token2ind['<pad>']": lambda wrong=wrong: np.where(
+                target == TOKEN2IND["<pad>"], wrong, target
+            )
+            for wrong in (0, 1)
+        },
         "this is the source": lambda: source.reshape(-1),
     }
