@@ -19,7 +19,7 @@ LARGE = TOKEN2IND | {"bien": 300, "dort": 40_000, "le": 50_000, "<oov>": 33_211}
 
 
 @number("T1")
-@weight(4)
+@weight(3)
 def test_language_model_items(student: Any, key: Any, submission: Any, inside: Any) -> None:
     """The source is <sos> and the tokens, the target the tokens and <eos>: what follows each token of the source."""
     for lines, max_len in [
@@ -75,7 +75,7 @@ def test_classification_items(student: Any, key: Any, submission: Any, inside: A
 
 
 @number("T2")
-@weight(3)
+@weight(2)
 def test_collator(student: Any, key: Any, submission: Any, inside: Any) -> None:
     """Sources are padded at their end to one (L, N), time first; targets go into one row in the same order."""
     lines = ["le chat dort", "bien", "le chat noir dort bien", ""]

@@ -20,7 +20,7 @@ V, D, END, UNKNOWN = len(WORDS), 6, TOKEN2IND["<eos>"], TOKEN2IND["<oov>"]
 CLEAR = 2e-3
 """By how much the best score leads: rounding never decides."""
 PROMPTS = ["le chat", "la souris mange", "bien"]
-WINDOWS = (16, 20, 32, 35, 50, 64)
+WINDOWS = (16, 20, 32, 35, 50, 64, 100, 128)
 """Lengths to which programs cut what the model reads."""
 
 
@@ -52,7 +52,7 @@ def test_next_tokens_of_random_models(
 
     Try sentences of one token and of several, and check which position your prediction reads.
     """
-    for length in (1, 4, 8, 100):
+    for length in (1, 4, 8, 200):
         prompt = " ".join(sorted(drawn_words(rng, length)))  # so that the beginning says what the end does not
         model, ids = drawn_for_one_token(key, rng, prompt)
         right = WORDS[best(key, model, ids)]
@@ -109,7 +109,10 @@ def test_evaluation_mode(student: Any, key: Any, submission: Any, inside: Any, r
     found, followed, without_mask = evaluated(student, submission, inside, model, batches, spoiled=True)
     hints = {"the model was still in training mode, with dropout: call model.eval()": 1 - right}
     agree(found, right, hints=hints, name="the accuracy of a model that was being trained")
-    assert not without_mask, "The model was called without the square mask; it is model(source, src_mask) as in T3."
+    assert not without_mask, (
+        "The model was called without the square mask (with None, or with a mask whose entries are all equal); it is "
+        "model(source, src_mask) as in T3."
+    )
     assert not followed, "Gradients were followed while accuracy was measured: put torch.no_grad() around it."
 
 
@@ -148,7 +151,8 @@ def asked(
         else:
             if inside.asked_without_mask(known["model"]):
                 raise AssertionError(
-                    f"{name}: the model was called without the square mask; as in training, call model(source, mask)."
+                    f"{name}: the model was called without the square mask (with None, or with a mask whose "
+                    "entries are all equal); as in training, call model(source, mask)."
                 )
             found.append(printed_words(call.printed) if call.value == [None] else call.value[0])
         if not inside.were_asked(known["s"]):
@@ -236,10 +240,15 @@ def check_many(
     longest = 50 if max_len is None else max_len
     expected = [WORDS[i] for i in key.next_tokens(model, ids, END, longest)]
     question = (prompt,) if max_len is None else (prompt, max_len)
-    found = [new_words(one, prompt) for one in asked(student, "infer_next_tokens", submission, inside, model, question)]
+    answers = asked(student, "infer_next_tokens", submission, inside, model, question, spoiled=True)
+    found = [new_words(one, prompt) for one in answers]
     chosen = next((one for one in found if is_right(one, expected, prompt, longest, ends)), found[0])
     further = endless(key, model, ids, longest) if is_told else []
-    check_continuation(chosen, expected, prompt, longest, ends, further)
+    embedding, weight, bias = model
+    turned = key.PrefixMean(embedding, -weight, -bias)
+    spoiled = [WORDS[i] for i in key.next_tokens(turned, ids, END, longest)] if is_told else []
+    in_training = new_words(spoiled, prompt)
+    check_continuation(chosen, expected, prompt, longest, ends, further, in_training)
 
 
 def is_right(found: list[str], expected: list[str], prompt: str, max_len: int, ends: bool) -> bool:
@@ -253,7 +262,13 @@ def is_right(found: list[str], expected: list[str], prompt: str, max_len: int, e
 
 
 def check_continuation(
-    found: list[str], expected: list[str], prompt: str, max_len: int, ends: bool, further: list[str]
+    found: list[str],
+    expected: list[str],
+    prompt: str,
+    max_len: int,
+    ends: bool,
+    further: list[str],
+    in_training: list[str],
 ) -> None:
     """Raise with a sentence for the student unless the tokens are those that greedy decoding gives."""
     name = f"the tokens after {prompt!r} with max_len = {max_len}"
@@ -269,6 +284,7 @@ def check_continuation(
             expected[:1] * max(2, len(found))
         ),
         "the sentence is left as it is": list,
+        "the model was still in training mode, with dropout: call model.eval()": lambda: in_training,
     }
     agree(found, expected, hints=hints, name=name)
 
@@ -329,7 +345,10 @@ def drawn_for_one_token(key: Any, rng: np.random.Generator, prompt: str) -> tupl
 def drawn_for_many(
     key: Any, rng: np.random.Generator, prompt: str, max_len: int, *, ends: bool
 ) -> tuple[Any, list[int]]:
-    """Return a model that says two different tokens at least, and ends before `max_len` or never."""
+    """Return a model that says two different tokens at least, and ends before `max_len` or never.
+
+    A long text is another one where the end of it is all that is read.
+    """
     ids = prompt_ids(prompt)
     while True:
         model = drawn(key, rng, V)
@@ -341,6 +360,9 @@ def drawn_for_many(
         if new[0] == ids[1]:  # it could be taken for the sentence, which many return as well
             continue
         if new in (key.next_tokens(model, ids[1:], END, max_len + 10), from_last_token(key, model, ids, max_len + 10)):
+            continue
+        windows = [n for n in WINDOWS if n < 0.8 * max_len]
+        if any(from_window(key, model, ids, n, max_len) == new[:max_len] for n in windows):
             continue
         if new[:max_len] not in by_habit(key, model, ids, max_len):
             return model, ids
@@ -386,6 +408,14 @@ def from_last_token(key: Any, model: Any, ids: Sequence[int], max_len: int) -> l
     new: list[int] = []
     while len(new) < max_len and (found := best(key, model, [*ids, *new][-1:])) != END:
         new.append(found)
+    return new
+
+
+def from_window(key: Any, model: Any, ids: Sequence[int], n: int, max_len: int) -> list[int]:
+    """Return what decoding gives where `<sos>` and the last n tokens are all that is read."""
+    new: list[int] = []
+    while len(new) < max_len:
+        new.append(best(key, model, [ids[0], *[*ids[1:], *new][-n:]]))
     return new
 
 

@@ -38,13 +38,15 @@ def test_square_mask(student: Any, key: Any, inside: Any) -> None:
 @weight(3)
 def test_the_past_does_not_see_the_future(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """With the mask, the output up to position t stays as it is when later tokens change."""
-    t = 4
-    leaks, reacts = leaks_of(student, inside, rng.integers(0, NTOKEN, (7, 7)), t)
-    assert min(leaks) < SEEN, (
-        f"The output at positions 0 … {t - 1} changed by {min(leaks):.2g} when the tokens from position {t} on were "
-        "changed: the model looks into the future. Is src_mask handed to the encoder, and is the batch its second axis?"
-    )
-    assert max(reacts) > SEEN, "The output does not change at all when the tokens change."
+    t, source = 4, rng.integers(0, NTOKEN, (7, 7))
+    for mode in ("evaluation", "training"):
+        leaks, reacts = leaks_of(student, inside, source, t, training=mode == "training")
+        assert min(leaks) < SEEN, (
+            f"In {mode} mode the output at positions 0 … {t - 1} changed by {min(leaks):.2g} when the tokens from "
+            f"position {t} on were changed: the model looks into the future. Is src_mask handed to the encoder, and is "
+            "the batch its second axis?"
+        )
+        assert max(reacts) > SEEN, "The output does not change at all when the tokens change."
 
 
 @number("1b")
@@ -83,7 +85,8 @@ def test_order_matters_through_positions_alone(student: Any, inside: Any, rng: n
     source = np.stack([rng.permutation(NTOKEN)[:length] for _ in range(length)], axis=1)
     order = np.array([3, 0, 5, 1, 4, 2])
     base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
-    moved = not_equivariant(inside.outputs(base, [source, source[order]], own_mask(student), open_mask=True), order)
+    pairs = outputs_of(inside, base, [source, source[order]], own_mask(student), open_mask=True)
+    moved = not_equivariant(pairs, order)
     assert min(moved) > 1e-3, (
         "Without a causal mask, shuffled tokens gave the same vectors, only shuffled: positions are not added to the "
         "embeddings, every position gets the same one, or the layers take the batch for the sequence (batch_first)."
@@ -92,7 +95,8 @@ def test_order_matters_through_positions_alone(student: Any, inside: Any, rng: n
         left = not_equivariant(inside.outputs(base, [source, source[order]], own_mask(student), open_mask=True), order)
         assert min(left) < SEEN, (
             f"With the positional encoding taken out, shuffling the tokens still changes their vectors (by "
-            f"{min(left):.2g}): something else depends on the order. Is the batch the second axis, not the first?"
+            f"{min(left):.2g}): something else depends on the order. Does the model use the mask that it is handed, "
+            "which hides nothing here, and is the batch the second axis, not the first?"
         )
 
 
@@ -109,16 +113,43 @@ def check_module(student: Any, key: Any, inside: Any) -> None:
     }
     found = inside.added_to(student.PositionalEncoding, x)
     agree(found, x + pe, hints=hints, atol=1e-3, name="what PositionalEncoding makes of its input, without dropout")
-    longest = np.zeros((512, 1, 2), dtype=np.float32)  # as documents are by default
-    found = np.asarray(inside.added_to(student.PositionalEncoding, longest))
-    name = "the last rows that PositionalEncoding adds to 512 positions"
-    agree(found[-3:, 0], np.asarray(key.positional_encoding(512, 2))[-3:], atol=1e-2, name=name)
+    for length, max_len in [(512, None), (6000, 6000)]:  # 512 as documents are by default
+        longest = np.zeros((length, 1, 2), dtype=np.float32)
+        found = np.asarray(inside.added_to(student.PositionalEncoding, longest, max_len))
+        told = "" if max_len is None else f" with max_len = {max_len}"
+        name = f"the last three rows that PositionalEncoding(2, 0.5){told} adds to {length} positions"
+        agree(found[-3:, 0], np.asarray(key.positional_encoding(length, 2))[-3:], atol=1e-2, name=name)
 
 
-def leaks_of(student: Any, inside: Any, source: NDArray[np.int64], t: int) -> tuple[list[float], list[float]]:
-    """How far outputs before and from position t change with the tokens from t on; by torch's mask, then their own."""
-    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2)
-    pairs = [np.asarray(pair) for pair in inside.outputs(base, [source, changed_after(source, t)], own_mask(student))]
+def outputs_of(inside: Any, base: Any, sources: list[Any], mask: Any, open_mask: bool = False) -> list[Any]:
+    """Return the base's output for each source and form of mask.
+
+    Raises:
+        AssertionError: two equal calls differ, so that nothing can be told from a difference.
+    """
+    found = inside.outputs(base, [*sources, sources[0]], mask, open_mask)
+    apart = max(float(np.abs(np.asarray(outputs[0]) - np.asarray(outputs[-1])).max()) for outputs in found)
+    assert apart < SEEN, (
+        f"TransformerModel gave two outputs for the same input in evaluation mode; they differ by {apart:.2g}. Is "
+        "dropout applied although it is off, or does the model keep something from call to call?"
+    )
+    return [outputs[:-1] for outputs in found]
+
+
+def leaks_of(
+    student: Any, inside: Any, source: NDArray[np.int64], t: int, *, training: bool = False
+) -> tuple[list[float], list[float]]:
+    """How far outputs before and from position t change with the tokens from t on; by torch's mask, then their own.
+
+    In training mode dropout is 0; a model that draws there all the same fails the test of dropout, and only that.
+    """
+    base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, 2, 0.0)
+    sources = [source, changed_after(source, t)]
+    if training:
+        found = inside.outputs(base, [*sources, source], own_mask(student), training=True)
+        pairs = [np.asarray(triple)[:2] for triple in found if np.array_equal(triple[0], triple[2])]
+        return [float(np.abs(one[:t] - other[:t]).max()) for one, other in pairs] or [0.0], [np.inf]
+    pairs = [np.asarray(pair) for pair in outputs_of(inside, base, sources, own_mask(student))]
     for before, _ in pairs:
         check_shape(before, (*source.shape, NHID), "TransformerModel")
     leaks = [float(np.abs(before[:t] - after[:t]).max()) for before, after in pairs]

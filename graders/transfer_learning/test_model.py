@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.transfer_learning.test_mask_and_positions import outputs_of
 from viva.grading import agree, number, weight
 
 Array = NDArray[np.float64]
@@ -15,7 +16,7 @@ SAME = 1e-6
 
 
 @number("2")
-@weight(1)
+@weight("1/2")
 def test_shapes_of_base_and_head(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """The base gives a vector for each token, the head a score for each class of each token."""
     source = rng.integers(0, NTOKEN, (5, 4))
@@ -35,7 +36,7 @@ def test_shapes_of_base_and_head(student: Any, inside: Any, rng: np.random.Gener
 
 
 @number("2")
-@weight(1)
+@weight("1/2")
 def test_scores_not_probabilities(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """The model returns scores; softmax is a part of the loss."""
     source = rng.integers(0, NTOKEN, (6, 6))
@@ -54,14 +55,14 @@ def test_scores_not_probabilities(student: Any, inside: Any, rng: np.random.Gene
 
 
 @number("2")
-@weight(1)
+@weight("1/2")
 def test_sequences_of_a_batch_do_not_mix(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """A sequence gets the same vectors whatever else is in its batch, which is the second axis."""
     source = rng.integers(0, NTOKEN, (5, 5))
     base = base_of(student)
     others = source.copy()
     others[:, [0, 2, 3, 4]] = (others[:, [0, 2, 3, 4]] + 1) % NTOKEN
-    pairs = inside.outputs(base, [source, others], own_mask(student))
+    pairs = outputs_of(inside, base, [source, others], own_mask(student))
     apart = min(float(np.abs(np.asarray(one)[:, 1] - np.asarray(other)[:, 1]).max()) for one, other in pairs)
     assert apart < 1e-4, (
         f"The vectors of a sequence change by {apart:.2g} with its neighbours in the batch: the layers take "
@@ -70,7 +71,7 @@ def test_sequences_of_a_batch_do_not_mix(student: Any, inside: Any, rng: np.rand
 
 
 @number("2")
-@weight(2)
+@weight("5/2")
 def test_embeddings_are_scaled_and_get_positions(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """What enters the first layer is E[x]·√nhid plus the positional encoding."""
     source = rng.integers(0, NTOKEN, (5, 5))
@@ -97,7 +98,7 @@ def test_embeddings_are_scaled_and_get_positions(student: Any, key: Any, inside:
 
 
 @number("2")
-@weight(1)
+@weight(3)
 def test_number_of_parameters_of_the_model(student: Any, key: Any, inside: Any) -> None:
     """The model has the layers that were asked for, of the width nhid."""
     for n_layers, n_out in [(1, NCLASSES), (3, NTOKEN)]:
@@ -115,12 +116,15 @@ def test_number_of_parameters_of_the_model(student: Any, key: Any, inside: Any) 
 
 
 @number("2")
-@weight(1)
-def test_layers_are_those_of_the_definition(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
+@weight(4)
+def test_layers_are_those_of_the_definition(
+    student: Any, key: Any, submission: Any, inside: Any, rng: np.random.Generator
+) -> None:
     """A layer computes attention with nhead heads and a feed-forward network with ReLU, and every weight is used."""
     for n_heads in (2, 3):
         check_layer(student, key, inside, rng, n_heads)
-    n_layers, source = 3, rng.integers(0, NTOKEN, (7, 50))
+    n_layers, source = 3, rng.integers(0, NTOKEN - 1, (7, 50))
+    submission.set(token2ind={"<sos>": 3, "<eos>": 4, "<oov>": 5, "<pad>": NTOKEN - 1})  # no <pad> is in the source
     base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, n_layers, 0.0)
     found = inside.unused(base, source, own_mask(student))
     key_biases = NHID * n_layers  # softmax does not see what is added to all scores of a row
@@ -133,10 +137,21 @@ def test_layers_are_those_of_the_definition(student: Any, key: Any, inside: Any,
         f"{found['gains']} gains of layer norms change nothing in what {n_layers} layers give: has each norm of a "
         "layer gains of its own?"
     )
+    assert len(found["tokens"]) < NTOKEN - 1, "The embedding gets no gradient: is it detached, or under no_grad()?"
+    assert not found["tokens"], (
+        f"The embedding of token {found['tokens'][0]} gets no gradient, though the token is in the batch: is its id "
+        "written into the model (padding_idx)? Only token2ind says which id <pad> has."
+    )
+    passed_on = normalize(np.asarray(found["passed_on"], dtype=np.float64))
+    ways = entering(student, key, inside, np.asarray(found["embedding"], dtype=np.float64), source)
+    assert any(np.abs(passed_on - normalize(x)).max() < 1e-2 for x in ways), (
+        f"With all weights of the {n_layers} layers set to 0, so that they add nothing, TransformerModel does not "
+        "return what enters the first layer (up to layer norms): E[x]·√nhid + PE enters once, before the first layer."
+    )
 
 
 @number("2")
-@weight(1)
+@weight(2)
 def test_dropout_is_handed_on(student: Any, key: Any, inside: Any, rng: np.random.Generator) -> None:
     """Dropout acts in training alone, as often as it is asked for: behind the positions and in the layers."""
     source = rng.integers(0, NTOKEN, (6, 6))
@@ -168,7 +183,7 @@ def test_without_the_mask_the_future_is_seen(student: Any, inside: Any, rng: np.
     source = rng.integers(0, NTOKEN, (6, 6))
     changed = source.copy()
     changed[5] = (changed[5] + 1) % NTOKEN
-    pairs = inside.outputs(base_of(student), [source, changed], own_mask(student), open_mask=True)
+    pairs = outputs_of(inside, base_of(student), [source, changed], own_mask(student), open_mask=True)
     seen = max(float(np.abs(np.asarray(one)[:5] - np.asarray(other)[:5]).max()) for one, other in pairs)
     assert seen > 1e-4, (
         "With a mask that hides nothing, the vectors of the first five tokens do not depend on the sixth: the mask "
@@ -265,15 +280,21 @@ def check_layer(student: Any, key: Any, inside: Any, rng: np.random.Generator, n
 def entering(student: Any, key: Any, inside: Any, embedding: Array, source: NDArray[np.int64]) -> list[Array]:
     """E[x]·√nhid + PE, and what else may enter a layer: scale and positions have their own tests."""
     e = embedding[source]  # (L, N, d)
-    length, n = source.shape
-    positions = np.asarray(key.positional_encoding(64, WIDTH))
+    length, n, d = e.shape
+    positions = np.asarray(key.positional_encoding(64, d))
     along_time, along_batch = positions[:length, None], positions[None, :n]
-    ways = [e * np.sqrt(WIDTH) + along_time, e + along_time, e / np.sqrt(WIDTH) + along_time, e * WIDTH + along_time]
-    ways += [e * np.sqrt(WIDTH) + along_batch, (e + along_time) * np.sqrt(WIDTH), e * np.sqrt(WIDTH), e]
+    ways = [e * np.sqrt(d) + along_time, e + along_time, e / np.sqrt(d) + along_time, e * d + along_time]
+    ways += [e * np.sqrt(d) + along_batch, (e + along_time) * np.sqrt(d), e * np.sqrt(d), e]
     if "PositionalEncoding" in student:
-        own = inside.added_to(student.PositionalEncoding, (e * np.sqrt(WIDTH)).astype(np.float32))
+        own = inside.added_to(student.PositionalEncoding, (e * np.sqrt(d)).astype(np.float32))
         ways += [np.asarray(own, dtype=np.float64)] if np.shape(own) == e.shape else []
     return ways
+
+
+def normalize(x: Array) -> Array:
+    """Return vectors (..., d) with mean 0 and variance 1."""
+    centered = x - x.mean(axis=-1, keepdims=True)
+    return np.asarray(centered / (centered.std(axis=-1, keepdims=True) + 1e-9))
 
 
 def check_shape(found: Array, shape: tuple[int, ...]) -> None:

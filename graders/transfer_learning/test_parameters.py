@@ -17,14 +17,14 @@ VOCABULARIES = (100, 50_001)
 
 
 @number("3a")
-@weight(3)
+@weight(2)
 def test_parameters_of_the_language_model_by_hand(submission: Any, key: Any) -> None:
     """The trainable parameters of the language model, for the V that you state."""
     check_number(submission, key, "3.language_model", lambda V: V)
 
 
 @number("3b")
-@weight(3)
+@weight(2)
 def test_parameters_of_the_classifier_by_hand(submission: Any, key: Any) -> None:
     """The trainable parameters of the classifier, for the V that you state."""
     check_number(submission, key, "3.classification", lambda _: N_CLASSES)
@@ -76,7 +76,7 @@ PARTS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 
 
 @number("3")
-@weight(4)
+@weight(3)
 def test_count_parameters(student: Any, key: Any) -> None:
     """count_parameters(V, d, n_layers, n_heads, d_ff, n_out) counts what torch allocates, biases included."""
     from hypothesis import strategies as st

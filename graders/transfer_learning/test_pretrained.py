@@ -25,8 +25,8 @@ LEAST_GAP = Fraction(1, 10)
 @weight(4)
 def test_the_pretrained_base_is_loaded(student: Any, submission: Any, inside: Any) -> None:
     """Every weight of the base is the language model's afterwards."""
-    language_model, fresh, _, loaded = load(student, submission, inside)
-    pretrained, random, after = (base_of(inside.parameters(m)) for m in (language_model, fresh, loaded))
+    language_model, fresh, given, _ = load(student, submission, inside)
+    pretrained, random, after = (base_of(inside.parameters(m)) for m in (language_model, fresh, given))
     assert sorted(after) == sorted(pretrained), (
         "After loading, the base has other parameters than the language model's base: "
         f"{', '.join(sorted(set(after) ^ set(pretrained))[:3])}."
@@ -36,7 +36,8 @@ def test_the_pretrained_base_is_loaded(student: Any, submission: Any, inside: An
         return
     untouched = all(np.array_equal(after[name], random[name]) for name in after)
     assert not untouched, (
-        "The base still has its random weights: nothing was loaded. load_state_dict(strict=False) passes over names "
+        "`base` of the model that was given still has its random weights: nothing was loaded into it. Copy the weights "
+        "into this model, not into a copy of it. load_state_dict(strict=False) passes over names "
         "that do not fit without a word; the checkpoint's names begin with `base.`."
     )
     raise AssertionError(
@@ -82,6 +83,7 @@ def test_the_head_is_new(student: Any, submission: Any, inside: Any, rng: np.ran
 def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission: Any, inside: Any) -> None:
     """After loading and one small step of your own training, the base is still next to the language model's."""
     language_model, _, _, loaded = load(student, submission, inside)
+    head = outside_the_base(inside.parameters(loaded))
     optimizer = inside.plain_descent.keep(loaded, 1e-3)
     source, labels = np.array([[0, 0, 0], [4, 5, 6], [6, 4, 5]]), np.array([0, 1, 1])
     loader = inside.Loader.keep([(source, labels)])
@@ -102,6 +104,12 @@ def test_fine_tuning_starts_from_the_pretrained_weights(student: Any, submission
         inside.ask(student.train, ("documents.txt", "labels.txt"), known)
     wanted, found = base_of(inside.parameters(language_model)), base_of(inside.parameters(loaded))
     away = float(np.sqrt(sum(np.square(found[name] - wanted[name]).sum() for name in wanted)))
+    trained = outside_the_base(inside.parameters(loaded))
+    is_head_alone = any(not np.array_equal(value, trained[name]) for name, value in head.items())
+    assert away > 0 or not is_head_alone, (
+        "After loading, one step of your training changes the head alone: fine-tuning trains the "
+        "base too. Is it frozen (`requires_grad = False`) or detached?"
+    )
     assert away < 0.05, (
         f"After loading and one step of 0.0005 at most, the base is {away:.2g} away from the language model's: "
         "training does not start from the pretrained weights."

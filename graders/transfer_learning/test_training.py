@@ -110,7 +110,7 @@ def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: An
     batch = batch_of(key, ["le chat noir dort bien le chat noir dort"] * 9, [], LANGUAGE)
     loader = inside.Loader.keep([batch], 30)
     own = student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
-    before = float(inside.loss_of(model, loader, own, 1))
+    before, weights = float(inside.loss_of(model, loader, own, 1)), inside.parameters(model)
     optimizer = inside.adam.keep(model, 0.02)
     run_epoch(
         student,
@@ -128,6 +128,12 @@ def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: An
     assert after < 0.6 * before, (
         f"After 30 steps on one sentence the loss is {after:.2f}; it was {before:.2f}; expected below "
         f"{0.6 * before:.2f}. Do the steps reach the model's parameters, and do the targets belong to the outputs?"
+    )
+    trained = inside.parameters(model)
+    same = [name for name, value in weights.items() if np.ndim(value) > 1 and np.array_equal(value, trained[name])]
+    assert not same, (
+        f"After 30 steps `{same[0]}` of your model is what it was: its gradient never arrives. Look for detach(), "
+        "torch.no_grad() or requires_grad = False between it and the scores."
     )
 
 
@@ -190,8 +196,8 @@ def stepped(
     if all(old.shape == new.shape and np.allclose(old, new) for old, new in zip(before, found, strict=False)):
         check_rate(inside, optimizer, RATE)
     assert not inside.asked_without_mask(model), (
-        f"With task={task!r} the model was called without the square mask, as model(source, None): a real"
-        " model's last position then reads states that have seen what comes after them."
+        f"With task={task!r} the model was called without the square mask (with None, or with a mask whose entries are"
+        " all equal): a real model's last position then reads states that have seen what comes after them."
     )
     return found
 

@@ -48,6 +48,9 @@ def taken_apart(base: nn.Module, d: int, heads: int, alone: Any, together: Any, 
 def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
     """Return how many numbers of a base's layers change nothing in its output, and the parameter with most of them.
 
+    "tokens" are the ids in the source whose embedding gets no gradient. "passed_on" is the output of layers whose
+    weights are all zero: each adds nothing to what enters it.
+
     A unit may be dead by chance (ReLU), so the weights are drawn five times; what counts is without effect each time.
     "gains" are those of layer norms, which are never dead by chance.
     """
@@ -60,10 +63,13 @@ def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
         base.zero_grad()
         output = base(ids, mask)
         (output * torch.randn_like(output)).sum().backward()
+        if table.grad is not None:
+            trained.update(table.grad.abs().sum(dim=1).nonzero().flatten().tolist())
         gradients = {n: torch.zeros_like(p) if p.grad is None else p.grad for n, p in parameters.items()}
         largest = max((float(g.abs().max()) for g in gradients.values()), default=0.0)
         return {n: g.abs() <= 1e-7 * largest for n, g in gradients.items()}
 
+    trained: set[int] = set()
     found: dict[str, torch.Tensor] = {}
     for _ in range(5):
         with torch.no_grad():
@@ -75,7 +81,13 @@ def unused(base: nn.Module, source: Any, own_mask: Any) -> dict[str, Any]:
         found = {n: zero & found.get(n, zero) for n, zero in new.items()}
     counts = {n: int(zero.sum()) for n, zero in found.items()}
     unread = sum(counts[name] for name in gains)
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.fill_(1.0 if name in gains else 0.0)
     return {
+        "embedding": table.detach().clone(),
+        "passed_on": outputs(base, [source], own_mask)[0][0].detach(),
+        "tokens": sorted(set(ids.flatten().tolist()) - trained),
         "count": sum(counts.values()),
         "gains": unread,
         "first": max(counts, key=lambda name: counts[name], default=""),
@@ -140,9 +152,10 @@ def dropped(positional_encoding: Callable[..., Any], x: Any, dropout: float | No
 
 
 @torch.no_grad()
-def added_to(positional_encoding: Callable[..., Any], x: Any) -> Any:
-    """Return what a module for positions makes of (L, N, d) in evaluation, with its default length."""
-    return positional_encoding(x.shape[-1], 0.5).eval()(torch.as_tensor(x))
+def added_to(positional_encoding: Callable[..., Any], x: Any, max_len: int | None = None) -> Any:
+    """Return what a module for positions makes of (L, N, d) in evaluation; without `max_len`, with its default."""
+    given = () if max_len is None else (max_len,)
+    return positional_encoding(x.shape[-1], 0.5, *given).eval()(torch.as_tensor(x))
 
 
 def embedding_of(base: nn.Module) -> Any:

@@ -49,20 +49,27 @@ def shapes(model: Any, source: Any, own_mask: Any = None) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def outputs(base: Any, sources: Sequence[Any], own_mask: Any, open_mask: bool = False) -> list[list[Any]]:
+def outputs(
+    base: Any, sources: Sequence[Any], own_mask: Any, open_mask: bool = False, training: bool = False
+) -> list[list[Any]]:
     """Return the base's output for each source, once with torch's mask and once with the student's own, if they differ.
 
     Args:
         base: a `TransformerModel`.
         sources: token ids, (L, N), all of one length.
         own_mask: a function sz -> mask, or None; the model's method comes first.
-        open_mask: let every position see every other: the mask's last row, which hides nothing, in every row.
+        open_mask: let every position see every other: the mask's last row, which hides nothing, in every row. The base
+            is called with the mask itself first, so that one that keeps its first mask shows.
+        training: in training mode.
     """
-    base.eval()
+    base.train(training)
     length = len(sources[0])
 
     def ask_all(mask: torch.Tensor) -> list[Any]:
-        used = mask[-1:].expand(length, length).contiguous() if open_mask else mask
+        used = mask
+        if open_mask:
+            base(torch.as_tensor(sources[0]), mask)
+            used = mask[-1:].expand(length, length).contiguous()
         return [base(torch.as_tensor(source), used) for source in sources]
 
     return with_each(masks(base, length, own_mask), ask_all)
