@@ -241,15 +241,15 @@ def source_mistakes(pairs: Items, right: Any) -> dict[str, Callable[[], Any]]:
 
 def target_mistakes(key: Any, expected: tuple[Any, Any]) -> dict[str, Callable[[], Any]]:
     source, target = expected
+
+    def padded(value: int) -> Any:
+        return np.where(target == TOKEN2IND["<pad>"], value, target)
+
     return {
         "sequence after sequence; expected time first, as the scores (L, N, V) are flattened": lambda: target.reshape(
             source.shape
         ).T.reshape(-1),
-        **{
-            f"padded with {wrong}; the id of <pad> is token2ind['<pad>']": lambda wrong=wrong: np.where(
-                target == TOKEN2IND["<pad>"], wrong, target
-            )
-            for wrong in (0, 1)
-        },
+        "padded with 0; the id of <pad> is token2ind['<pad>']": lambda: padded(0),
+        "padded with 1; the id of <pad> is token2ind['<pad>']": lambda: padded(1),
         "this is the source": lambda: source.reshape(-1),
     }
