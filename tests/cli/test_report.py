@@ -26,14 +26,14 @@ def graded(viva: Viva, tmp_path: Path) -> Path:
 
 def test_report_of_a_class(viva: Viva, graded: Path) -> None:
     """The same bytes each time."""
-    done = viva("report", graded, "--feedback", "--similarity")
+    done = viva("report", graded, "--feedback")
     assert done.status == 0, done.err
     pages = {path.relative_to(graded / "report").as_posix(): path for path in (graded / "report").rglob("*.*")}
-    assert set(pages) == {"report.html", "report.csv", "similarity.html", "feedback/ada.html", "feedback/eve.html"}
+    assert set(pages) == {"report.html", "report.csv", "feedback/ada.html", "feedback/eve.html"}
     assert "2 pages for students" in done.out
     html = pages["report.html"].read_text("utf-8")
     assert 'href="feedback/ada.html"' in html and "needs at least 10" in html
-    viva("report", graded, "--feedback", "--similarity", "-o", "again")
+    viva("report", graded, "--feedback", "-o", "again")
     for name, path in pages.items():
         assert Path("again", name).read_bytes() == path.read_bytes()
 

@@ -114,8 +114,8 @@ def records(here: Environment) -> None:
 
 def report(here: Environment) -> None:
     here.grade(ADA, "-o", "out")
-    here.ok("report", "out", "--feedback", "--similarity")
-    assert len([*(here.course / "out/report").rglob("*.html")]) == 3
+    here.ok("report", "out", "--feedback")
+    assert len([*(here.course / "out/report").rglob("*.html")]) == 2
 
 
 def review(here: Environment) -> None:

@@ -15,14 +15,6 @@ from viva.report import build
 from viva.report.build import write_report
 from viva.submissions import open_submission
 
-PROGRAM = """
-def beam_search(step, k, n_steps):
-    beams = [((), 0.0)]
-    for _ in range(n_steps):
-        candidates = [(b + (t,), s + math.log(p)) for b, s in beams for t, p in step(b).items() if p > 0]
-        beams = sorted(candidates, key=lambda c: -c[1])[:k]
-    return [b for b, _ in beams]
-"""
 SECRET = "zq-secret-7141"
 
 
@@ -45,7 +37,7 @@ def test_hidden_tests_do_not_leak(tmp_path: Path) -> None:
     one = marked("ada", entry("1.1"), entry("1.1", Status.FAILED, message=SECRET, test=f"t::{SECRET}", **hidden))
     data = notebook(("markdown", "# 1.1"), ("code", "def f(): pass"))
     class_ = [handed_in(tmp_path, "ada.ipynb", data, one), one]
-    written = write_report(class_, assignment(), tmp_path / "out", feedback=True, pairs=True)
+    written = write_report(class_, assignment(), tmp_path / "out", feedback=True)
     pages = sorted((tmp_path / "out" / "feedback").rglob("*.*"))
     assert [page.name for page in pages] == ["ada.html", "ada.ipynb.html"] and written.pages == 2
     assert not [page for page in pages if SECRET.encode() in page.read_bytes()]
@@ -57,10 +49,9 @@ def test_hidden_tests_do_not_leak(tmp_path: Path) -> None:
 def test_changed_submission(tmp_path: Path) -> None:
     one = handed_in(tmp_path, "a.ipynb", notebook(("code", "before = 1")), marked("a", entry("1")))
     one.attempt.path.write_bytes(notebook(("code", "changed_later = 2")))
-    written = write_report([one], assignment(), tmp_path / "out", feedback=True, pairs=True)
+    write_report([one], assignment(), tmp_path / "out", feedback=True)
     html = (tmp_path / "out/feedback/a.ipynb.html").read_text("utf-8")
     assert "changed since it was graded" in html and "changed_later" not in html
-    assert written.unread == ("a.ipynb",)
 
 
 def test_duplicate_names(tmp_path: Path) -> None:
@@ -85,14 +76,6 @@ def test_failing_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (first, why), second = written.without_page
     assert first == "line\nbreak" and "cannot give a page its name" in why
     assert second == ("bob", "ValueError: a library does not like what Bob wrote")
-
-
-def test_similarity_page(tmp_path: Path) -> None:
-    class_ = [handed_in(tmp_path, name, PROGRAM.encode(), marked(name, entry("1"))) for name in ("ada.py", "eve.py")]
-    write_report(class_, assignment(), tmp_path / "out", pairs=True)
-    html = (tmp_path / "out/similarity.html").read_text("utf-8")
-    assert "This is not a verdict" in html and "100 %" in html and html.count("beams = sorted") == 2
-    assert 'href="similarity.html"' in (tmp_path / "out/report.html").read_text("utf-8")
 
 
 @pytest.mark.nightly

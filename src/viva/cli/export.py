@@ -1,21 +1,24 @@
-"""`viva export RESULT… --to FORMAT`: write results for other programs: CI systems, classrooms, pages."""
+"""`viva export PATH… --to FORMAT`: write results, or the code of a class, for other programs."""
 
 from pathlib import Path
 
 import click
 
+from viva.cli.shared.options import CourseChoice, course_choice_options
+from viva.formats import escaping
 from viva.formats.ci.export import OF_ONE, OF_SEVERAL, exported, write_export
 from viva.formats.folders import results_below
 
 
 @click.command("export")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULT…")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH…")
 @click.option(
-    "--to", "wanted", required=True, type=click.Choice([*OF_SEVERAL, *OF_ONE]),
+    "--to", "wanted", required=True, type=click.Choice([*OF_SEVERAL, *OF_ONE, "similarity"]),
     help="junit, ctrf: reports for CI systems. summary: a page in Markdown. annotations: GitHub annotations on "
-    "lines of code. outputs: key=value lines. classroom50: its result.json.",
+    "lines of code. outputs: key=value lines. classroom50: its result.json. "
+    "similarity: the code of a class in folders for compare50, JPlag and MOSS.",
 )  # fmt: skip
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Where to write (default: here).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Where to write (default: here).")
 @click.option(
     "--hidden", is_flag=True,
     help="With names and points of tests that students cannot see yet: for files that no student can read.",
@@ -24,13 +27,28 @@ from viva.formats.folders import results_below
     "--scale", type=click.IntRange(1, 10_000), default=100, show_default=True, metavar="N",
     help="For classroom50, which has whole numbers only: how many make one point.",
 )  # fmt: skip
-def command(paths: tuple[Path, ...], wanted: str, output: Path | None, hidden: bool, scale: int) -> int:
+@course_choice_options
+def command(
+    paths: tuple[Path, ...], wanted: str, output: Path | None, hidden: bool, scale: int, course_choice: CourseChoice
+) -> int:
     """Write results (files, or folders that `viva grade -o` wrote) in a format that other programs read.
 
     Only what students may see is exported: visible tests with the messages that their results show.
 
-    Exit status: 0 exported, 1 a result cannot be read or does not fit the format.
+    For similarity, PATH is what a class submitted and OUT a new folder. Printed are the commands that compare the code.
+
+    Exit status: 0 exported, 1 a result cannot be read or does not fit the format, or code was left out.
     """
+    if wanted == "similarity":
+        if len(paths) != 1 or output is None:
+            raise click.UsageError("--to similarity takes one class and a new folder for its code (-o OUT).")
+        from viva.submissions.classes.similarity_export import export_for_similarity
+
+        commands, left_out = export_for_similarity(paths[0], course_choice.open(), course_choice.assignment, output)
+        click.echo("\n".join(commands))
+        for sentence in left_out:
+            click.echo(f"viva: left out: {escaping.line(sentence)}", err=True)
+        return 1 if left_out else 0
     files = [file for path in paths for file in _files(path)]
     data = exported(wanted, files, hidden=hidden, scale=scale)
     if output:

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 @click.option(
     "--feedback", is_flag=True, help="A page for each submission as well, for its student: OUT/feedback/….html."
 )
-@click.option("--similarity", is_flag=True, help="A page of pairs that share code as well, to look at.")
 @click.option(
     "--submissions", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
-    help="For --feedback and --similarity: the folder in which `viva grade` was started (default: this one).",
+    help="For --feedback: the folder in which `viva grade` was started (default: this one).",
 )  # fmt: skip
 @click.option(
     "--results", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR",
@@ -46,7 +45,6 @@ def command(
     what: Path,
     output: Path | None,
     feedback: bool,
-    similarity: bool,
     submissions: Path,
     results: Path | None,
     roster: Path | None,
@@ -90,7 +88,6 @@ def command(
         course.assignment(name),
         place,
         feedback=feedback,
-        pairs=similarity,
         withheld=course.withheld,
         missing=None if roster is None else missing(attempts, listed),
         executed=executed,
@@ -98,10 +95,6 @@ def command(
     click.echo("\n".join(f"written: {file}" for file in written.files))
     if written.pages:
         click.echo(f"written: {counted(written.pages, 'page')} for students below {place / 'feedback'}")
-    if written.unread:
-        click.echo(
-            f"viva: {counted(len(written.unread), 'submission')} could not be compared; the page says why.", err=True
-        )
     for name, why in written.without_page:
         click.echo(f"viva: {escaping.line(name)} has no page: {escaping.line(why)}", err=True)
     return 1 if written.without_page else 0

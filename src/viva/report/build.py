@@ -10,13 +10,8 @@ from viva.formats.atomic_write import write_atomically
 from viva.model.attempt import ScoredAttempt, Student
 from viva.model.errors import UsageError, VivaError
 from viva.report.class_page import class_csv, class_page
-from viva.report.class_page.questions import responses
 from viva.report.feedback import feedback_page as pages
-from viva.report.graded_files import code_of, graded_files, notebook_of
-from viva.report.rendering import render
-from viva.report.similarity import similar_pairs
-from viva.report.similarity.tokens import Source
-from viva.submissions import open_submission
+from viva.report.graded_files import graded_files, notebook_of
 
 Withheld = Callable[[], Container[tuple[int, int]]]
 
@@ -28,31 +23,27 @@ class WrittenReport:
     files: tuple[Path, ...]
     pages: int
     """The number of feedback pages."""
-    unread: tuple[str, ...]
-    """Submissions whose code could not be compared."""
     without_page: tuple[tuple[str, str], ...] = ()
     """Submissions whose feedback page could not be written, and why."""
 
 
-def write_report(  # noqa: PLR0913  # the options are keyword-only
+def write_report(
     marked: Sequence[ScoredAttempt],
     assignment: Assignment,
     folder: Path,
     *,
     feedback: bool = False,
-    pairs: bool = False,
     withheld: Withheld = frozenset,
     executed: Mapping[str, bytes] | None = None,
     missing: Sequence[Student] | None = None,
 ) -> WrittenReport:
-    """Write report.html and report.csv, and optionally feedback pages and the page of similar pairs.
+    """Write report.html and report.csv, and optionally feedback pages.
 
     Args:
         marked: all submissions of the class.
         assignment: the assignment.
         folder: where the files are written.
         feedback: whether to write a feedback page for each submission.
-        pairs: whether to write the page of similar pairs.
         withheld: as for `open_submission`.
         executed: notebooks that the course has run, by the name of the submission; for others the source is shown.
         missing: the students on the roster without a submission; None without a roster.
@@ -65,59 +56,16 @@ def write_report(  # noqa: PLR0913  # the options are keyword-only
         raise UsageError(f"Two submissions are called {twice[0]!r}, and each needs a page of its own; rename one.")
     html, csv = folder / "report.html", folder / "report.csv"
     write_atomically(csv, class_csv.table(marked))
-    write_atomically(html, class_page.page(marked, assignment, missing, feedback=feedback, similarity=pairs))
-    files, unread, without = [html, csv], list[str](), list[tuple[str, str]]()
+    write_atomically(html, class_page.page(marked, assignment, missing, feedback=feedback))
+    without = list[tuple[str, str]]()
     for graded in marked if feedback else ():
         try:
             _write_feedback(graded, assignment, folder / "feedback", withheld, executed or {})
         except Exception as error:  # a student's names and contents, read by many libraries
             why = str(error) if isinstance(error, VivaError) else f"{type(error).__name__}: {error}"
             without.append((graded.attempt.name, why))
-    if pairs:
-        data, unread = similarity_page(responses(marked), assignment, withheld)
-        write_atomically(folder / "similarity.html", data)
-        files.append(folder / "similarity.html")
     pages_written = len(marked) - len(without) if feedback else 0
-    return WrittenReport(tuple(files), pages_written, tuple(unread), tuple(without))
-
-
-def similarity_page(
-    marked: Sequence[ScoredAttempt], assignment: Assignment, withheld: Withheld = frozenset
-) -> tuple[bytes, list[str]]:
-    """Render the page of similar pairs, and return it with the names of submissions that could not be compared.
-
-    Raises:
-        UsageError: jinja2 is not installed.
-    """
-    given = _starter(assignment)
-    starter = similar_pairs.hashes_of_all_runs(given)
-    fingerprints, unread = [], []
-    for graded in marked:
-        submission, _ = graded_files(graded, withheld)
-        code = code_of(submission) if submission else []
-        if code:
-            who = frozenset(student.id for student in graded.attempt.students)
-            fingerprints.append(similar_pairs.fingerprints_of(graded.attempt.name, who, code, starter))
-        else:
-            unread.append(graded.attempt.name)
-    data = render(
-        "similarity.html.j2",
-        assignment=assignment,
-        pairs=similar_pairs.pairs(fingerprints),
-        compared=len(fingerprints),
-        unread=unread,
-        starter=bool(given),
-        tokens=similar_pairs.WINDOW_TOKENS,
-        common=similar_pairs.COMMON,
-    )
-    return data, unread
-
-
-def _starter(assignment: Assignment) -> list[Source]:
-    """Return the code of the starter, which all students were given."""
-    if not assignment.starter.is_dir():
-        return []
-    return code_of(open_submission(assignment.starter, "starter"))
+    return WrittenReport((html, csv), pages_written, tuple(without))
 
 
 def _write_feedback(

@@ -8,10 +8,7 @@ from viva.config import Assignment
 from viva.model import File, Submission
 from viva.model.attempt import ScoredAttempt
 from viva.model.errors import UsageError
-from viva.report.similarity.tokens import Source
 from viva.submissions import open_submission
-from viva.submissions.decode_text import decode
-from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 GONE: Final = "The submission is not where it was graded."
 CHANGED: Final = "The submission has changed since it was graded."
@@ -41,19 +38,3 @@ def notebook_of(submission: Submission, assignment: Assignment) -> File | None:
     found = [file for file in submission.files if file.path.lower().endswith(".ipynb")]
     wanted = [file for file in found if fnmatch(file.path.rpartition("/")[2], pattern)]
     return next(iter(wanted or found), None)
-
-
-def code_of(submission: Submission) -> list[Source]:
-    """Return the Python code of a submission: modules and the code cells of notebooks; archives are not opened."""
-    found: list[Source] = []
-    for file in submission.files:
-        name = file.path.lower()
-        if name.endswith(".py"):
-            found.append(Source(file.path, decode(file.data)))
-        elif name.endswith(".ipynb"):
-            try:
-                cells = read_notebook(file.data).code
-            except NotebookError:
-                continue
-            found += [Source(f"{file.path}, cell {cell.number}", cell.source) for cell in cells]
-    return found

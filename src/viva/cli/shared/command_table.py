@@ -52,7 +52,7 @@ GROUPS: Final[dict[str, dict[str, Command]]] = {
     "Hand back": {
         "grades": Command("grades", "Turn scores into grades for Canvas, Moodle or a table."),
         "push": Command("push", "Send grades and feedback to Canvas or Moodle."),
-        "export": Command("export", "Write results for CI systems."),
+        "export": Command("export", "Write results for CI systems, or code to compare."),
         "student": Command("student", "Export or delete the records of a student."),
     },
 }

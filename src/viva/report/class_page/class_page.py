@@ -20,7 +20,6 @@ def page(
     missing: Sequence[Student] | None = None,
     *,
     feedback: bool = False,
-    similarity: bool = False,
 ) -> bytes:
     """Render the page.
 
@@ -29,7 +28,6 @@ def page(
         assignment: the assignment.
         missing: the students on the roster without a submission; None without a roster.
         feedback: whether there are feedback pages, to which the list of submissions links.
-        similarity: whether there is a page of similar pairs.
 
     Raises:
         UsageError: jinja2 is not installed.
@@ -79,6 +77,5 @@ def page(
         versions=sorted({graded.score.version for graded in marked}),
         listed=LISTED_ATTEMPTS,
         feedback=feedback,
-        similarity=similarity,
         size=(charts.WIDTH, charts.HEIGHT),
     )

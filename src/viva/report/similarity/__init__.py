@@ -1,1 +1,0 @@
-"""Pairs of submissions that share much of their code."""
