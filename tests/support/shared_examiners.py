@@ -142,12 +142,11 @@ class SharedExaminer(ExaminerProcess):
         request: GradeRequest,
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
-        next_group: Callable[[int], int] = int,
     ) -> Graded:
         """Grade one submission; the process may be parked again if it has finished it."""
         self.open()
         key, self._key = self._key, None
-        graded = super().grade(request, on_entry, on_progress, next_group)
+        graded = super().grade(request, on_entry, on_progress)
         self._key = key if graded.finished else None
         return graded
 

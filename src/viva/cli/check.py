@@ -49,7 +49,6 @@ def command(
     3 a public test did not pass.
     """
     from viva.model.grade_request import GradeOptions, GradeRequest
-    from viva.pipeline.helpers import Helpers, grade_with_helpers
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
     from viva.pipeline.results_writer import write_result
@@ -73,7 +72,7 @@ def command(
             began = time.monotonic()
             examiner.open(_import_what_prints)
             examiner.check_selection(options)
-            score = grade_with_helpers(examiner, GradeRequest(version, options), Helpers.on_free_cores(chosen)).score
+            score = examiner.grade(GradeRequest(version, options)).score
             if output is not None:
                 write_result(output, score)
             if last is None:

@@ -32,14 +32,13 @@ from viva.examiner.outcome import Outcome, judge, with_second_calls
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
 from viva.examiner.sinks import Sinks
-from viva.examiner.training_groups import Plan, plan
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxUnavailable, MissingName
 from viva.model.gpu import Gpus
-from viva.model.grade_request import GradeOptions, GradeRequest, Part
+from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
@@ -133,7 +132,7 @@ class Grader:
         try:
             shrinks = options.explain and not options.until_loss
             with using_hint_recording(hint_recording), shrinking(on=shrinks):
-                run.all(plan(chosen) if options.training else Plan(chosen), request.part, sinks)
+                run.all(chosen, sinks.on_entry)
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
                 sinks.key_recording.answer_readers |= session.answer_readers
@@ -176,7 +175,7 @@ class Grader:
         return [note] if note else []
 
     def _notes_on_answers(self, request: GradeRequest, context: Context, run: "_Run") -> list[str]:
-        if context.session.report is None or request.part is Part.HELPER:
+        if context.session.report is None:
             return []
         view = SubmissionView(context.submission, context.session, context.tested)
         is_check = request.options.visible_only and request.options.only is None
@@ -200,7 +199,7 @@ class Grader:
 
     def _score(self, request: GradeRequest, session: BoxSession, run: "_Run", wall_s: float) -> Score:
         submission, ready_message = request.submission, session.isolation
-        names = self._notes_on_names(submission, session) if request.part is not Part.HELPER else []
+        names = self._notes_on_names(submission, session)
         isolation = (
             Isolation(
                 str(ready_message.tier),
@@ -290,25 +289,14 @@ class _Run:
         """Return whether a test lost points that students may know of."""
         return any(entry.status.is_lost and entry.visibility == "visible" for entry in self.entries.values())
 
-    def all(self, planned: Plan, part: Part, sinks: Sinks) -> None:
-        """Run the tests in the order of their plan, until one loses points if that ends the run."""
-        if part is not Part.HELPER and not self._group(planned.before, sinks.on_entry):
-            return
-        while (at := sinks.next_group(len(planned.groups))) < len(planned.groups):
-            if not self._group(planned.groups[at], sinks.on_entry):
-                return
-        if part is not Part.HELPER:
-            self._group(planned.after, sinks.on_entry)
-
-    def _group(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> bool:
-        """Run some functions in turn; return False if one has lost points and that ends the run."""
+    def all(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> None:
+        """Run the tests in their order, until one loses points if that ends the run."""
         following = dict(itertools.pairwise(item for function in functions for item in function.items))
         for function in functions:
             entry = self._entry(function, following)
             on_entry(entry)
             if self._options.until_loss and entry.earned < entry.points and not entry.status.is_open:
-                return False
-        return True
+                return
 
     def _entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
         """Run every case of one function."""

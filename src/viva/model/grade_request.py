@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -70,16 +69,6 @@ class GradeOptions:
         return [None if self.only is None else list(self.only), self.visible_only, self.training]
 
 
-class Part(StrEnum):
-    """What one of several examiners does of a request."""
-
-    WHOLE = "whole"
-    MAIN = "main"
-    """All but the tests that train, then those of them that no helper has begun."""
-    HELPER = "helper"
-    """Tests that train, until none is left that no other examiner has begun."""
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class GradeRequest:
@@ -91,12 +80,10 @@ class GradeRequest:
     """The folder in which trainings are stored, and from which they are resumed; None for neither."""
     replayed: bytes = b""
     """A call log that answers in place of the student's program; empty to run the program."""
-    part: Part = Part.WHOLE
 
     def to_plain(self) -> dict[str, object]:
         """Return the request as plain data."""
         return {
-            "part": str(self.part),
             "submission": submission_to_plain(self.submission),
             "options": asdict(self.options),
             "checkpoints": None if self.checkpoints is None else str(self.checkpoints.absolute()),
@@ -113,7 +100,6 @@ class GradeRequest:
             GradeOptions(**{**options, "only": only}),
             None if folder is None else Path(folder),
             plain["replayed"],
-            Part(plain["part"]),
         )
 
 

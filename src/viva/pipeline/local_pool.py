@@ -14,7 +14,6 @@ from viva.model import Entry
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import capacity
-from viva.pipeline.helpers import Helpers, grade_with_helpers
 from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
@@ -55,7 +54,7 @@ class LocalPool:
         most = self.workers or capacity.within_memory(len(cores), box_mib)
         count = min(most, len(jobs))
         of_each = cores if 1 < count == len(cores) else [None] * count
-        run = _Run(jobs, most // count - 1 if count else 0)
+        run = _Run(jobs)
         threads = [
             threading.Thread(target=self._work, args=(waiting, done, run, core), daemon=True) for core in of_each
         ]
@@ -118,11 +117,9 @@ class LocalPool:
         request = GradeRequest(
             job.read(self.course), job.options or self.options, self.observer.checkpoints(job), replayed
         )
-        # If an examiner ends in the middle, the second attempt does without helpers.
-        helpers = iter([Helpers(run.helpers, run.watch)])
-        return at_most_twice(lambda: self._try(examiner, job, request, next(helpers, Helpers())), run.stop.is_set)
+        return at_most_twice(lambda: self._try(examiner, job, request), run.stop.is_set)
 
-    def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest, helpers: Helpers) -> Graded:
+    def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest) -> Graded:
         examiner.open()
         examiner.check_selection(request.options)
         known: list[Entry] = []
@@ -135,9 +132,7 @@ class LocalPool:
             self.observer.on_entry(job, entries)
 
         self.observer.on_start(job, entries())
-        return grade_with_helpers(
-            examiner, request, helpers, on_entry, lambda text: self.observer.on_progress(job, text)
-        )
+        return examiner.grade(request, on_entry, lambda text: self.observer.on_progress(job, text))
 
 
 def _gathered(done: "queue.SimpleQueue[GradedJob | None]", left: int) -> list[GradedJob | None]:
@@ -197,9 +192,7 @@ class _Unused:
 class _Run:
     """What the workers of one run have in common; knows every examiner that was started."""
 
-    def __init__(self, jobs: Sequence[Job], helpers: int) -> None:
-        self.helpers = helpers
-        """How many helpers the examiner of each worker may have."""
+    def __init__(self, jobs: Sequence[Job]) -> None:
         self.notebooks = any((job.submission or job).may_hold_notebook for job in jobs)
         """Whether any submission may hold a notebook."""
         self.unused = _Unused(jobs)

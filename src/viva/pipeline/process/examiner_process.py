@@ -18,7 +18,7 @@ from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.plain import entry_from_plain
 from viva.pipeline.process.launch import Launched, launch
-from viva.pipeline.process.messages import receive, send, send_socket
+from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
 from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
 
@@ -45,7 +45,6 @@ class ExaminerProcess:
         secret: bytes,
         boxes: BoxOptions,
         unused: Callable[[], tuple[str, ...]] = tuple,
-        joined: socket.socket | None = None,
     ) -> None:
         """Prepare; `open` or `grade` starts the process.
 
@@ -55,14 +54,11 @@ class ExaminerProcess:
             secret: the course's secret, from which tests draw.
             boxes: how boxes are made.
             unused: returns modules that boxes need not load, as BoxOptions.unused. Called while the process starts.
-            joined: a connection to the fork server of another examiner, which makes the boxes; None to start one.
         """
         self._course = course
         self.settings = ExaminerSettings(course.root, assignment.name, assignment.limits, secret, boxes)
         self.assignment = assignment
         self._unused = unused
-        self.joined = joined
-        """The connection to another examiner's fork server, until it is passed to the process."""
         self._process: subprocess.Popen[bytes] | None = None
         self._sock: socket.socket | None = None
         self._left_s: Callable[[], float] = wall_countdown(0.0)
@@ -106,7 +102,7 @@ class ExaminerProcess:
         ready, what = None, "ended before it was ready"
         try:
             self._left_s = Countdown(self._new_clock(), START_S).left_s  # a busy machine may take longer
-            send(ours, self._settings_with_connection().to_plain())
+            send(ours, self.settings.to_plain())
             meanwhile()
             ready = self._next()
         except TimeoutError:
@@ -126,16 +122,9 @@ class ExaminerProcess:
         unused, self._unused = (*boxes.unused, *self._unused()), tuple
         self.settings = dataclasses.replace(self.settings, boxes=dataclasses.replace(boxes, unused=unused))
 
-    def _settings_with_connection(self) -> ExaminerSettings:
-        """Return the settings, with the connection to another fork server that the process has inherited."""
-        if self.joined is None:
-            return self.settings
-        with self.joined as joined:  # the process has its own by now
-            return dataclasses.replace(self.settings, joined=joined.fileno())
-
     def _launch(self) -> Launched:
         """Start the process."""
-        return launch(self.joined)
+        return launch()
 
     def check_selection(self, options: GradeOptions) -> None:
         """Check that every selected test exists; the examiner must be open.
@@ -157,7 +146,6 @@ class ExaminerProcess:
         request: GradeRequest,
         on_entry: Callable[[Entry], None] = lambda _: None,
         on_progress: Callable[[str], None] = lambda _: None,
-        next_group: Callable[[int], int] = int,
     ) -> Graded:
         """Grade one submission. A crash or hang of the examiner still gives a score; its other tests stay pending.
 
@@ -165,7 +153,6 @@ class ExaminerProcess:
             request: what to grade, and how.
             on_entry: called with each entry as soon as it is known.
             on_progress: called with a line about a slow test: how far a training is, or that it waits for a GPU.
-            next_group: if others do parts of the request, as Sinks.next_group.
 
         Raises:
             UsageError, GraderError: as `open`; never after the submission has been sent.
@@ -182,9 +169,7 @@ class ExaminerProcess:
             if message["event"] == "graded":
                 self.is_asked = False
                 return Graded.from_plain(message["graded"])
-            if message["event"] == "next":
-                say = {"group": next_group(message["of"])}
-            elif message["event"] == "progress":
+            if message["event"] == "progress":
                 on_progress(message["text"])
             else:
                 entries.append(entry_from_plain(message["entry"]))
@@ -193,16 +178,6 @@ class ExaminerProcess:
         self.close(kill=True)
         score = self._interrupted(request, entries, f"{message.why}\n{log_tail}", time.monotonic() - started)
         return Graded(score, finished=False, ended=message.ended)
-
-    def helper(self) -> "ExaminerProcess":
-        """Return an examiner, to be opened at once, that takes its boxes from the fork server of this open one."""
-        assert self._sock is not None  # the caller has opened it
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, contextlib.suppress(OSError):  # if this one has ended, its helper sees the connection close
-            send(self._sock, {"offer": True})
-            send_socket(self._sock, theirs)
-        boxes = dataclasses.replace(self.settings.boxes, ready=1)
-        return ExaminerProcess(self._course, self.assignment, self.settings.secret, boxes, joined=ours)
 
     def close(self, *, kill: bool = False) -> None:
         """End the examiner; its fork server and every box die with it."""
@@ -225,8 +200,6 @@ class ExaminerProcess:
         if self._log is not None:
             self._log.close()
             self._log = None
-        if self.joined is not None:
-            self.joined.close()
 
     def interrupt(self) -> None:
         """End the process from another thread; a thread that waits for it sees the connection close."""

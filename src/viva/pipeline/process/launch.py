@@ -31,26 +31,21 @@ _EARLY: Final[list[Launched]] = []
 """A process that has been started early, until it is taken."""
 
 
-def launch(joined: socket.socket | None = None) -> Launched:
-    """Return a process that waits for its first message: the one that was started early, or a new one.
-
-    Args:
-        joined: a connection that a new process inherits; None for none.
-    """
-    if joined is None:
-        with contextlib.suppress(IndexError):
-            early = _EARLY.pop()
-            if early.process.poll() is None:
-                return early
-            _end(early)
-    return _launched(joined)
+def launch() -> Launched:
+    """Return a process that waits for its first message: the one that was started early, or a new one."""
+    with contextlib.suppress(IndexError):
+        early = _EARLY.pop()
+        if early.process.poll() is None:
+            return early
+        _end(early)
+    return _launched()
 
 
 def launch_early() -> None:
     """Start a process for the next `launch`; does nothing where none can be started now, or only be waited for."""
     if system.INHERITS_DESCRIPTORS:
         with contextlib.suppress(OSError):
-            _EARLY.append(_launched(None))
+            _EARLY.append(_launched())
 
 
 def end_early() -> None:
@@ -88,14 +83,13 @@ def _end(launched: Launched) -> None:
     launched.log.close()
 
 
-def _launched(joined: socket.socket | None) -> Launched:
+def _launched() -> Launched:
     with new_log() as log:
         if not system.INHERITS_DESCRIPTORS:
             return _launched_by_loopback(log)
         ours, theirs = socket.socketpair()
-        inherited = [theirs.fileno(), *([joined.fileno()] if joined is not None else [])]
         try:
-            return Launched(_popen([str(theirs.fileno())], log, inherited), ours, log)
+            return Launched(_popen([str(theirs.fileno())], log, [theirs.fileno()]), ours, log)
         except BaseException:
             ours.close()
             raise

@@ -5,7 +5,7 @@ submissions that its parent sends as bytes; it never sees a path of a submission
 working directory is the course or the folder of the assignment's data. It ends when its parent closes the connection.
 
 What the fork server does not need, such as numpy and pytest, is imported after it has been started: both load their
-libraries at the same time. While it imports more, the tests are rehearsed (`viva.examiner.rehearsal`).
+libraries at the same time.
 """
 
 import dataclasses
@@ -49,18 +49,14 @@ _FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
 class Boxes:
     """The fork server and its pool, started in their own thread while the main thread collects the tests."""
 
-    def __init__(
-        self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = (), joined: int | None = None
-    ) -> None:
-        """Start the fork server, or join that of another examiner.
+    def __init__(self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = ()) -> None:
+        """Start the fork server.
 
         Args:
             assignment: the assignment whose boxes they are.
             options: how they are made.
             cores: processor cores for boxes with a GPU, if this process keeps to one.
-            joined: a connection to the fork server of another examiner; None to start one.
         """
-        self._joined = joined
         self._assignment, self._options, self._cores = assignment, options, cores
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
@@ -126,22 +122,11 @@ class Boxes:
         if self._fork_server is not None:
             self._fork_server.close()
 
-    def offer(self, other: socket.socket) -> None:
-        """Let another examiner take boxes from the fork server as well."""
-        if self._fork_server is not None:
-            self._fork_server.offer(other)
-        other.close()
-
-    def _connected(self) -> ForkServer:
-        if self._joined is not None:
-            return ForkServer.join(self._options.tier, socket.socket(fileno=self._joined))
-        return ForkServer.start(
-            self._options.tier, preload=self._preload, python=self._python, hidden=self._assignment.hidden
-        )
-
     def _live(self) -> None:
         try:
-            self._fork_server = self._connected()
+            self._fork_server = ForkServer.start(
+                self._options.tier, preload=self._preload, python=self._python, hidden=self._assignment.hidden
+            )
             from viva.sandbox.host.box_pool import Pool
 
             self._pool = Pool(self._fork_server, self._assignment.limits, ready=self._options.ready)
@@ -243,13 +228,13 @@ def _serve_without_boxes(
 def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment) -> None:
     options, secret = settings.boxes, settings.secret
     cores = keep_to(options.core) if options.core is not None else []
-    boxes = Boxes(assignment, options, cores, settings.joined)
+    boxes = Boxes(assignment, options, cores)
 
     from viva.examiner.pytest_session import Serving
     from viva.pipeline.process.request_loop import serve_requests
 
     def serve(grader: "AnyGrader") -> None:
-        serve_requests(sock, grader, lambda: boxes.lost, boxes.offer)
+        serve_requests(sock, grader, lambda: boxes.lost)
 
     try:
         if assignment.suite is not None:

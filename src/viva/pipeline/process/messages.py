@@ -8,8 +8,6 @@ from typing import Any, Final
 import msgpack
 
 _LENGTH: Final = struct.Struct(">I")
-_PASSED: Final = b"s"
-"""The byte with which a socket is passed."""
 _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates; they are escaped where they are shown."""
 
@@ -37,27 +35,6 @@ def receive(sock: socket.socket) -> dict[str, Any] | None:
     if body is None:
         return None
     return dict(msgpack.unpackb(body, raw=False, strict_map_key=False, unicode_errors=_SURROGATES))
-
-
-def send_socket(sock: socket.socket, passed: socket.socket) -> None:
-    """Pass a socket to the other side, after a message that announces it; the caller closes its own.
-
-    Raises:
-        OSError: the other side is gone.
-    """
-    socket.send_fds(sock, [_PASSED], [passed.fileno()])
-
-
-def received_socket(sock: socket.socket) -> socket.socket:
-    """Return the socket that the last message has announced.
-
-    Raises:
-        OSError: none has come.
-    """
-    _, descriptors, _, _ = socket.recv_fds(sock, len(_PASSED), 1)
-    if not descriptors:
-        raise OSError("no socket was passed")
-    return socket.socket(fileno=descriptors[0])
 
 
 def _exactly(sock: socket.socket, size: int) -> bytes | None:

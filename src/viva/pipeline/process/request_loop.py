@@ -16,10 +16,10 @@ from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError
-from viva.model.grade_request import Graded, GradeRequest, Part
+from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import entry_to_plain
 from viva.pipeline.process.memory import Memory
-from viva.pipeline.process.messages import receive, received_socket, send
+from viva.pipeline.process.messages import receive, send
 from viva.replay.call_log import BoxRecorder, BoxReplay, CallLog
 from viva.replay.key_recording import KeyRecording, ReplayedKey
 from viva.submissions.notebook_count import with_notebooks_counted
@@ -43,19 +43,13 @@ class AnyGrader(Protocol):
         ...
 
 
-def serve_requests(
-    sock: socket.socket,
-    grader: AnyGrader,
-    lost: Callable[[], bool] = lambda: False,
-    offer: Callable[[socket.socket], None] = socket.socket.close,
-) -> None:
+def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bool] = lambda: False) -> None:
     """Report that all is ready, then grade what the parent sends until it closes the connection.
 
     Args:
         sock: the connection to the parent.
         grader: grades the submissions.
         lost: whether no box can be made any more, though nothing here ended the fork server.
-        offer: gives the fork server a connection to a helper's examiner.
 
     Raises:
         GraderError: the fork server ended.
@@ -68,9 +62,6 @@ def serve_requests(
     send(sock, {"event": "ready", "tests": tests, "left_out": left_out})
     memory = Memory()
     while (message := receive(sock)) is not None:
-        if "offer" in message:
-            offer(received_socket(sock))
-            continue
         graded = _Grading(sock, grader, GradeRequest.from_plain(message), lost).run()
         send(sock, {"event": "graded", "graded": graded.to_plain()})
         del message, graded
@@ -109,8 +100,6 @@ class _Grading:
     def _sinks(self) -> Sinks:
         request, own = self._request, self._own
         sinks = Sinks(on_entry=self._send_entry, on_loaded=self._load_reports.append)
-        if self._request.part is not Part.WHOLE:
-            sinks.next_group = self._next_group
         sinks.on_progress = lambda text: send(self._sock, {"event": "progress", "text": text})
         if own is None:
             return sinks
@@ -129,13 +118,6 @@ class _Grading:
             raise GraderError("the fork server of its boxes has ended")
         counted = without_dropped(self._grader.assignment, entry)
         send(self._sock, {"event": "entry", "entry": entry_to_plain(counted)})
-
-    def _next_group(self, groups: int) -> int:
-        send(self._sock, {"event": "next", "of": groups})
-        answer = receive(self._sock)
-        if answer is None:
-            raise ConnectionError("the parent is gone")
-        return int(answer["group"])
 
     def _notebook(self, grader: Grader) -> bytes:
         """Return the executed notebook; of a load that ended its box, the part that ran."""

@@ -45,8 +45,6 @@ class ExaminerSettings:
     boxes: BoxOptions
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of the libraries of a live kernel, if one replaces the boxes."""
-    joined: int | None = None
-    """The descriptor of a connection to another examiner's fork server, which makes the boxes; None to start one."""
 
     def to_plain(self) -> dict[str, object]:
         """Return the settings as plain data."""
@@ -58,7 +56,6 @@ class ExaminerSettings:
             "secret": self.secret,
             "boxes": boxes | {"tier": int(self.boxes.tier), "gpus": gpus_to_plain(self.boxes.gpus)},
             "versions": dict(self.versions),
-            "joined": self.joined,
         }
 
     @classmethod
@@ -77,5 +74,4 @@ class ExaminerSettings:
             plain["secret"],
             BoxOptions(**{**boxes, **values, "tier": Tier(boxes["tier"])}),
             plain["versions"],
-            plain["joined"],
         )

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import socket
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,7 +13,6 @@ from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpu
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import Server
-from viva.sandbox.host.fork_server_channel import ForkServerChannel
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
@@ -112,39 +110,10 @@ class ForkServer:
             made._try_one_box()
         return made
 
-    @classmethod
-    def join(cls, tier: Tier, channel: socket.socket) -> Self:
-        """Use the fork server of another examiner, which ends when that examiner does.
-
-        Args:
-            tier: the isolation level with which it was started.
-            channel: this end of a connection whose other end the examiner passes to `offer`.
-
-        Raises:
-            BoxUnavailable: it has ended.
-        """
-
-        def connect(reactor: Reactor, _canary: Canary, _cgroups: list[str]) -> Server:
-            joined = ForkServerChannel(channel, reactor)
-            joined.ready = joined.greeting()
-            return joined
-
-        made = cls(tier, connect, with_cgroups=True)
-        made._check_ready()
-        return made
-
-    def offer(self, other: socket.socket) -> None:
-        """Let another examiner, which has the other end of this connection, ask for boxes as well.
-
-        The caller closes its own end; the other examiner sees the connection close if the fork server has ended.
-        """
-        if isinstance(self._server, ForkServerChannel):
-            self._server.offer(other)
-
     @property
     def ready(self) -> dict[str, Any]:
         """Return the first message of the fork server; empty without one."""
-        return self._server.ready if isinstance(self._server, ForkServerChannel) else {}
+        return self._server.ready if isinstance(self._server, ForkServerConnection) else {}
 
     @property
     def alive(self) -> bool:

@@ -1,28 +1,39 @@
-"""A fork server of this examiner: starts it, and ends it."""
+"""The connection to a fork server: starts it, asks it for boxes, learns which of them have ended, and ends it."""
 
+import contextlib
+import errno
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final
 
 import viva.sandbox.guest.transport.control as control
 from viva.model.errors import BoxUnavailable
 from viva.sandbox.guest.process.counted_time import Countdown
+from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.captured_output import CapturedOutput
-from viva.sandbox.host.fork_server_channel import START_S, ForkServerChannel
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.levels.canary import Canary
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.reactor import Reactor
 
+START_S: Final = 120.0
+"""Importing torch from a cold disk takes long; a fork server that uses this much time will never start. What it waits
+for a processor, on a busy machine, hardly counts."""
+_SPAWN_S: Final = 60.0
 _END_S: Final = 20.0
 _KEPT_KIB: Final = 64
 
+Answer = tuple[dict[str, Any], list[int]]
 
-class ForkServerConnection(ForkServerChannel):
+
+class ForkServerConnection:
     """One running fork server; viva/sandbox/guest/process/supervisor.py is the other side."""
 
     def __init__(self, settings: dict[str, object], python: str, reactor: Reactor, canary: Canary) -> None:
@@ -39,7 +50,14 @@ class ForkServerConnection(ForkServerChannel):
             OSError: The canary cannot be made.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        super().__init__(ours, reactor)
+        self._channel, self._reactor = ours, reactor
+        self._lock = threading.Lock()
+        self._pending: dict[int, Future[Answer]] = {}
+        self._resources: dict[int, BoxResources] = {}
+        self._closed = False
+        self.ready: dict[str, Any] = {}
+        self.lost = False
+        """Whether the fork server ended while the connection was open."""
         lifeline, self._lifeline = os.pipe()
         reading, writing = os.pipe()
         self._output = CapturedOutput(reading, _KEPT_KIB)
@@ -61,13 +79,25 @@ class ForkServerConnection(ForkServerChannel):
             raise
 
     def _send_settings(self, settings: dict[str, object]) -> dict[str, Any]:
+        """Send the settings; return the first message, or why none came."""
         left_s = Countdown(processes.clock_of(lambda: self.pid, time.monotonic), START_S).left_s
         self._channel.settimeout(START_S)
         try:
             control.send(self._channel, settings)
-        except OSError as error:
+            message = self._first_message(left_s)
+            self._channel.settimeout(None)
+        except (EOFError, OSError) as error:
             return {"failed": f"the fork server did not start ({error})"}
-        return self.greeting(left_s)
+        self._reactor.watch(self._channel, self._receive)
+        return message
+
+    def _first_message(self, left_s: Callable[[], float]) -> dict[str, Any]:
+        while (seconds := left_s()) > 0:
+            self._channel.settimeout(seconds)
+            with contextlib.suppress(TimeoutError):
+                message: dict[str, Any] = control.receive(self._channel)[0]
+                return message
+        raise TimeoutError(f"not ready within {START_S:g} s")
 
     @property
     def pid(self) -> int:
@@ -77,18 +107,55 @@ class ForkServerConnection(ForkServerChannel):
     @property
     def alive(self) -> bool:
         """Return whether it can still make boxes."""
-        return super().alive and self._process.poll() is None
+        return not (self._closed or self.lost) and self._process.poll() is None
 
     def last_line(self) -> str:
         """Return the last line that the fork server itself printed, in brackets; empty if it printed nothing."""
         lines = self._output.bytes().decode(errors="replace").strip().splitlines()
         return f" [{lines[-1][:300]}]" if lines else ""
 
+    def request(self, resources: BoxResources, policy: dict[str, object], descriptors: Sequence[int]) -> None:
+        """Ask for a box.
+
+        Args:
+            resources: receives the box's folder and a pidfd of its first process.
+            policy: fields of viva.model.Limits, and `seed`.
+            descriptors: the box's end of the connection, of its output and of its exit report, and its cgroups; the
+                caller closes them.
+
+        Raises:
+            BoxUnavailable: The fork server has ended, does not answer, or cannot make a box.
+        """
+        future: Future[Answer] = Future()
+        uid = resources.user or 0
+        with self._lock:
+            if self.lost:  # no answer would arrive
+                raise BoxUnavailable(f"the fork server has ended{self.last_line()}")
+            self._pending[resources.number] = future
+            self._resources[resources.number] = resources
+            try:
+                control.send(self._channel, {"number": resources.number, "uid": uid, "policy": policy}, descriptors)
+            except OSError as error:
+                del self._pending[resources.number], self._resources[resources.number]
+                raise BoxUnavailable(f"the fork server has ended{self.last_line()}") from error
+        try:
+            answer, fds = future.result(_SPAWN_S)
+        except TimeoutError as error:
+            raise BoxUnavailable(f"the fork server did not answer within {_SPAWN_S:g} s") from error
+        if "error" in answer:
+            self._resources.pop(resources.number, None)
+            raise BoxUnavailable(f"the fork server could not make a box: {answer['error']}")
+        if not fds:  # the kernel dropped it; the box ends when it sees its connection close
+            raise BoxUnavailable(f"no box could be made: {os.strerror(errno.EMFILE)}")
+        resources.folder, resources.pidfd = answer["folder"], fds[0]
+
     def close(self) -> None:
         """End every box and the fork server, and wait until all of them have gone."""
         if self._closed:
             return
-        self._hang_up()
+        self._closed = True
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_RDWR)
         os.close(self._lifeline)
         try:
             self._process.wait(_END_S)
@@ -96,10 +163,44 @@ class ForkServerConnection(ForkServerChannel):
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
         self._reactor.forget(self._output)
-        self._forget()
+        self._reactor.forget(self._channel)
+        self._all_ended()
         self._free()
         if self.ready.get("base"):
             shutil.rmtree(self.ready["base"], ignore_errors=True)  # already gone, unless the supervisor was killed
+
+    def _receive(self) -> bool:
+        """Process one message of the fork server; return False when it has ended."""
+        try:
+            message, fds = control.receive(self._channel)
+        except (EOFError, OSError):
+            self.lost = not self._closed
+            self._all_ended()
+            return False
+        number = int(message["number"])
+        if "ended" in message:
+            resources = self._resources.pop(number, None)
+            if resources:
+                resources.ended.set()
+            return True
+        with self._lock:
+            future = self._pending.pop(number, None)
+        try:
+            if future is None:
+                raise InvalidStateError("the request was given up")
+            future.set_result((message, fds))
+        except InvalidStateError:
+            for fd in fds:
+                os.close(fd)
+        return True
+
+    def _all_ended(self) -> None:
+        with self._lock:
+            pending, self._pending = self._pending, {}
+        for future in pending.values():
+            future.set_exception(BoxUnavailable(f"the fork server has ended{self.last_line()}"))
+        for resources in list(self._resources.values()):
+            resources.ended.set()
 
     def _free(self) -> None:
         self._channel.close()

@@ -1,7 +1,4 @@
-"""The fork server: it holds imported libraries, one thread and no secret, and forks a box for each request.
-
-The examiner that has started it may offer it a connection to another examiner, which then asks for boxes as well.
-"""
+"""The fork server: it holds imported libraries, one thread and no secret, and forks a box for each request."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ import signal
 import socket
 import sys
 import types
-from typing import TYPE_CHECKING, Dict, Iterable, List, Mapping, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Dict, List, Optional, Set
 
 from .. import load_from
 from ..lockdown import (
@@ -47,8 +44,6 @@ OPEN_SOCKET = (
 class _RunningBox:
     """A running box as the fork server knows it."""
 
-    channel: socket.socket
-    """The connection over which it was asked for."""
     number: int
     uid: int
     folder: Optional[str]
@@ -59,9 +54,6 @@ class ForkServer:
 
     def __init__(self, settings: Settings, channel: socket.socket) -> None:
         self._settings, self._channel = settings, channel
-        self._others: Dict[int, socket.socket] = {}
-        """Connections to other examiners, by descriptor."""
-        self._ready: Dict[str, object] = {}
         self._tier: str = settings["tier"]
         self._engine: str = settings["engine"]
         self._root: Optional[RootDirectory] = None
@@ -131,8 +123,7 @@ class ForkServer:
                 seccomp.program(allowed_calls(self._tier, fork=fork))
             identity.set_dumpable(dumpable=False)
         base = self._settings.get("base", "")
-        self._ready = {"ready": True, "proc": proc, "base": base, "landlock": self._landlock_abi}
-        return self._ready
+        return {"ready": True, "proc": proc, "base": base, "landlock": self._landlock_abi}
 
     def _move_engine(self) -> None:
         """Copy the guest package to where the box's user can read it, and run from that copy."""
@@ -170,67 +161,49 @@ class ForkServer:
             if reader in ready:
                 _drain(reader)
                 self._reap()
-            for fd in ready & self._others.keys():
-                if not self._receive(self._others[fd], poll):
-                    poll.unregister(fd)
-                    self._lose(self._others.pop(fd))
-            if self._channel.fileno() in ready and not self._receive(self._channel, poll):
+            if self._channel.fileno() in ready and not self._receive():
                 break
-        self._end(self._boxes)
+        for pid in self._boxes:
+            os.kill(pid, signal.SIGKILL)
+        for pid, box in self._boxes.items():
+            os.waitpid(pid, 0)
+            self._clean_up_after(box)
 
-    def _receive(self, channel: socket.socket, poll: select.poll) -> bool:
-        """Answer the next message of an examiner; return False if it has closed the connection."""
+    def _receive(self) -> bool:
+        """Answer the next message of the examiner; return False if it has closed the connection."""
         try:
-            message, fds = control.receive(channel)
+            message, fds = control.receive(self._channel)
         except (EOFError, ConnectionError):
             return False
-        if "other" not in message:
-            self._answer(channel, message, fds)
-            return True
-        other = socket.socket(fileno=fds[0])
-        self._others[other.fileno()] = other
-        poll.register(other, select.POLLIN)
-        self._tell(other, self._ready)
+        self._answer(message, fds)
         return True
 
-    def _lose(self, channel: socket.socket) -> None:
-        """End the boxes of an examiner that has closed its connection."""
-        self._end([pid for pid, box in self._boxes.items() if box.channel is channel])
-        channel.close()
-
-    def _tell(self, channel: socket.socket, message: Mapping[str, object], fds: Sequence[int] = ()) -> None:
-        """Send a message; the end of another examiner ends nothing here but its boxes."""
-        try:
-            control.send(channel, message, fds)
-        except OSError:
-            if channel is self._channel:
-                raise
-
-    def _answer(self, channel: socket.socket, message: BoxRequest, fds: List[int]) -> None:
+    def _answer(self, message: BoxRequest, fds: List[int]) -> None:
         number = int(message["number"])
         try:
-            pid = self._spawn(channel, message, fds)
+            pid = self._spawn(message, fds)
             pidfd = os.pidfd_open(pid)
         except Exception as error:
-            self._tell(channel, {"number": number, "error": f"{type(error).__name__}: {error}"})
+            control.send(self._channel, {"number": number, "error": f"{type(error).__name__}: {error}"})
             return
         finally:
             for fd in fds:
                 os.close(fd)
         folder = self._boxes[pid].folder
-        self._tell(channel, {"number": number, "folder": folder}, [pidfd])
+        control.send(self._channel, {"number": number, "folder": folder}, [pidfd])
         os.close(pidfd)
 
-    def _spawn(self, channel: socket.socket, message: BoxRequest, fds: List[int]) -> int:
+    def _spawn(self, message: BoxRequest, fds: List[int]) -> int:
         number, uid = int(message["number"]), int(message["uid"])
         folder: Optional[str] = None
         work, scratch = WORK, SCRATCH
         if self._tier == "T1" and message["policy"]["fork"]:
             self._check_sockets()
         if self._root is None:
-            name = str(number) if channel is self._channel else f"{channel.fileno()}-{number}"
-            folder = os.path.join(self._settings["base"], name)
-            work, scratch = workdirs.make_workdir(self._settings["base"], name, uid if self._tier == "T1" else -1)
+            folder = os.path.join(self._settings["base"], str(number))
+            work, scratch = workdirs.make_workdir(
+                self._settings["base"], str(number), uid if self._tier == "T1" else -1
+            )
         plan = BoxPlan(
             tier=self._tier,
             policy=message["policy"],
@@ -259,7 +232,7 @@ class ForkServer:
                     init.run(plan, connections, self._root, 0)
         if pid == 0:
             init.run(plan, connections, self._root, me)
-        self._boxes[pid] = _RunningBox(channel, number, uid, folder)
+        self._boxes[pid] = _RunningBox(number, uid, folder)
         return pid
 
     def _check_sockets(self) -> None:
@@ -282,7 +255,7 @@ class ForkServer:
             box = self._boxes.pop(pid, None)
             if box is not None:
                 self._clean_up_after(box)
-                self._tell(box.channel, {"number": box.number, "ended": True})
+                control.send(self._channel, {"number": box.number, "ended": True})
 
     def _clean_up_after(self, box: _RunningBox) -> None:
         if self._root is not None:
@@ -293,14 +266,6 @@ class ForkServer:
         descendants.end_orphans(keep=self._boxes)
         if box.folder is not None:
             workdirs.remove(box.folder)
-
-    def _end(self, pids: Iterable[int]) -> None:
-        ending = list(pids)
-        for pid in ending:
-            os.kill(pid, signal.SIGKILL)
-        for pid in ending:
-            os.waitpid(pid, 0)
-            self._clean_up_after(self._boxes.pop(pid))
 
 
 def _check_readable(user: int, paths: List[str]) -> None:
