@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
 import importlib.util
 import os
 import sys
-from typing import Dict, Iterable, Iterator, List
+from typing import Dict, Iterable, List
 
 from ..lockdown import clean_environment
-from . import idle_compiler
-from .late_parts import LateFunctions, version_of
 
 _ALWAYS = """
 encodings.idna traceback linecache tokenize inspect ast dataclasses typing copy math itertools collections functools
@@ -22,9 +19,8 @@ numpy numpy.random numpy.linalg numpy.fft numpy.testing
 """
 """Imported by nearly every submission, or lazily by what they call: cheap once, expensive in each box."""
 _REPORTED = ("numpy", "torch", "transformers", "ipykernel")
-_WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data")
-_TRANSFORMERS = ("4.57.", "5.23.")
-"""Versions of transformers with which tests show that programs find all of it."""
+_WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo?")
+"""An optimizer imports the last one, the compiler, at its first step; it takes as long as torch itself."""
 
 
 def to_import(preload: Iterable[str]) -> List[str]:
@@ -59,9 +55,7 @@ def import_all(names: Iterable[str]) -> None:
     gc.disable()  # imports leave hardly any garbage, and the collector takes a sixth of an import of transformers
     try:
         for name in names:
-            with _lean_transformers() if name.startswith("transformers") else contextlib.nullcontext():
-                _import(name)
-            idle_compiler.install()  # before the next library, which may ask for the compiler as well
+            _import(name)
     finally:
         gc.freeze()
         gc.enable()
@@ -73,30 +67,6 @@ def _import(name: str) -> None:
     except ModuleNotFoundError as error:
         if not (name.endswith("?") and error.name and name.startswith(error.name)):
             raise
-
-
-@contextlib.contextmanager
-def _lean_transformers() -> Iterator[None]:
-    """Import transformers without what takes half of the time and hardly any program uses.
-
-    It does without `torch.distributed` where torch was built without it, which no box can use: it reaches no other
-    machine. Of `scipy.optimize` it imports one function, for a loss of object detection.
-    """
-    distributed = getattr(sys.modules.get("torch"), "distributed", None)
-    if distributed is None or not version_of("transformers").startswith(_TRANSFORMERS):
-        yield
-        return
-    is_available, scipy = distributed.is_available, None
-    distributed.is_available = lambda: False
-    if "scipy.optimize" not in sys.modules and _is_installed("scipy"):
-        spec = importlib.util.find_spec("scipy.optimize")
-        scipy = LateFunctions(spec, ["linear_sum_assignment"]) if spec is not None else None
-    try:
-        yield
-    finally:
-        distributed.is_available = is_available
-        if scipy is not None:
-            scipy.leave()
 
 
 def versions() -> Dict[str, str]:
