@@ -41,7 +41,6 @@ title: Masks
 version: 3
 submission: {notebook: "hw?.ipynb", module: masks.py}
 load: definitions
-kernel: true
 device: cpu
 points: 100/3
 preload: [numpy, "torch?"]

@@ -161,18 +161,13 @@ def cluster(here: Environment) -> None:
     assert ran.returncode == 1 and "127.0.0.1:9" in ran.stderr and "pip install" not in ran.stderr
 
 
-def kernels(here: Environment) -> None:
-    here.set("kernel", "true")
-    assert "10 of 10 points" in here.grade(here.notebook(["x = !echo hello\nassert x == ['hello']"]))
-
-
 def mutants(here: Environment) -> None:
     assert "mutant" in here.ok("verify", "--tier", "T0", "--mutants", "first_steps")
 
 
 USES: dict[str, Callable[[Environment], None]] = {
     use.__name__: use
-    for use in (notebooks, torch, records, report, review, parquet, lms, cluster, kernels, mutants)
+    for use in (notebooks, torch, records, report, review, parquet, lms, cluster, mutants)
 }  # fmt: skip
 WITHOUT = {
     "records": ("grade", "--tier", "T0", "--records", "sqlite:///scores.db", ADA),

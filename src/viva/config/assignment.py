@@ -84,8 +84,6 @@ class Assignment:
     submission: SubmissionFiles
     load: str
     """"run", or "definitions" for notebooks that would download and train for hours."""
-    kernel: str | None
-    """The kernel that runs notebooks: "python", or the name of another kernel spec; None for viva's own runner."""
     device: str
     """"as_written", or "cpu" where code that names cuda or mps is to run on the CPU of the box."""
     points: Fraction | None

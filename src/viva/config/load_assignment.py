@@ -10,7 +10,6 @@ from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import (
     STRICT,
     Imported,
-    KernelName,
     ModuleName,
     Moment,
     Points,
@@ -68,8 +67,6 @@ class AssignmentFile:
     """What a student submits; null for a kind of file that the assignment does not have."""
     load: Literal["run", "definitions"] = "run"
     """Whether a notebook is run, or only its definitions: for one that would download and train for hours."""
-    kernel: KernelName = None
-    """true for a stock ipykernel, or the name of another installed kernel; false for viva's own runner."""
     device: Literal["as_written", "cpu"] = "as_written"
     """cpu runs code that names cuda or mps on the CPU of the sandbox."""
     points: Points | None = None
@@ -142,14 +139,10 @@ def _check_together(document: CourseDocument, written: AssignmentFile) -> None:
     """Refuse values that are allowed one by one, but not together."""
     if written.submission.notebook is None and written.submission.module is None:
         raise document.error(("submission",), "found neither notebook nor module, expected at least one of them.")
-    if written.kernel and written.load == "definitions":
-        raise document.error(("kernel",), "a kernel runs whole cells; expected `load: run` with it.")
-    if written.kernel and not written.limits.fork:
-        raise document.error(("kernel",), "a kernel needs processes and sockets in the box; expected no `fork: false`.")
     if written.master is not None and written.suite not in ("nbgrader", "otter"):
         raise document.error(("master",), "is for `suite: nbgrader` and `suite: otter`; take it out.")
     # An existing suite imports the submission itself; settings of how viva loads one would be a false promise.
-    for key, plain in (("load", "run"), ("kernel", None), ("device", "as_written"), ("forbid", ())):
+    for key, plain in (("load", "run"), ("device", "as_written"), ("forbid", ())):
         if written.suite is not None and getattr(written, key) != plain:
             raise document.error((key,), "has no effect on a suite, which imports the submission itself; take it out.")
 

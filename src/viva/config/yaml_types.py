@@ -191,15 +191,6 @@ def _seconds(value: object) -> float:
     return float(value)
 
 
-def _kernel(value: object) -> str | None:
-    """Return the name of a kernel; `true` is the one for Python."""
-    if isinstance(value, bool):
-        return "python" if value else None
-    if not isinstance(value, str) or not re.fullmatch(_NAME, value):
-        raise Expected("true, false, or the name of an installed kernel such as ir")
-    return value
-
-
 def _workers(value: object) -> int:
     """Return the number of processes; `auto` is 0: one for each core."""
     if value == "auto":
@@ -245,7 +236,6 @@ Deduction = Annotated[Fraction, fraction(lambda exact: exact <= 0, _DEDUCTION, "
 Moment = Annotated[datetime, MOMENT]
 TierName = Annotated[Tier, Kind(lambda value: Tier[_TIERS.read(value)], _TIERS.schema)]
 Seconds = Annotated[float, Kind(_seconds, {"type": "number", "exclusiveMinimum": 0, "maximum": 86_400})]
-KernelName = Annotated[str | None, Kind(_kernel, {"anyOf": [{"type": "boolean"}, FOLDER_NAME.schema]})]
 Workers = Annotated[int, Kind(_workers, {"anyOf": [{"const": "auto"}, _PROCESSES.schema], "default": "auto"})]
 FolderName = Annotated[str, FOLDER_NAME]
 ItemId = Annotated[str, matching(_NAME, "an id of letters, digits, `_`, `-` and `.`, such as symmetric")]

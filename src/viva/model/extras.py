@@ -43,7 +43,6 @@ _ALL: Final = (
     Extra("parquet", "write grades as Parquet", ("pyarrow",)),
     Extra("lms", "send grades to Canvas or Moodle and fetch submissions", ("httpx2",)),
     Extra("cluster", "grade on Dask or SLURM", ("dask", "distributed", "dask_jobqueue")),
-    Extra("kernels", "notebooks that need a Jupyter kernel (`kernel: true`)", ("ipykernel", "jupyter_client")),
     Extra("mutants", "break right answers to test your tests (`viva verify`)", ("cosmic_ray",)),
 )
 EXTRAS: Final[Mapping[str, Extra]] = {extra.name: extra for extra in _ALL}

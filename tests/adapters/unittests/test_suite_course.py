@@ -62,7 +62,7 @@ def test_invalid_decorators(tmp_path: Path, decorator: str, said: str) -> None:
     assert said in refusal(tmp_path, {"test_a.py": ONE.replace("@weight(2)", decorator)})
 
 
-@pytest.mark.parametrize("setting", ["forbid: [numpy]", "load: definitions", "device: cpu", "kernel: true"])
+@pytest.mark.parametrize("setting", ["forbid: [numpy]", "load: definitions", "device: cpu"])
 def test_settings_without_effect(tmp_path: Path, setting: str) -> None:
     with pytest.raises(CourseError, match=f"{setting.partition(':')[0]}.* has no effect on a suite"):
         suite_course(tmp_path, {"test_a.py": ONE}, settings=setting)

@@ -1,6 +1,5 @@
 """The executed notebook as grading brings it back: what was submitted, what it put out, and nothing of the tests."""
 
-import dataclasses
 import json
 from collections.abc import Iterator
 from typing import Any, Final
@@ -217,12 +216,6 @@ def test_file_size_limit(assignment: Assignment, most: int) -> None:
     if data:
         cut = [cell for cell in outputs(data) if cell[-1]["text"] == "[output cut]\n"]
         assert len(cut) == (0 if most == 100_000 else 5)
-
-
-def test_other_language(assignment: Assignment) -> None:
-    other = dataclasses.replace(assignment, kernel="ir")
-    found = valid(executed_notebook(report([], "1"), other, ""))
-    assert found["metadata"]["kernelspec"] == {"name": "ir", "display_name": "ir"}
 
 
 def test_unreadable_submission_has_no_notebook(course: Examined) -> None:

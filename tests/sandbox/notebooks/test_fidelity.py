@@ -65,23 +65,15 @@ SAME: Final[list[tuple[str, str]]] = [
 """What is the same though it is written in another way."""
 
 
-KERNEL: Final = ["ipykernel.kernelapp", "jupyter_client.blocking.client"]
-
-
-def in_viva(sources: list[str], *, by_kernel: bool = False) -> list[Outputs]:
+def in_viva(sources: list[str]) -> list[Outputs]:
     """The outputs of a notebook of these cells, run in the best box that this host offers."""
     tier = next(report.tier for report in detect_tiers() if report.available)
     cells = [{"number": n, "source": source} for n, source in enumerate(sources, 1)]
     with (
-        ForkServer.start(
-            tier, preload=["numpy", "IPython", "matplotlib.pyplot", *(KERNEL if by_kernel else ())]
-        ) as fork_server,
+        ForkServer.start(tier, preload=["numpy", "IPython", "matplotlib.pyplot"]) as fork_server,
         fork_server.spawn(Limits()) as box,
     ):
         how: dict[str, Any] = {"timeout_s": 300.0, "mode": "run", "forbid": [], "path": "n.ipynb", "cells": cells}
-        if by_kernel:
-            reply: Any = box.ask("load_by_kernel", kernel="python", whole_s=280.0, cell_s=60.0, **how)
-            return [cell["outputs"] for cell in reply["ok"]["cells"]]
         box.ask("begin_notebook", **how)
         replies: Any = [box.ask("next_cell", timeout_s=80.0, cell=cell, cell_s=60.0) for cell in cells]
     outputs = {reply["ok"]["number"]: reply["ok"]["outputs"] for reply in replies}
@@ -157,13 +149,6 @@ def ordinary() -> dict[str, tuple[Outputs, Outputs]]:
     return dict(zip(ORDINARY, zip(outputs_of(sources), in_viva(sources), strict=True), strict=True))
 
 
-@pytest.fixture(scope="module")
-def by_kernel(whole: dict[str, tuple[Outputs, Outputs]]) -> dict[str, tuple[Outputs, Outputs]]:
-    """The same for the whole notebook with `kernel: true`."""
-    ours = in_viva(list(CELLS.values()), by_kernel=True)
-    return {name: (stock, outputs) for (name, (stock, _)), outputs in zip(whole.items(), ours, strict=True)}
-
-
 def compare(name: str, stock: Outputs, ours: Outputs) -> None:
     """The same, or different where that is allowed."""
     shown, expected = (normal(outputs, by_chance=name in BY_CHANCE) for outputs in (ours, stock))
@@ -185,15 +170,6 @@ def test_cell_without_ipython(ordinary: dict[str, tuple[Outputs, Outputs]]) -> N
         for name in ORDINARY:
             with row(name):
                 compare(name, *ordinary[name])
-
-
-def test_kernel_in_box_is_stock(by_kernel: dict[str, tuple[Outputs, Outputs]]) -> None:
-    with Rows() as row:
-        for name in CELLS:
-            with row(name):
-                stock, ours = (normal(outputs, by_chance=name in BY_CHANCE) for outputs in by_kernel[name])
-                if ours != stock:
-                    pytest.fail(f"the stock kernel shows {str(stock)[:2000]}\nand ours {str(ours)[:2000]}")
 
 
 def test_listed_cells_exist() -> None:

@@ -45,8 +45,6 @@ _MOST_FILES: Final = 4096
 """The most files and folders together in one box."""
 MODULE_LOADS: Final = 2
 """After the load time of a module, the rest of its definitions get as much again: training may come first."""
-KERNEL_GRACE_S: Final = 30.0
-"""The same for a kernel, which has to start first, and whose cells are interrupted and not stopped."""
 NOTEBOOK_LOADS: Final = 2
 """A cell may take the time of a whole module, and all cells twice that: one endless cell does not cost the rest."""
 CELL_GRACE_S: Final = 6.0
@@ -467,10 +465,7 @@ class Loader:
         cells: list[dict[str, Any]] = []
         report.cells[path] = cells
         try:
-            if self._assignment.kernel:
-                self._run_by_kernel(ask, report, path, notebook)
-            else:
-                self._run_cells(ask, left_s, report, path, notebook)
+            self._run_cells(ask, left_s, report, path, notebook)
         except StudentRaised as error:
             report.add(path, error)
         unrun: list[int] = []
@@ -495,21 +490,6 @@ class Loader:
             which = f"cell {unrun[0]}" if len(unrun) == 1 else f"cells {unrun[0]} to {unrun[-1]}"
             text = "not run, because what was run before had used up the time for loading"
             report.problems.append(LoadProblem(f"{which} of {path}", text))
-
-    def _run_by_kernel(self, ask: Ask, report: LoadReport, path: str, notebook: Notebook) -> None:
-        """Run all cells with a kernel of Jupyter, in one request."""
-        whole_s = self._assignment.limits.load_s * NOTEBOOK_LOADS
-        reply = ask(
-            "load_by_kernel",
-            timeout_s=whole_s + KERNEL_GRACE_S,
-            whole_s=whole_s,
-            kernel=self._assignment.kernel,
-            cells=[{"number": c.number, "source": c.source} for c in notebook.code],
-            cell_s=self._assignment.limits.load_s,
-            **self._how(path),
-        )
-        _note_forbidden(report, path, untrusted.table(reply))
-        report.cells[path] += map(untrusted.table, untrusted.rows(untrusted.table(reply).get("cells")))
 
     def _run_cells(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str, notebook: Notebook) -> None:
         """Run the cells with one request for each; of a cell that ended a box before, at most the definitions."""

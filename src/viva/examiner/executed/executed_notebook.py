@@ -45,7 +45,7 @@ def executed_notebook(
     }
     notebook = {
         "cells": cells,
-        "metadata": {**_kernel(assignment.kernel), OURS: made},
+        "metadata": {**_PYTHON, OURS: made},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
@@ -72,11 +72,10 @@ def _cell(cell: Cell, ran: Mapping[str, object]) -> Plain:
     return {**written, "execution_count": cell.number if was_run else None, "outputs": []}
 
 
-def _kernel(name: str | None) -> Plain:
-    if name not in (None, "python"):
-        return {"kernelspec": {"name": name, "display_name": name}}
-    python = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"kernelspec": python, "language_info": {"name": "python"}}
+_PYTHON: Final[Plain] = {
+    "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+    "language_info": {"name": "python"},
+}
 
 
 def _written(notebook: Plain) -> bytes:

@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 ALONE_S: Final = 2.0
 """How long a submission may still be graded after the parent has gone."""
 
-_FOR_KERNELS: Final = ("jupyter_client.manager", "jupyter_client.blocking.client")
-_FOR_PYTHON: Final = ("IPython", "ipykernel.kernelapp")
-"""Imported once for all boxes if a kernel runs notebooks, and if it is a Python kernel."""
-
 
 class Boxes:
     """The fork server and its pool, started in their own thread while the main thread collects the tests."""
@@ -63,9 +59,7 @@ class Boxes:
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
         unused = [f"-{name}" for name in options.unused]
         self._preload = list(dict.fromkeys([*assignment.preload, *options.preload, *preload(assignment), *unused]))
-        if assignment.kernel:
-            self._preload += [*_FOR_KERNELS, *(_FOR_PYTHON if assignment.kernel == "python" else ())]
-        elif options.notebooks and has_shell:
+        if options.notebooks and has_shell:
             self._preload.append("IPython")
         self._done = threading.Event()
         self._fork_server: ForkServer | None = None
@@ -186,18 +180,15 @@ def keep_to(core: int) -> list[int]:
 
 def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
     """Return a course error for a module that the assignment preloads and that is not installed; else the error."""
-    kernels = (*_FOR_KERNELS, *_FOR_PYTHON) if assignment.kernel else ()
     missing = next(
-        (name for name in (*assignment.preload, *kernels) if f"No module named '{name.split('.')[0]}" in str(error)),
-        None,
+        (name for name in assignment.preload if f"No module named '{name.split('.')[0]}" in str(error)), None
     )
     if missing is None or not isinstance(error, BoxUnavailable):
         return error
-    key, instead = ("preload", "take it off the list") if missing in assignment.preload else ("kernel", "do without")
     python = assignment.python or sys.executable
     return CourseError(
-        f"{assignment.folder / 'assignment.yaml'}: {key}: {python} has no module `{missing.split('.')[0]}`; "
-        f"install it there, or {instead}."
+        f"{assignment.folder / 'assignment.yaml'}: preload: {python} has no module `{missing.split('.')[0]}`; "
+        "install it there, or take it off the list."
     )
 
 

@@ -16,7 +16,6 @@ from viva.model.errors import UsageError
 from viva.model.extras import DISTRIBUTION
 
 _NOTEBOOKS: Final = ("ipython", "matplotlib-inline", "matplotlib")
-_KERNELS: Final = ("ipykernel", "jupyter-client")
 _OWN: Final = frozenset({"viva", "graders", "reference", "conftest"})
 _ONLY_WITH_CUDA: Final = re.compile(r"nvidia-.*|cuda-.*|triton")
 """Requirements of torch from the index; the installed build for CPUs does not need them."""
@@ -45,8 +44,6 @@ def pinned(assignment: Assignment, sources: Iterable[Path]) -> dict[str, str]:
     names += needed_by(DISTRIBUTION)
     if assignment.submission.notebook is not None:
         names += _NOTEBOOKS
-    if assignment.kernel:
-        names += _KERNELS
     found: dict[str, str] = {}
     while names:
         name = canonicalize_name(names.pop())

@@ -18,7 +18,7 @@ enum
 numpy numpy.random numpy.linalg numpy.fft numpy.testing
 """
 """Imported by nearly every submission, or lazily by what they call: cheap once, expensive in each box."""
-_REPORTED = ("numpy", "torch", "transformers", "ipykernel")
+_REPORTED = ("numpy", "torch", "transformers")
 _WITH_TORCH = ("torch.nn", "torch.optim", "torch.utils.data", "torch._dynamo?")
 """An optimizer imports the last one, the compiler, at its first step; it takes as long as torch itself."""
 

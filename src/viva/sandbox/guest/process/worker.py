@@ -30,7 +30,6 @@ from .snapshots import Snapshots
 if TYPE_CHECKING:
     from ..loading.unittest_runner import UnittestRunner
     from ..notebook.cell_by_cell import CellByCell
-    from ..notebook.kernels import KernelNotebooks
     from ..transport.encoding import Part
     from ..transport.message_types import CellsRequest, Policy, SuiteRequest
     from ..transport.message_types import Request as Request  # a live kernel's own operations take it too
@@ -124,7 +123,6 @@ class Worker:
         self._plain = PlainData(self.refs.keep)
         loading = Loading(self._namespaces)
         notebooks = Notebooks(self._namespaces, loading)
-        self._by_kernel: Optional[KernelNotebooks] = None
         self._operations: Dict[str, Callable[[Request], object]] = {
             "put": workdir_files.put,
             "unpack": archives.unpack,
@@ -136,7 +134,6 @@ class Worker:
             "next_statement": loading.next_statement,
             "begin_notebook": notebooks.begin,
             "next_cell": notebooks.next_cell,
-            "load_by_kernel": lambda request: self._kernels(loading).load(request),
             "load_inside": loading.load_inside,
             "names": lambda request: self._namespaces.names(request.get("space", "student")),
             "find": self._find,
@@ -152,14 +149,6 @@ class Worker:
             **{f"cells_{name}": functools.partial(self._of_cells, name) for name in _CELL_OPERATIONS},
             **(replacements or {}),
         }
-
-    def _kernels(self, loading: Loading) -> KernelNotebooks:
-        """Return what runs notebooks with a kernel; made at the first request, because ipykernel is large."""
-        if self._by_kernel is None:
-            from ..notebook.kernels import KernelNotebooks
-
-            self._by_kernel = KernelNotebooks(self._namespaces, loading)
-        return self._by_kernel
 
     def answer(self, request: Request) -> List[Part]:
         """Return the encoded reply to one request; the soft limit covers encoding: a student's iterator may be slow."""

@@ -82,8 +82,6 @@ class Request(TypedDict, total=False):
     only_definitions: bool
     index: int
     cell_s: float
-    whole_s: float
-    kernel: str
 
     # Names and objects
     space: str
@@ -144,21 +142,6 @@ class CellsRequest(TypedDict, total=False):
     whole: OtterTest
     snapshot: str
     snapshots: List[str]
-
-
-class KernelRequest(TypedDict):
-    """What the worker sends to the client of a kernel."""
-
-    cells: List[Cell]
-    cell_s: float
-    whole_s: float
-
-
-class KernelAnswer(TypedDict, total=False):
-    """What the client of a kernel answers; `failed` says why there are no cells."""
-
-    cells: List[CellResult]
-    failed: str
 
 
 class BoxGpu(TypedDict):
