@@ -57,7 +57,7 @@ class AssignmentRun:
         self._gpu_boxes: GpuBoxes | None = None
         if gpus.devices and any(function.gpu is not None for function in self.functions):
             self._gpu_boxes = GpuBoxes.start(
-                tier, assignment.limits, gpus, preload=assignment.preload, cores=(), python=python, hidden=hidden
+                tier, assignment.limits, gpus, preload=assignment.preload, python=python, hidden=hidden
             )
         submission = open_submission(path, str(path))
         key, seeds = answers_of(assignment, self.course.root, self.course.secret_or_public(os.environ))

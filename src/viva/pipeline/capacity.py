@@ -9,12 +9,12 @@ EXAMINER_MIB: Final = 512
 """What an examiner and its fork server take, with torch in both."""
 
 
-def cores() -> list[int | None]:
-    """Return the processor cores that may be used; a None for each if the system does not allow a choice."""
+def cores() -> int:
+    """Return how many processor cores may be used."""
     try:
-        return [*sorted(os.sched_getaffinity(0))]
+        return len(os.sched_getaffinity(0))
     except AttributeError:  # macOS
-        return [None] * (os.cpu_count() or 1)
+        return os.cpu_count() or 1
 
 
 def within_memory(examiners: int, box_mib: int) -> int:

@@ -49,15 +49,11 @@ class LocalPool:
         """Grade the jobs; yield lists of what comes back within a quarter of a second."""
         waiting = _Queue(jobs)
         done: queue.SimpleQueue[GradedJob | None] = queue.SimpleQueue()
-        cores = capacity.cores()
         box_mib = max((job.assignment.limits.memory_mib for job in jobs), default=0)
-        most = self.workers or capacity.within_memory(len(cores), box_mib)
+        most = self.workers or capacity.within_memory(capacity.cores(), box_mib)
         count = min(most, len(jobs))
-        of_each = cores if 1 < count == len(cores) else [None] * count
         run = _Run(jobs)
-        threads = [
-            threading.Thread(target=self._work, args=(waiting, done, run, core), daemon=True) for core in of_each
-        ]
+        threads = [threading.Thread(target=self._work, args=(waiting, done, run), daemon=True) for _ in range(count)]
         for thread in threads:
             thread.start()
         try:
@@ -82,7 +78,6 @@ class LocalPool:
         waiting: "_Queue",
         done: "queue.SimpleQueue[GradedJob | None]",
         run: "_Run",
-        core: int | None,
     ) -> None:
         examiners: dict[str, ExaminerProcess] = {}
         try:
@@ -95,7 +90,7 @@ class LocalPool:
                         done.put((job, Postponed()))
                         continue
                     if name not in examiners:
-                        boxes = replace(self.boxes, notebooks=run.notebooks, core=core)
+                        boxes = replace(self.boxes, notebooks=run.notebooks)
                         examiners[name] = self.examiner_factory(
                             self.course, job.assignment, self.secret, boxes, partial(run.unused.of, job.assignment)
                         )

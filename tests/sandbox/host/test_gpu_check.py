@@ -63,7 +63,7 @@ def gpus(machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> G
 def shared(machine: Machine, stand_in: StandIn) -> Iterator[GpuBoxes]:
     """One fork server that has imported torch, because that takes seconds."""
     gpus = machine.gpus()
-    made = GpuBoxes.start(offered()[0], LIMITS, gpus, preload=["torch"], cores=(), python=str(stand_in.python))
+    made = GpuBoxes.start(offered()[0], LIMITS, gpus, preload=["torch"], python=str(stand_in.python))
     yield made
     made.close()
 
@@ -211,7 +211,7 @@ def test_preloaded_libraries_do_not_start_cuda(boxes: GpuBoxes, gpus: Gpus, stan
 def test_without_torch_nothing_is_tried(gpus: Gpus, folder: Path) -> None:
     """An assignment that uses another library cannot be checked with torch, and is graded."""
     bare = StandIn(folder / "bare", torch=False)
-    boxes = GpuBoxes.start(offered()[0], LIMITS, gpus, preload=[], cores=(), python=str(bare.python))
+    boxes = GpuBoxes.start(offered()[0], LIMITS, gpus, preload=[], python=str(bare.python))
     try:
         assert not any(result.tried or result.problem for result in boxes.check(gpus.devices[0]))
         box, _ = boxes.take(0, lambda _: None)

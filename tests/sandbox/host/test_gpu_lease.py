@@ -170,9 +170,7 @@ def test_every_user_may_lock(gpu: Gpu) -> None:
 
 
 def test_box_holds_gpu_to_its_end(machine: Machine, gpu: Gpu) -> None:
-    boxes = GpuBoxes.start(
-        max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
-    )
+    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable)
     try:
         box, use = boxes.take(16, lambda _: None)
         program = Program(box, max(offered()))
@@ -189,9 +187,7 @@ def test_box_holds_gpu_to_its_end(machine: Machine, gpu: Gpu) -> None:
 
 
 def test_failed_box_returns_gpu(machine: Machine, gpu: Gpu) -> None:
-    boxes = GpuBoxes.start(
-        max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable, cores=()
-    )
+    boxes = GpuBoxes.start(max(offered()), SMALL, Gpus((gpu,), checked=True), preload=[], python=sys.executable)
     boxes.close()
     with pytest.raises(Exception, match="the fork server is closed"):
         boxes.take(0, lambda _: None)

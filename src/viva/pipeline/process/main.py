@@ -17,7 +17,6 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -45,15 +44,14 @@ ALONE_S: Final = 2.0
 class Boxes:
     """The fork server and its pool, started in their own thread while the main thread collects the tests."""
 
-    def __init__(self, assignment: Assignment, options: BoxOptions, cores: Sequence[int] = ()) -> None:
+    def __init__(self, assignment: Assignment, options: BoxOptions) -> None:
         """Start the fork server.
 
         Args:
             assignment: the assignment whose boxes they are.
             options: how they are made.
-            cores: processor cores for boxes with a GPU, if this process keeps to one.
         """
-        self._assignment, self._options, self._cores = assignment, options, cores
+        self._assignment, self._options = assignment, options
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
@@ -93,7 +91,6 @@ class Boxes:
                 self._assignment.limits,
                 self._options.gpus,
                 preload=self._preload,
-                cores=self._cores,
                 python=self._python,
                 hidden=self._assignment.hidden,
             )
@@ -167,17 +164,6 @@ def _end_with_parent(sock: socket.socket, kept: int | None) -> None:
     os._exit(1)
 
 
-def keep_to(core: int) -> list[int]:
-    """Keep this process and all that it starts on one processor core; return the cores there were to choose from.
-
-    Examiner, fork server and box alternate; if each switch wakes another core, a class takes a seventh longer. The
-    processes that feed a GPU get all cores.
-    """
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {core})
-    return cores
-
-
 def _as_course_error(error: Exception, assignment: Assignment) -> Exception:
     """Return a course error for a module that the assignment preloads and that is not installed; else the error."""
     missing = next(
@@ -218,8 +204,7 @@ def _serve_without_boxes(
 
 def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment) -> None:
     options, secret = settings.boxes, settings.secret
-    cores = keep_to(options.core) if options.core is not None else []
-    boxes = Boxes(assignment, options, cores)
+    boxes = Boxes(assignment, options)
 
     from viva.examiner.pytest_session import Serving
     from viva.pipeline.process.request_loop import serve_requests

@@ -26,9 +26,6 @@ class BoxOptions:
     """Modules to load once for all boxes, besides those that the assignment names."""
     gpus: Gpus = field(default=Gpus(), kw_only=True)
     """GPUs for tests that need one; if there is none, these tests are deferred."""
-    core: int | None = field(default=None, kw_only=True)
-    """The processor core that examiner and boxes use if every core has an examiner: libraries use one thread,
-    and a box with a GPU may use all cores. None for any core."""
     replay_only: bool = field(default=False, kw_only=True)
     """Make no box: call logs answer every question, and no student's program runs."""
 

@@ -58,7 +58,6 @@ class ForkServer:
         readable: Sequence[Path] = (),
         hidden: Sequence[Path] = (),
         devices: Sequence[str] = (),
-        cores: Sequence[int] = (),
         fresh: bool = False,
         with_fork_server: bool = system.FORKS_SAFELY,
     ) -> Self:
@@ -72,7 +71,6 @@ class ForkServer:
             readable: additional paths that boxes may read.
             hidden: paths that boxes must not see, even below a path that they need.
             devices: device files of GPUs; a box sees only those that `spawn` names.
-            cores: processor cores that boxes may use if the caller is bound to one core; empty for the caller's cores.
             fresh: never fork a warm interpreter.
             with_fork_server: False starts every box as a separate program, in tier T0 only; macOS and Windows have no
                 other way.
@@ -92,7 +90,6 @@ class ForkServer:
             "fresh": fresh,
             "trial_uid": FIRST_UID,
             **({"devices": list(devices)} if devices else {}),
-            **({"cores": list(cores)} if cores else {}),
         }
 
         def connect(reactor: Reactor, canary: Canary, cgroups: list[str]) -> Server:

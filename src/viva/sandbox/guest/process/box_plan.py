@@ -51,8 +51,6 @@ class BoxPlan:
     """How much of either the preloaded libraries use; the student's share is added."""
     preload: List[str] = dataclasses.field(default_factory=list)
     """The modules that a fresh interpreter still has to import; empty in a fork of the fork server."""
-    cores: List[int] = dataclasses.field(default_factory=list)
-    """Processor cores of the student's code if the fork server is bound to one; empty for that one."""
     lifeline: int = -1
     """A descriptor that reaches its end when the examiner of a box without a fork server ends; -1 for none."""
     layers: Dict[str, str] = dataclasses.field(default_factory=dict)

@@ -219,7 +219,6 @@ class ForkServer:
             address_bytes=self._memory[1],
             landlock_abi=self._landlock_abi,
             preload=self._preload,
-            cores=self._settings.get("cores", []),
         )
         connections = init.Connections(fds[0], fds[1], fds[2], fds[3:])
         me = os.getpid()

@@ -132,8 +132,6 @@ def _environment(plan: BoxPlan, rpc: int) -> str:
 
 def _rlimits(plan: BoxPlan, rpc: int) -> str:
     _prefer_for_oom_killer()
-    if plan.cores:
-        os.sched_setaffinity(0, plan.cores)
     limits = rlimits.limits_for(plan.policy, plan.data_bytes, plan.address_bytes)
     result = rlimits.apply(limits)
     if result == rlimits.NONE:

@@ -188,7 +188,6 @@ class Settings(TypedDict, total=False):
     devices: List[str]
     preload: List[str]
     fresh: bool
-    cores: List[int]
     trial_uid: int
     canary: Canary
     cgroups: List[str]

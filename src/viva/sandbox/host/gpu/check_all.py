@@ -57,9 +57,7 @@ def check_all(
     """
     for gpu in gpus.devices:
         try:
-            boxes = GpuBoxes.start(
-                tier, limits, replace(gpus, devices=(gpu,)), preload=preload, cores=(), python=python
-            )
+            boxes = GpuBoxes.start(tier, limits, replace(gpus, devices=(gpu,)), preload=preload, python=python)
         except BoxUnavailable as error:
             yield CheckedGpu(gpu, failure=f"No sandbox could be made: {error}.")
             continue

@@ -35,7 +35,6 @@ class GpuBoxes:
         gpus: Gpus,
         *,
         preload: Sequence[str],
-        cores: Sequence[int],
         python: str,
         hidden: Sequence[Path] = (),
     ) -> Self:
@@ -49,7 +48,7 @@ class GpuBoxes:
             raise BoxUnavailable(f"{lost[0]} was there when GPUs were looked for, and is not any more")
         readable = [path for path in map(Path, _HARDWARE) if path.is_dir()]
         fork_server = ForkServer.start(
-            tier, preload=preload, python=python, readable=readable, hidden=hidden, devices=[*devices], cores=cores
+            tier, preload=preload, python=python, readable=readable, hidden=hidden, devices=[*devices]
         )
         return cls(fork_server, limits, gpus)
 
