@@ -46,6 +46,7 @@ class Disagreement(AssertionError):
         share: the share of the points that is earned nevertheless; None where the comparison cannot tell.
         is_telling: whether the answer is one that two different mistakes hardly give, so that it alone names one.
         feedback: what is told after grading only, because an answer by hand could be repaired with it.
+        is_unreadable: whether an answer by hand cannot be read, so that a person decides.
         actual: the differing part of the answer, shortened, for staff.
         expected: what was expected there, shortened, for staff.
     """
@@ -58,6 +59,7 @@ class Disagreement(AssertionError):
         naming: Callable[[list[str]], str] | None = None,
         share: Fraction | None = None,
         feedback: str = "",
+        is_unreadable: bool = False,
         is_telling: bool = True,
         actual: str = "",
         expected: str = "",
@@ -69,6 +71,7 @@ class Disagreement(AssertionError):
         self.is_telling = is_telling
         self.share = share
         self.feedback = feedback
+        self.is_unreadable = is_unreadable
         self.actual = actual
         self.expected = expected
 

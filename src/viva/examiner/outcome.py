@@ -85,6 +85,8 @@ def judge(  # noqa: C901, PLR0912  # one case per kind of error
             return Outcome(Status.PASSED)
         case NeedsReview():
             return Outcome(Status.NEEDS_REVIEW, _review_text(error), written=error.text, rubric=error.rubric)
+        case Disagreement() if error.is_unreadable:
+            return Outcome(Status.NEEDS_REVIEW, f"{NOT_GRADED_YET}: a person reads this answer.\nThe reason: {error}")
         case Disagreement():
             status = Status.PARTIAL if error.share else Status.FAILED
             feedback = f"{AFTER_GRADING}{error.feedback}" if error.feedback else ""

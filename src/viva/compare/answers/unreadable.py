@@ -23,7 +23,7 @@ def refusal(name: str, answer: object, what: str, why: Unreadable, *, shown: boo
     if isinstance(found, Opaque):
         quoted = f"is {describe(found)}, which "
     text = f"{quoted}cannot be read as {what}: {why}."
-    return Disagreement(Difference(text).sentence(name), actual=show(found))
+    return Disagreement(Difference(text).sentence(name), is_unreadable=True, actual=show(found))
 
 
 def wrong_answer(
