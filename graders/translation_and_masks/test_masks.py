@@ -1,6 +1,5 @@
 """Questions 3.2, 3.3 and 3.4: who may attend to whom."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,11 +19,6 @@ SOURCE = words("Ada Byron [MASK] long letters")
 TARGET = words("She was [MASK] poetry")
 MASK_TOKENS = "the tokens [MASK] are hidden; a mask depends on the positions alone"
 MODELS = ["encoder", "decoder", "encoder-decoder", "summariser"]
-NAMES = {
-    "A": "uni-?directional|causal",
-    "B": "bi-?directional",
-    "C": "seq(?:uence)?[- ]?(?:2|to)[- ]?seq(?:uence)?|s2s",
-}
 KINDS = ["unidirectional", "bidirectional", "sequence_to_sequence"]
 LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
 
@@ -34,8 +28,8 @@ LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
 @pytest.mark.parametrize("model", MODELS)
 def test_which_model_uses_which_mask(submission: Any, key: Any, model: str) -> None:
     """Which of the three masks each model's self-attention uses."""
-    beside = [mask_named(submission.answers.get(f"3.2.{other}")) for other in MODELS if other != model]
-    agree_choice(mask_named(submission.answers[f"3.2.{model}"]), key.answers[f"3.2.{model}"], beside=beside)
+    beside = [submission.answers.get(f"3.2.{other}") for other in MODELS if other != model]
+    agree_choice(submission.answers[f"3.2.{model}"], key.answers[f"3.2.{model}"], beside=beside)
 
 
 @number("3.3")
@@ -103,17 +97,6 @@ def test_masks_of_random_lengths(student: Any, key: Any, inside: Any, rng: np.ra
         except StudentRaised:
             actual = [mask_of(function, *pair) for pair in pairs]  # takes strings, or raises again
         agree(actual, [getattr(key, name)(*pair) for pair in pairs], up_to=("polarity",))
-
-
-def mask_named(answer: Any) -> Any:
-    """ "bidirectional" as B, and "A (bidirectional)" as both A and B; anything else as it is."""
-    names = "|".join(f"(?P<{letter}>{name})" for letter, name in NAMES.items())
-    pattern = rf"\W*(?:([A-C])\b\W*)?(?:an? |the )?(?:{names})(?:[- ](?:mask|attention|self-attention|lm|model))*\W*"
-    found = re.fullmatch(pattern, str(answer)[:200], re.IGNORECASE)
-    if found is None:
-        return answer
-    named = {letter for letter in NAMES if found[letter]} | {found[1].upper() if found[1] else ""}
-    return sorted(named - {""})
 
 
 def segments(n_source: int, n_target: int) -> tuple[list[str], list[str]]:

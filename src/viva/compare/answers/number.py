@@ -1,4 +1,4 @@
-"""Numbers as students write them: 1,008,100; 7/15; 82.65 %; 1e-3; 1.2·10⁶; BLEU ≈ 0.8265."""
+"""Numbers as questions ask for them: 1,008,100; 7/15; 82.65 %; 1e-3; 1.2·10⁶."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,8 @@ def agree_number(
     """Pass if the number that the student wrote is the expected one. The message never says what is expected.
 
     Args:
-        actual: a number or a text; a text may hold a label, separators, a fraction, a percentage, a power of ten.
+        actual: a number, or a text of one: with separators, a fraction, a percentage, a power of ten, a calculation. A
+            text with other words is left to a person.
         expected: a number, or a text that is read the same way.
         atol: how near: |actual - expected| <= rtol * |expected| + atol, the one not given being 0. With neither,
             whole numbers must be exact and others right to three significant digits.

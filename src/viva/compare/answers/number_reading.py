@@ -1,42 +1,37 @@
-"""Reads an answer as a number: plain values, sentences, equations whose sides are the same number."""
+"""Reads an answer as a number: 1,008,100; 7/15; 82.65 %; 1e-3; 1.2·10⁶; (7/15)^(1/4). Sentences are not read."""
 
 import re
 from fractions import Fraction
 from typing import Any, Final
 
 from viva.compare.answers.characters import fractions_written_out, plain_signs, powers_written_out
-from viva.compare.answers.number_text import has_digits_of_its_own, read_piece
+from viva.compare.answers.formula_text import parse
+from viva.compare.answers.formula_tree import evaluate
 from viva.compare.answers.unreadable import Unreadable
 from viva.compare.answers.unwrapped import unwrapped
 from viva.compare.normalize import is_number, one_number, plain
-from viva.compare.show import show
 
 _LENGTH: Final = 200
+_HOW: Final = "write the number alone, such as 1008100, 0.25 or 7/15"
 _LATEX: Final = [
-    (re.compile(r"\\(?:approx|simeq|sim|cong|equiv|to|rightarrow|Rightarrow)(?![A-Za-z])|[=-]>|[⇒⟹]"), "="),
     (re.compile(r"\{,\}"), ","),
     (re.compile(r"\\%"), "%"),
     (re.compile(r"(?<=\d)\\[,;:! ](?=\d)"), " "),
     (re.compile(r"\$|\\[()\[\]]|`"), ""),
 ]
-_SENTENCE: Final = re.compile(
-    r"^(?:(?:the|my|our)\s+)?(?:(?!not\b|never\b|hardly\b|cannot\b)[A-Za-z][\w-]*\s+){0,5}?"
-    r"(?:is|are|equals|has|have|gives?|get|obtain|needs?)\s+(?=(?:about |exactly |only )?\S*\d)",
-    re.IGNORECASE,
-)
-"""The beginning of a sentence such as "The BLEU score is 0.8265"."""
-_RELATIONS: Final = re.compile(r"[=≈≃≅≐~→:]+")
-_SAID_AGAIN: Final = re.compile(r"(.*\S)\s*\(\s*[=≈~]([^()]*)\)")
-"""A number followed by the same number in another form, in brackets: 1008100 (≈ 1M)."""
-_TWICE: Final = re.compile(r"(.*[\w%])\s+\(([^()]*\d[^()]*)\)")
-"""The same without a sign: 0.001 (1e-3). If the two differ, the brackets are a factor."""
+_DIGITS: Final = re.compile(r"[+-]?\s*(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+_GROUPED: Final = re.compile(r"[+-]?\s*\d{1,3}(?:([ ,'_])\d{3})(?:\1\d{3})*(?:\.\d+)?")
+_DECIMAL_COMMA: Final = re.compile(r"[+-]?\s*\d+,\d+")
+
+_TWO_NUMBERS: Final = re.compile(r"[\d)]\s*\(")
+"""In 7/9 (0.778) the brackets hold the same number once more, and no factor."""
 
 
 def read_number(value: object) -> list[Fraction]:
-    """Return every way in which the answer can be read as a number, the likeliest first.
+    """Return every way in which the answer can be read as a number, the likeliest first: a percentage has two.
 
     Raises:
-        Unreadable: no number, or several different ones.
+        Unreadable: it is something else than one number or a calculation.
     """
     value = one_number(plain(value))
     if isinstance(value, list | tuple) and len(value) == 1:
@@ -44,48 +39,41 @@ def read_number(value: object) -> list[Fraction]:
     if isinstance(value, str):
         return _read_text(value)
     if isinstance(value, bool) or not is_number(value) or isinstance(value, complex):
-        raise Unreadable("write digits, such as 1008100, 0.25 or 7/15")
+        raise Unreadable(_HOW)
     return [_exact(value)]
 
 
 def _read_text(text: str) -> list[Fraction]:
     if len(text) > _LENGTH:
-        raise Unreadable("it is too long; write the number alone")
-    found = [(piece, readings) for piece in _pieces(text) if (readings := read_piece(piece))]
-    if not found:
-        raise Unreadable("write digits, such as 1008100, 0.25 or 7/15")
-    first = found[0][1]
-    for _, one in found:
-        if not _are_one(one, first):
-            both = f"{show(shortest(first[0]))} and {show(shortest(one[0]))}"
-            raise Unreadable(f"it holds different numbers, {both}; leave one of them")
-    return max(found, key=lambda pair: _digits(*pair))[1]
-
-
-def _pieces(text: str) -> list[str]:
-    """Return the sides of an equation, or the text itself."""
+        raise Unreadable(f"it is too long; {_HOW}")
     for pattern, replacement in _LATEX:
         text = pattern.sub(replacement, text)
     text = plain_signs(powers_written_out(fractions_written_out(unwrapped(text)))).replace("％", "%")
-    text = _SENTENCE.sub("", text.strip().rstrip(".;,!? "))
-    if match := _SAID_AGAIN.fullmatch(text):
-        text = f"{match[1]} = {match[2]}"
-    pieces = [piece.strip() for piece in _RELATIONS.split(text)]
-    if (match := _TWICE.fullmatch(pieces[-1])) and _are_one(read_piece(match[1]), read_piece(match[2].strip())):
-        pieces[-1:] = [match[1], match[2].strip()]
-    return pieces
+    text = text.strip().removesuffix(".").strip()
+    if not text.endswith("%"):
+        return [_value(text)]
+    # In "82,65 %" the comma is the decimal one: no one writes thousands of per cent.
+    number = text[:-1].strip()
+    value = _value(number.replace(",", ".") if _DECIMAL_COMMA.fullmatch(number) else number)
+    return [value / 100, value] if abs(value) > 1 else [value / 100]
 
 
-def _digits(piece: str, readings: list[Fraction]) -> float:
-    """Return how many digits of the number a text gives: in "11/12 ≈ 0.917" the exact number counts."""
-    if not has_digits_of_its_own(piece):
-        return float("inf")
-    value = readings[0].numerator * 10 ** len(str(readings[0].denominator)) // readings[0].denominator
-    return len(str(abs(value)).strip("0"))
-
-
-def _are_one(one: list[Fraction], other: list[Fraction]) -> bool:
-    return any(nearly(a, b) for a in one for b in other)
+def _value(text: str) -> Fraction:
+    """Return the value of digits, with separators or without, or of a calculation."""
+    if _DIGITS.fullmatch(text):
+        return Fraction(text.replace(" ", ""))
+    if match := _GROUPED.fullmatch(text):
+        is_decimal = text.lstrip("+- ").startswith("0,")
+        return Fraction(text.replace(",", ".") if is_decimal else text.replace(match[1], ""))
+    if _DECIMAL_COMMA.fullmatch(text):
+        return Fraction(text.replace(",", "."))
+    if not re.search(r"\d", text) or _TWO_NUMBERS.search(text):
+        raise Unreadable(_HOW)
+    try:
+        value = evaluate(parse(text, ()), {})
+    except Unreadable:
+        raise Unreadable(_HOW) from None
+    return _exact(value)
 
 
 def _exact(value: Any) -> Fraction:
