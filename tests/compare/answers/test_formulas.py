@@ -19,26 +19,26 @@ RANGES = {"h": (1.0, 64.0), "mu": (-2.0, 2.0), "sigma": (0.1, 3.0)}
 RIGHT: list[tuple[str, Any, list[Any]]] = [
     ("2*d + 2", ["d"], [
         "2*d+2", "2d+2", "2 d + 2", "2(d+1)", "(d+1)*2", "2·d+2", "2×d + 2", "2∗d+2",
-        "d+d+2", "2D+2", "f = 2d+2", "params(d) = 2*d + 2", "2d+2 = 2(d+1)", "$2d + 2$", "2 \\cdot d + 2", "\\(2d+2\\)",
+        "d+d+2", "2D+2", "$2d + 2$", "2 \\cdot d + 2", "\\(2d+2\\)",
         "2\\,d+2", "2 + 2*d", "2{d}+2", "2[d+1]", "4d/2+2", "2d − −2", "+2d+2", "2d+2.0", "2.d+2", "2e0*d+2", "２d+2",
         "√4·d + 2", "sqrt(4)d+2", "2d^1+2", "2d¹+2", "log2(4) d + 2", "max(2d+2, 1)", "abs(-2d-2)", "2*d+2 ", "\n2d+2\n",
-        "d*2+2", "2d + 2e/e", "O(2d+2)", "lambda d: 2*d + 2", "2 x d + 2", "**2d+2**", r"\boxed{2d+2}", "we need 2d+2 parameters", "4*d//2 + 2",
+        "d*2+2", "2d + 2e/e", "O(2d+2)", "lambda d: 2*d + 2", "2 x d + 2", "**2d+2**", r"\boxed{2d+2}", "4*d//2 + 2",
     ]),
     (VARIANCE, RANGES, [
         "h(σ⁴+2μ²σ²)", "hσ⁴ + 2hμ²σ²", "h*(sigma^4+2*mu^2*sigma^2)", "h \\sigma^{4} + 2h\\mu^{2}\\sigma^{2}",
         "h\\left(\\sigma^4 + 2\\mu^2\\sigma^2\\right)", "H·Sigma**4 + 2·H·Mu**2·Sigma**2", "hσ²(σ²+2µ²)", "σ^4h+2σ^2μ^2h",
-        "h((sigma^2+mu^2)^2 - mu^4)", "Var = h(σ^4 + 2μ^2 σ^2)",
+        "h((sigma^2+mu^2)^2 - mu^4)",
     ]),
     ("n**2 / G", {"n": (8.0, 512.0), "G": (2.0, 8.0)}, [
         "n^2/G", "n²/G", "O(n²/G)", "$O(n^2/G)$", "\\frac{n^2}{G}", "\\dfrac{n^2}{G}", "$\\mathcal{O}(\\frac{n^2}{G})$",
         "G(n/G)²", "G*(n/G)^2", "n*n/G", "1/G n^2", "n²÷G", "n^2/g", "n·n⁄G", "O\\left(\\frac{n^2}{G}\\right)", "n**2*G**-1",
     ]),
     ("d*k + 3*r*(d+k)", ["d", "k", "r"], ["dk+3r(d+k)", "dk + 3rd + 3rk", "kd+3(dr+kr)", "d k + 3 r (d + k)"]),
-    ("n*(n+1)/2", ["n"], ["n*(n+1)//2", "n(n+1)//2 = n(n+1)/2", "sum = n*(n+1)//2", "½ n² + ½ n"]),
+    ("n*(n+1)/2", ["n"], ["n*(n+1)//2", "½ n² + ½ n"]),
     ("sqrt(d)", ["d"], ["np.sqrt(d)", "math.sqrt(d)", r"\sqrt[2]{d}", "pow(d, 0.5)", r"d^{\frac12}", r"d^\frac{1}{2}", "root{2}{d}"]),
     ("d**(1/3)", ["d"], [r"\sqrt[3]{d}", r"\sqrt[3] d", "pow(d, 1/3)"]),
     ("log2(n)", ["n"], ["math.log(n, 2)", "log(n)/log(2)", "np.log2(n)", r"\log_2 n"]),
-    ("O(n**2*d)", ["n", "d"], ["O(n^2 d) time", "Time: O(n²d)", "time complexity: O(n^2 d)", "The complexity is O(n^2 d)", "O(n^2 d) operations per layer"]),
+    ("O(n**2*d)", ["n", "d"], ["O(n^2 d)", "O(n²d)", "Θ(n^2 d)"]),
     ("4*d_model**2", ["d_model"], [r"4d_\text{model}^2", r"4 d_\mathrm{model}^{2}", "**4*d_model**2**", "4d_model^2", "4 d_{model}^2", "(2d_model)²", "4d_{\\text{model}}^{2}", "4D_MODEL²"]),
     ("min(T, (k+1)**n)", {"T": (1, 100), "k": (1, 4), "n": (1, 4)}, ["min(T,(k+1)^n)", "min((1+k)^n, T)"]),
     ("1/(2*d)", ["d"], ["1/2d", "1/(2d)", "0.5/d", "d^-1/2", "½/d", "\\frac{1}{2d}", "½ d^(-1)"]),
@@ -47,7 +47,7 @@ RIGHT: list[tuple[str, Any, list[Any]]] = [
     ("O(n*log2(n))", ["n"], ["n log n", "O(n log n)", "O(3n ln n)", "O(n·log₂(n))", "Θ(n log2 n)"]),
     ("O(M**2 * k)", ["M", "N", "k"], [
         "O(M²k)", "M^2k", "M*M*k", "2M²k", "O (k M^2)", "\\mathcal{O}(M^2k)", "$\\mathcal{O}\\left(M^2 k\\right)$", "\\(O(M^2k)\\)",
-        "\\mathrm{O}(M^2k)", "\\Theta(M^2 k)", "`O(M^2k)`", "O[M^2k]", "О(M²k)", "Ο(M²k)", "𝒪(M²k)", "O(M^2k).", "time = O(M²k)", "M ˆ2 k",
+        "\\mathrm{O}(M^2k)", "\\Theta(M^2 k)", "`O(M^2k)`", "O[M^2k]", "О(M²k)", "Ο(M²k)", "𝒪(M²k)", "O(M^2k).", "M ˆ2 k",
     ]),
     ("x1*x2 + p1*p2", ["x1", "x2", "p1", "p2"], ["x_1·x_2 + p_1·p_2", "x₁x₂+p₁p₂", "x_1 \\cdot x_2 + p_{1} \\cdot p_{2}", "x1x2+p1p2.",
         "x1 . x2 + p1.p2", "x1.T @ x2 + p1ᵀ@p2", "x_1^T @ x_2 + p_1 @ p_2"]),
@@ -175,30 +175,20 @@ def test_hints_and_accepted_formulas() -> None:
     assert raised.value.feedback.endswith("It equals a known mistake: the bias is missing.")
 
 
-WITH_WORDS = [
-    "2d+2 parameters", "(2d + 2) trainable parameters per layer", "2d+2 weights.", "The number is 2d+2", "There are 2d + 2 parameters",
-    "2d+2 per head", "2d + 2 = 2(d + 1)", "2d + 2 = 2*768 + 2 = 1538", "N = 2d+2 = 1538", "It is 2*(d+1) scalars",
-    "2d+2 (with bias)", "2d (weights) + 2 (biases)", "2d + 2 (weights, biases) = 2(d+1)",
+FOR_A_PERSON = [
+    "2d+2 parameters", "2d+2 weights.", "The number is 2d+2", "2d+2 per head", "2d + 2 = 2(d + 1)", "N = 2d+2 = 1538", "f = 2d+2",
+    "2d+2 (with bias)", "2d (weights) + 2 (biases)", "2d+2 (if biased)", "2d+2 or 2d", "2d+2, 2d", "not 2d+2", "about 2d+2",
+    "2d + 2 ≈ 2d", "O(2d + 2) time", "d+1 (twice)",
 ]  # fmt: skip
-CONTRADICTIONS = [
-    "2d+2 = d+2", "2d+2 (if biased)", "2d+2 or 2d", "2d+2, 2d", "not 2d+2", "2d+2, no: 2d", "about 2d+2", "2d + 2 ≈ 2d",
-    "d = 2d+2 = 2d", "2d+2 for one class", "2d (2d+2)d", "2d+2 unless d is even",
-    "2d+2 (or more)", "2d+2 (not sure)", "2d+2 (2d without bias)", "2d (no bias)", "d+1 (twice)",
-]  # fmt: skip
+"""Words, equations and second formulas: whoever marks decides what they say."""
 
 
-def test_formula_with_words() -> None:
+def test_sentence_is_left_to_a_person() -> None:
     with Rows() as row:
-        for answer in WITH_WORDS:
-            with row(answer):
+        for answer in FOR_A_PERSON:
+            with row(answer), pytest.raises(Disagreement, match="cannot be read as a formula") as raised:
                 agree_formula(answer, "2*d + 2", ["d"])
-
-
-def test_contradictory_formula_is_refused() -> None:
-    with Rows() as row:
-        for answer in CONTRADICTIONS:
-            with row(answer), pytest.raises(Disagreement):
-                agree_formula(answer, "2*d + 2", ["d"])
+            assert raised.value.is_unreadable
 
 
 def test_message_hides_the_formula() -> None:

@@ -2,14 +2,13 @@
 
 import functools
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
 from viva.compare.answers.formula_points import POINTS, Values, points_for, points_in, ranges_of
-from viva.compare.answers.formula_text import LENGTH, parse
-from viva.compare.answers.formula_tree import Tree, Variable, evaluate, rounds_down, variables_of
+from viva.compare.answers.formula_text import parse
+from viva.compare.answers.formula_tree import Tree, evaluate, rounds_down, variables_of
 from viva.compare.answers.growth_order import far_points, has_plain_factors, is_sum_with, without_order
 from viva.compare.answers.unreadable import Unreadable, refusal, wrong_answer
 from viva.compare.disagreement import Difference, Disagreement
@@ -20,31 +19,6 @@ from viva.compare.show import as_written, number, show
 
 WHAT: Final = "a formula"
 _RTOL: Final = 1e-9
-_SHORT: Final = 4
-"""Fewer characters in brackets are not words."""
-_LONGEST: Final = 10 * LENGTH
-"""The most characters that all sides of an equation may have together."""
-_SENTENCE: Final = re.compile(
-    r"^(?:the|it|there|my|our|we|i|one|time|space|memory|complexity|cost)\s+"
-    r"(?:(?!not\b|never\b|hardly\b|cannot\b)\w+\s+){0,6}?(?:is|are|equals|needs?|has|have|gets?|obtain)\s+"
-    r"|^(?:(?:time|space|memory|total|asymptotic)\s+)*(?:time|space|memory|total|complexity|costs?)\s*:\s*",
-    re.IGNORECASE,
-)
-_COUNTED: Final = re.compile(
-    r"(?<=[\w)\]}²³])(?:\s+(?:(?:trainable|learnable|scalar|real)\s+)?(?:parameters?|params|scalars?|weights|numbers"
-    r"|floats|values|elements|entries|operations|multiplications|macs|flops|embeddings|scores|biases"
-    r"|time|memory|space|complexity|steps))?"
-    r"(?:\s+(?:per|in each|for each)\s+(?:layer|head|token|step))?\s*\.?$",
-    re.IGNORECASE,
-)
-"""Words after a formula that say what it counts: "parameters per layer"."""
-_REMARK: Final = re.compile(r"(?<=\S)\s+\(([A-Za-z][A-Za-z ,;.'-]*)\)")
-"""Words in brackets: "2d + 2 (with bias)", "2d (weights) + 2 (bias)"."""
-_ANOTHER: Final = frozenset(
-    "if when unless or not wrong instead times plus minus twice double half squared cubed".split()  # noqa: SIM905  # it fits on a line
-)
-"""Words in brackets that turn the formula into a different answer."""
-_EQUALS: Final = re.compile(r"=+|≈|≃|≡")
 
 
 def agree_formula(
@@ -59,7 +33,8 @@ def agree_formula(
 ) -> None:
     """Pass if the student's formula gives the same values as the expected one at whole and random points.
 
-    "f = 2d + 2" is read as its right side, O(n²) as n². An expected order O(...) agrees up to a constant factor.
+    O(n²) is read as n². An expected order O(...) agrees up to a constant factor. A text with other words, or an
+    equation, is left to a person.
 
     Args:
         actual: the student's text, or a number.
@@ -165,76 +140,14 @@ def _with_values(tree: Tree, points: Sequence[Values]) -> tuple[tuple[Values, fl
 
 
 def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
-    """Return the trees that the answer may mean: 1/2d is read both ways; an equation counts by its first side."""
+    """Return the trees that the answer may mean: 1/2d is read both ways."""
     actual = plain(actual)
     if is_number(actual) and not isinstance(actual, bool | complex):
         actual = show(actual)
     if not isinstance(actual, str):
         raise Unreadable("write it as one line of text, such as 2*d + 2")
-    if len(actual) > _LONGEST:  # before it is parsed
-        raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
-    problem = Unreadable("it is empty")
-    found: list[list[Tree]] = []
-    for side in _sides(_without_words(_without_remarks(actual, ranges)), ranges):
-        inner, _ = _without_order(side, ranges)
-        try:
-            found.append([parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)])
-        except Unreadable as why:
-            problem = why
-    if not found:
-        raise problem
-    _refuse_a_contradiction(found, ranges)
-    return found[0]
-
-
-def _without_words(text: str) -> str:
-    """Return the text without the words around a formula that say what it counts, or begin a sentence."""
-    text = _SENTENCE.sub("", text.replace("**", "\0").replace("`", "").replace("\0", "**").strip())
-    return _COUNTED.sub("", text)
-
-
-def _without_remarks(text: str, ranges: Mapping[str, tuple[float, float]]) -> str:
-    """Return the text without remarks in brackets; what may be a factor, as in "2 (d k)", stays."""
-
-    def stays(match: re.Match[str]) -> str:
-        is_factor = len(match[1]) < _SHORT or _parsed(match[1], ranges) is not None
-        return match[0] if is_factor or _ANOTHER & set(match[1].lower().split()) else ""
-
-    return _REMARK.sub(stays, text)
-
-
-def _refuse_a_contradiction(sides: list[list[Tree]], ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Raise if two sides of an equation with letters are different formulas; a side of numbers is an example."""
-    with_letters = [side for side in sides if variables_of(side[0])]
-    for side in with_letters[1:]:
-        if not any(_are_equal(one, other, ranges) for one in with_letters[0] for other in side):
-            raise Unreadable("the sides of the equation are different formulas; leave one of them")
-
-
-def _are_equal(one: Tree, other: Tree, ranges: Mapping[str, tuple[float, float]]) -> bool:
-    values = [(evaluate(one, point), evaluate(other, point)) for point in points_for(ranges, one, other)]
-    return all(math.isclose(a, b, rel_tol=_RTOL) for a, b in values if math.isfinite(a) and math.isfinite(b))
-
-
-def _sides(text: str, ranges: Mapping[str, tuple[float, float]]) -> list[str]:
-    """Return the sides of an equation that may be the answer; a lone letter on the left is a label."""
-    sides = [side.strip() for side in _EQUALS.split(text)]
-    if len(sides) == 1:
-        return sides
-    if sides[0] in ranges or not sides[0]:
-        return sides[1:]
-    return sides if _is_readable(sides[0], ranges) else sides[1:]
-
-
-def _is_readable(text: str, ranges: Mapping[str, tuple[float, float]]) -> bool:
-    return (tree := _parsed(text, ranges)) is not None and not isinstance(tree, Variable)
-
-
-def _parsed(text: str, ranges: Mapping[str, tuple[float, float]]) -> Tree | None:
-    try:
-        return parse(_without_order(text, ranges)[0], tuple(ranges))
-    except Unreadable:
-        return None
+    inner, _ = _without_order(actual, ranges)
+    return [parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)]
 
 
 def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[str, bool]:
