@@ -178,7 +178,10 @@ def reason(before: Array, after: Array, labels: NDArray[np.int64]) -> str:
         return "the scores did not move; does the optimizer step, and is it this model's parameters that it has?"
     if loss(after, 1 - labels) < loss(before, 1 - labels) / 2:
         return "it learned the opposite labels."
-    return "do loss, backward, optimizer and zero_grad stand in this order in the loop?"
+    return (
+        "does the optimizer get the argument lr, and do loss, backward, optimizer and zero_grad stand in this order in "
+        "the loop?"
+    )
 
 
 # Rows.
@@ -258,7 +261,7 @@ def sentence(rng: np.random.Generator, words: int) -> str:
 
 
 def shortened(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "…"
+    return text if len(text) <= 240 else text[:237] + "…"
 
 
 # Accuracy.
@@ -389,6 +392,10 @@ def check_steps(
         f"Two epochs over three batches gave {len(steps)} backward passes through the model's scores; expected 6, one "
         "for each batch of the training data."
     )
+    assert found["moved"] is True, (
+        "After six steps the model is what it was: does the optimizer step? Is it the model that train was given, and "
+        "not a copy of it?"
+    )
     before: Array = np.zeros(2)
     summed = False
     for position, (step, labels) in enumerate(zip(steps, parts * 2, strict=True)):
@@ -397,7 +404,10 @@ def check_steps(
         if position == 0:  # the loss is the mean over the batch, or the sum
             summed = bool(np.allclose(gradient, 2 * wanted, atol=FEW))
         size = len(labels) if summed else 1
-        name = f"the gradient at the scores in step {position + 1}"
+        name = (
+            f"the gradient of the cross entropy at the scores {np.round(logits, 4).tolist()} with the labels "
+            f"{labels.tolist()}, in step {position + 1},"
+        )
         mask = batches[position % 3]["attention_mask"]
         assert np.array_equal(np.asarray(step["mask"]), mask), (
             f"In step {position + 1} the model does not get the attention mask of the batch, so that it reads padding."
@@ -413,14 +423,13 @@ def check_steps(
             f"In step {position + 1} the model is in evaluation mode, so that its dropout is off: call train() in each "
             "epoch, for evaluate_model calls eval()."
         )
-    assert found["moved"] is True, "After six steps the model is what it was: does the optimizer step?"
     assert kind != "full" or not found["unmoved"], (
         f"Training of the whole model does not change {found['unmoved'][0]!r}: does the optimizer have all parameters?"
     )
     stale = next(((n, step["stale"]) for n, step in enumerate(steps, 1) if step["stale"] is not None), None)
     assert kind != "full" or stale is None, (  # what is not trained need not be cleared
-        f"In step {stale[0]} the gradient of {stale[1]!r} holds that of another batch: zero_grad() is for all "
-        "parameters."
+        f"In step {stale[0]} the gradient of {stale[1]!r} holds that of another batch, too: does the optimizer have "
+        "all parameters, and is zero_grad() called in each step?"
     )
     check_every_step([np.asarray(values) for values in (*[step["own"] for step in steps], found["own"])])
     assert found["rates"] <= 1, (
@@ -459,7 +468,8 @@ def check_gathered(gathered: Array, own: Array, before: Array, step: int) -> Non
     """The gradient that the optimizer finds is that of the step's own batch; some programs clear it once per epoch."""
     if np.allclose(gathered, own, rtol=FEW, atol=FEW):
         return
-    hints = {"the gradient of the step before is still in it: call zero_grad() in each step": before + own}
+    cause = "the gradient of the step before is still in it: call zero_grad() in each step"
+    hints = {f"{cause}, of an optimizer that has all parameters": before + own}
     name = f"what has gathered as the gradient of the head's bias in step {step}"
     agree(gathered, own, hints=hints, name=name, rtol=FEW, atol=FEW)
 

@@ -194,7 +194,8 @@ def ask_extraction(student: Any, A: Array, B: Array) -> None:
         f"extraction_matrix has shape {M.shape} for an A_basis of shape ({d}, {m}); expected ({d}, {d})."
         f"{hint if M.shape == (m, m) else ''}"
     )
-    check_extraction(M, A, B, f"M · ½(v_a + v_b) for an A_basis of shape ({d}, {m})")
+    case = f" = {A.tolist()}" if A.size <= 8 else f" of shape ({d}, {m})"
+    check_extraction(M, A, B, f"M · ½(v_a + v_b) for A_basis{case}")
 
 
 def check_extraction(M: Array, A: Array, B: Array, name: str) -> None:
