@@ -151,7 +151,10 @@ def compare(
         return
     wrong = mistakes(key, weights, batch, W, b, prefix)
     named = {name: logits for name, make in wrong.items() for logits in make().values() if alike(actual, logits)}
-    agree(actual, expected, hints=named, name=f"the output of a model of type {kind!r}", rtol=RELATIVE, atol=ABSOLUTE)
+    name = f"the output of a model of type {kind!r} for three texts of 3, 7 and 5 tokens, padded to 7,"
+    if prefix is not None:
+        name += f" behind a prefix of {prefix_length} vectors,"
+    agree(actual, expected, hints=named, name=name, rtol=RELATIVE, atol=ABSOLUTE)
 
 
 def nearest(actual: Array, poolings: Mapping[str, Array]) -> Array:
@@ -239,6 +242,7 @@ def check_changes(submission: Any, key: Any, inside: Any, rng: np.random.Generat
     prefix_length = 5
     found = tuned(submission, inside, weights, batch, kind, prefix_length)
     before, after = found["before"]["groups"], found["after"]["groups"]
+    check_encoder(found["before"]["groups"])
     untouched = {name: weights[name] for name in before["base"]}
     agree(before["base"], untouched, name="the pretrained weights in a new model", rtol=1e-5, atol=1e-6)
     changed = {group: moved(before[group], after[group]) for group in CHANGED["full"] | CHANGED["prefix"]}
@@ -319,10 +323,19 @@ def tuned(
     return dict(found)
 
 
+def check_encoder(groups: Any) -> None:
+    """A new model holds an encoder that was loaded for it."""
+    assert "embeddings.word_embeddings.weight" in groups["base"], (
+        "A new model does not hold an encoder that was loaded for it: call AutoModel.from_pretrained(model_name) in "
+        "__init__, each time that a model is made, and keep it as an attribute of the model."
+    )
+
+
 def head_and_prefix(
     groups: Any, kind: str, prefix_length: int, classes: int = CLASSES
 ) -> tuple[Array, Array, Array | None]:
     """Return the head's matrix and bias and the prefix, as the student's model shows them."""
+    check_encoder(groups)
     d = np.shape(groups["base"]["embeddings.word_embeddings.weight"])[1]
     head = [np.asarray(value, dtype=np.float64) for value in groups["head"].values()]
     matrices = [value for value in head if value.shape == (classes, d)]

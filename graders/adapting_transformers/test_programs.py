@@ -10,11 +10,20 @@ import pytest
 from viva.grading import number, visibility, weight
 
 KINDS = ("full", "head", "prefix")
-RATE = 0.001
-ARGUMENTS = ["--small_subset", "--num_epochs", "2", "--lr", str(RATE), "--batch_size", "4", "--device", "cpu"]
+RATE, STEPS = 0.001, 6
+"""Two epochs of ten rows in batches of four are six steps."""
+ARGUMENTS = ["--num_epochs", "2", "--lr", str(RATE), "--batch_size", "4", "--device", "cpu", "--model", "tiny"]
+TUNING = ["--type", "prefix", "--prefix_length", "3"]
+PREFIX_SIZE = 48
+"""How many numbers three prefix vectors of the stand-in hub's model have, whose d is 16."""
 SEP, PASSAGE = "3", 12
 """The id of [SEP], and how many tokens a passage of the stand-in for BoolQ has."""
 ACCURACY = re.compile(r"(?<![\w.])(?:0?\.\d+|[01]\.0+|[01])(?![\w.])")
+LABEL = re.compile(
+    r"(?<![a-z])(?:(?P<train>train)|(?P<dev>dev(?!ice)|val(?!ue))|(?P<test>test)|(?P<other>loss|epoch|lr|rate))",
+    re.IGNORECASE,
+)
+"""What may stand before a number that a program prints."""
 
 
 @number("3.1.1")
@@ -33,9 +42,9 @@ def test_data_of_the_program(submission: Any, inside: Any) -> None:
 @weight(1)
 @visibility("after_published")
 def test_models_of_the_program(submission: Any, inside: Any) -> None:
-    """pre_process of classification.py, if it has one of its own, makes a model of the type that it is asked for.
+    """classification.py, started or by its own pre_process, makes a model of the type that it is asked for.
 
-    Try each type that the program offers, and look at which parameters can be trained.
+    Start the program with each type and another prefix length, and look at which parameters are trained.
     """
     own, has_one = submission.preferring("classification"), "pre_process" in submission.module("classification")
     inside.serve(None)
@@ -51,6 +60,15 @@ def test_models_of_the_program(submission: Any, inside: Any) -> None:
         found = inside.loaded(own.pre_process, False, "full")
         check_whole(found)
         check_order(found, own.BoolQADataset, inside)
+    path = path_of(submission, "classification.py")
+    if path is not None and "--prefix_length" in submission.source(path):
+        done, _ = start(submission, inside, path, ["--small_subset", *ARGUMENTS, *TUNING])
+        check_training(done, path)
+        other = done["encoder"] or max(done["own"], default=0) > PREFIX_SIZE
+        assert not other or PREFIX_SIZE in done["own"], (
+            f"Started with {' '.join(TUNING)}, {path} does not tune a prefix of three vectors, but something else: "
+            "are args.type and args.prefix_length handed on?"
+        )
 
 
 @number("3.1.1")
@@ -58,29 +76,91 @@ def test_models_of_the_program(submission: Any, inside: Any) -> None:
 @pytest.mark.timeout(15)  # as for the ten rows: a busy machine must not cost a point
 def test_program_runs(submission: Any, student: Any, inside: Any) -> None:
     """The program trains on ten rows and prints accuracies: started with its arguments, or cell after cell."""
-    path = next((p for p in submission.files if p.rsplit("/", 1)[-1] == "base_classification.py"), None)
     inside.serve(None)
+    path = path_of(submission, "base_classification.py")
     if path is None:
         done = inside.in_one_go.call(student.pre_process, student.train, student.evaluate_model)
+        if done.raised is not None:
+            raise done.raised
+        printed = done.printed
     else:
-        done = inside.started.call(path, submission.source(path), [*ARGUMENTS, "--model", "tiny"])
+        found, printed = start(submission, inside, path, ["--small_subset", *ARGUMENTS])
+        check_training(found, path)
+    shares = [float(text) for text in ACCURACY.findall(printed)]
+    assert any(is_share(share, 10) for share in shares), (
+        f"base_classification.py --small_subset {' '.join(ARGUMENTS)} printed no accuracy of ten rows; a program that "
+        'prints nothing does no work when it is started: is there an `if __name__ == "__main__":` at its end?'
+    )
+    if path is not None:
+        parts = inside.loaded(submission.preferring("base_classification").pre_process, False)
+        check_labels(start(submission, inside, path, ARGUMENTS)[1], three_loaders(parts), path)
+
+
+def path_of(submission: Any, name: str) -> str | None:
+    """Return where the file of this name is, if it was submitted."""
+    return next((path for path in submission.files if path.rsplit("/", 1)[-1] == name), None)
+
+
+def start(submission: Any, inside: Any, path: str, arguments: Sequence[str]) -> tuple[Any, str]:
+    """Start a submitted program; return what happened in it, and what it printed."""
+    done = inside.started.call(path, submission.source(path), arguments)
     if done.raised is not None:
         raise done.raised
-    if path is not None:
-        check_rate(done.value)
-    shares = [float(text) for text in ACCURACY.findall(done.printed)]
-    assert any(abs(10 * share - round(10 * share)) < 1e-6 for share in shares), (
-        f"base_classification.py {' '.join(ARGUMENTS)} printed no accuracy of ten rows; a program that prints nothing "
-        'does no work when it is started: is there an `if __name__ == "__main__":` at its end?'
-    )
+    return done.value, done.printed
 
 
-def check_rate(rates: Sequence[float]) -> None:
-    """The program trains with the learning rate of its arguments; its accuracies show whether it trains."""
+def check_training(found: Any, path: str) -> None:
+    """The program trains the model of its arguments, at their learning rate, as long as they say.
+
+    One that does not train at all prints no accuracies.
+    """
+    rates, steps = found["rates"], found["steps"]
     assert not rates or any(abs(rate - RATE) < 1e-9 for rate in rates), (
-        f"Started with --lr {RATE}, base_classification.py trains with the learning rate {rates[0]:g}: is args.lr "
-        "handed on?"
+        f"Started with --lr {RATE}, {path} trains with the learning rate {rates[0]:g}: is args.lr handed on to the "
+        "optimizer?"
     )
+    assert not steps or STEPS in (max(steps), sum(steps)), (
+        f"Started with --small_subset --num_epochs 2 --batch_size 4, {path} takes {sum(steps)} steps of training; "
+        f"expected {STEPS}: ten rows are three batches, in each of two epochs. Are args.num_epochs and args.batch_size "
+        "handed on, and does the optimizer step once for each batch?"
+    )
+    assert "tiny" in found["names"], (
+        f"Started with --model tiny, {path} loads {', '.join(found['names']) or 'no model'}: is args.model handed on?"
+    )
+
+
+def check_labels(printed: str, loaders: Sequence[list[str]], path: str) -> None:
+    """What is printed as the accuracy of one part of the data is not that of another; a program may print no labels."""
+    sizes = dict(zip(("train", "dev", "test"), map(len, loaders), strict=True))
+    last = labelled(printed)
+    for label in ("dev", "test"):
+        share, others = last.get(label), {name: rows for name, rows in sizes.items() if name != label}
+        if share is None or is_share(share, sizes[label]):
+            continue
+        wrong = [name for name, rows in others.items() if is_share(share, rows)]
+        assert not wrong, (
+            f"Started without --small_subset, {path} prints {share:.6g} as an accuracy in {label}. Of its "
+            f"{sizes[label]} rows that is no whole number, but of the {sizes[wrong[0]]} rows of {wrong[0]} it is: "
+            f"which loader does evaluate_model get for {label}?"
+        )
+
+
+def labelled(printed: str) -> dict[str, float]:
+    """Return the last number behind each label; a label counts to the end of its line, or to the next label."""
+    last: dict[str, float] = {}
+    for line in printed.splitlines():
+        labels = [*LABEL.finditer(line)]
+        ends = [*[label.start() for label in labels[1:]], len(line)]
+        for label, end in zip(labels, ends, strict=False):
+            numbers = ACCURACY.findall(line[label.end() : end])
+            if numbers and len(numbers[-1]) > 5:  # fewer digits may be anything
+                last[str(label.lastgroup)] = float(numbers[-1])
+    return last
+
+
+def is_share(number: float, rows: int) -> bool:
+    """Return whether the number is k of n rows."""
+    return abs(rows * number - round(rows * number)) < 1e-6 * rows
 
 
 def check_order(found: dict[str, Any], dataset: Any, inside: Any) -> None:

@@ -174,7 +174,8 @@ def check_choice(student: Any, key: Any, results: list[dict[str, Any]], name: st
     hints: dict[str, list[int]] = mistakes(accuracies)
     first = [results.index(results[position]) for position in key.select_best(results)]
     hints["`index` finds the first of two equal runs; count with enumerate"] = first
-    agree(actual, key.select_best(results), hints=hints, name=f"select_best for {name}", up_to="order")
+    name = f"select_best for {name} ({', '.join(f'{dev:.6g}' for dev, _ in accuracies)})"
+    agree(actual, key.select_best(results), hints=hints, name=name, up_to="order")
 
 
 def results_with(accuracies: list[tuple[float, float]]) -> list[dict[str, float]]:

@@ -34,7 +34,7 @@ class Asked:
 def test_copy_query(student: Any, key: Any, rng: np.random.Generator) -> None:
     """With the query for j, attention returns v_j."""
     asked = [copying(student, rng, K, j) for K, j in [(np.eye(3), 0), (np.eye(3), 2), (fan(13), 5), (fan(13), 12)]]
-    asked += [copying(student, rng, K, 9) for K in (unit_keys(rng, 64, 256), pairs(rng), cone(rng))]
+    asked += [copying(student, rng, K, 9) for K in (unit_keys(rng, 64, 256), pairs(rng), cone(rng), aside(rng))]
     asked += [copying(student, rng, np.array(K), 0) for K in ([[0.6, 0.8]], [[-1.0], [1.0]])]
     judge(asked, key)
 
@@ -194,7 +194,8 @@ def ask_extraction(student: Any, A: Array, B: Array) -> None:
         f"extraction_matrix has shape {M.shape} for an A_basis of shape ({d}, {m}); expected ({d}, {d})."
         f"{hint if M.shape == (m, m) else ''}"
     )
-    check_extraction(M, A, B, f"M · ½(v_a + v_b) for an A_basis of shape ({d}, {m})")
+    case = f" = {A.tolist()}" if A.size <= 8 else f" of shape ({d}, {m})"
+    check_extraction(M, A, B, f"M · ½(v_a + v_b) for A_basis{case}")
 
 
 def check_extraction(M: Array, A: Array, B: Array, name: str) -> None:
@@ -243,6 +244,16 @@ def pairs(rng: np.random.Generator) -> Array:
     basis = np.linalg.qr(rng.standard_normal((256, 64)))[0].T
     basis[1::2] = 0.89 * basis[::2] + np.sqrt(1 - 0.89**2) * basis[1::2]
     return basis
+
+
+def aside(rng: np.random.Generator) -> Array:
+    """A cone with two keys aside: the neighbour of key 9 is much farther from the mean of all keys than key 9 is."""
+    K = cone(rng)
+    axis = K.mean(axis=0) / np.linalg.norm(K.mean(axis=0))
+    outward = K[10] - K[10] @ axis * axis
+    K[10] = outward / np.linalg.norm(outward)
+    K[9] = 0.89 * K[10] + np.sqrt(1 - 0.89**2) * axis
+    return K
 
 
 def cone(rng: np.random.Generator) -> Array:

@@ -82,8 +82,13 @@ def from_hub(cls: type, *names: Any, **given: Any) -> Any:
 
 
 def tokenizer(words: Sequence[str] = WORDS, first_id: int = 0) -> Any:
-    """Return a tokenizer in BERT's format: a word is a token; ids count over the special tokens, then the words."""
+    """Return a tokenizer in BERT's format: a word is a token; ids count over the special tokens, then the words.
+
+    Where they do not begin with 0, the ids 0 and 1 are those of [CLS] and of the first word, not of padding.
+    """
     ids = {token: index for index, token in enumerate([*SPECIAL, *words], first_id)}
+    if first_id:
+        ids.update({"[CLS]": 0, words[0]: 1})
     made = tokenizers.Tokenizer(tokenizers.models.WordLevel(ids, unk_token="[UNK]"))
     made.normalizer = tokenizers.normalizers.Lowercase()
     made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()

@@ -14,6 +14,7 @@ from .data import QUESTION, is_true, sizes
 from .hub import SPECIAL, WORDS, Hub
 from .models import logits_of, names_of
 from .pictures import no_pictures
+from .trainings import counted_steps
 
 
 def loaded(pre_process: Callable[..., Any], small_subset: bool, kind: str | None = None) -> Any:
@@ -54,16 +55,22 @@ def answer_of(ids: Sequence[int], otherwise: int) -> int:
     return int(is_true(WORDS[words[0] - len(SPECIAL)]))
 
 
-def started(path: str, source: str, arguments: Sequence[str]) -> list[float]:
+def started(path: str, source: str, arguments: Sequence[str]) -> Any:
     """Run the text of a submitted file as a program, in this process, which has the stand-ins.
 
     Returns:
-        The learning rates that optimizers took steps with, before any schedule.
+        "rates": the learning rates that optimizers took steps with, before any schedule; "steps": how many steps each
+        of them took; "names": what the hub was asked for; "encoder": whether a step moved the encoder; "own": the
+        sizes of the other parameters that were moved.
     """
     rates: set[float] = set()
+    moved: dict[int, Any] = {}
+    Hub.asked.clear()
 
     def stepping(optimizer: Any, *_: Any) -> None:
-        rates.update(float(group.get("initial_lr", group["lr"])) for group in optimizer.param_groups)
+        for group in optimizer.param_groups:
+            rates.add(float(group.get("initial_lr", group["lr"])))
+            moved.update({id(p): p for p in group["params"] if p.grad is not None})
 
     handle = register_optimizer_step_pre_hook(stepping)
     program = types.ModuleType("__main__")
@@ -71,12 +78,18 @@ def started(path: str, source: str, arguments: Sequence[str]) -> list[float]:
     before, sys.argv = (sys.argv, sys.modules["__main__"]), [path, *arguments]
     sys.modules["__main__"] = program
     try:
-        with no_pictures():
+        with no_pictures(), counted_steps(()) as counts:
             exec(compile(source, path, "exec", dont_inherit=True), vars(program))  # what the box is for
     finally:
         handle.remove()
         sys.argv, sys.modules["__main__"] = before
-    return sorted(rates)
+    return {
+        "rates": sorted(rates),
+        "steps": list(counts.values()),
+        "names": sorted(Hub.asked),
+        "encoder": any(key in Hub.base for key in moved),
+        "own": [p.numel() for key, p in moved.items() if key not in Hub.base],
+    }
 
 
 def in_one_go(pre_process: Callable[..., Any], train: Callable[..., Any], evaluate_model: Callable[..., Any]) -> None:

@@ -47,14 +47,18 @@ class Scores(nn.Module):
 def evaluated(
     evaluate_model: Callable[..., Any], table: Any, read: Any, first_id: int, batches: Sequence[Mapping[str, Any]]
 ) -> Any:
-    """Return what `evaluate_model` returns for known scores, twice, and whether they are what they were.
+    """Return what `evaluate_model` returns for known scores, twice, and whether it left them as they were.
 
-    The model comes in training mode each time.
+    The model comes in training mode each time; the second time the scores of its two classes are swapped.
     """
-    model = Scores(table, read, first_id).train()
-    before = model.table.detach().clone()
-    returned, again = (evaluate_model(model.train(), Batches(batches), "cpu") for _ in "12")
-    return {"returned": returned, "again": again, "same": torch.equal(before, model.table.detach())}
+    model, loader = Scores(table, read, first_id), Batches(batches)
+    returned, same = [], True
+    for _ in "12":
+        before = model.table.detach().clone()
+        returned.append(evaluate_model(model.train(), loader, "cpu"))
+        same = same and torch.equal(before, model.table.detach())
+        model.table.data = before.flip(1)
+    return {"returned": returned[0], "again": returned[1], "same": same}
 
 
 def noted(
@@ -72,14 +76,24 @@ def noted(
         reached them, whether the model was in training mode, what had gathered in the gradient of the head's bias, and
         "own", the parameters next to the encoder, and "stale", a parameter with more in its gradient than this step's;
         "own": these at the end; "moved": whether anything changed; "unmoved": the parts of the encoder that did not;
-        "at_once": the most steps that one optimizer took between two forward passes.
+        "at_once": the most steps that one optimizer took between two forward passes; "rates": the most learning rates
+        other than 0 that one optimizer had in a step.
     """
     model = pretrained_classifier() if make is None else custom(make, kind, 3)
     before = [parameter.detach().clone() for _, parameter in walk(model)]
     stages = stages_of(model)
     steps = _note_steps(model)
-    with _counted_steps(steps) as counts:
-        trained = after_training(train, model, epochs, Batches(batches), lr)
+    rates: list[int] = []
+
+    def stepping(optimizer: Any, *_: Any) -> None:
+        rates.append(len({float(group["lr"]) for group in optimizer.param_groups} - {0.0}))
+
+    handle = register_optimizer_step_pre_hook(stepping)
+    try:
+        with counted_steps(steps) as counts:
+            trained = after_training(train, model, epochs, Batches(batches), lr)
+    finally:
+        handle.remove()
     moved = any(not torch.equal(old, new) for old, (_, new) in zip(before, walk(trained)))  # noqa: B905
     unmoved = [name for name, now in stages_of(trained).items() if name in stages and torch.equal(stages[name], now)]
     return {
@@ -88,6 +102,7 @@ def noted(
         "moved": moved,
         "unmoved": unmoved,
         "at_once": max(counts.values(), default=0),
+        "rates": max(rates, default=0),
     }
 
 
@@ -148,7 +163,7 @@ def _note_stale(name: str, parameter: Any, steps: Sequence[dict[str, Any]]) -> N
 
 
 @contextlib.contextmanager
-def _counted_steps(forward_passes: Sequence[Any]) -> Iterator[collections.Counter[tuple[int, int]]]:
+def counted_steps(forward_passes: Sequence[Any]) -> Iterator[collections.Counter[tuple[int, int]]]:
     """Count the steps of each optimizer after each forward pass; one that calls its parent's `step` takes one step."""
     counts: collections.Counter[tuple[int, int]] = collections.Counter()
     running: collections.Counter[int] = collections.Counter()
