@@ -174,9 +174,14 @@ def check_counts(counts: Any, probabilities: Array, mistakes: Mapping[str, Array
     never = any(count == 0 and wanted > 20 for count, wanted in zip(counts, expected, strict=True))
     if not never and chi_square(counts, expected) < len(expected) + 45:
         return
-    nearest = min(mistakes, key=lambda mistake: chi_square(counts, sum(counts) * mistakes[mistake] + 1e-9))
-    near = chi_square(counts, sum(counts) * mistakes[nearest] + 1e-9) < len(expected) + 45
-    because = f" It equals a known mistake: {nearest}." if near else ""
+    # A mistake that changes nothing in this model is not the cause, and a few draws tell none from another.
+    far = {
+        mistake: chi_square(counts, sum(counts) * wrong + 1e-9)
+        for mistake, wrong in mistakes.items()
+        if sum(counts) >= DRAWS and not np.allclose(wrong, probabilities)
+    }
+    nearest = min(far, key=far.__getitem__, default="")
+    because = f" It equals a known mistake: {nearest}." if far and far[nearest] < len(expected) + 45 else ""
     rows = [row for row in zip(what, counts, expected, strict=True) if row[1] or row[2] >= 0.5][:12]
     drawn = ", ".join(f"{sentence!r} {count}" for sentence, count, _ in rows)
     about = ", ".join(f"{value:.0f}" for *_, value in rows)
