@@ -31,7 +31,9 @@ def classifier(probabilities: list[tuple[list[str], float]]) -> Callable[[Sequen
     table = {tuple(prefix): probability for prefix, probability in probabilities}
 
     def classify(prefix: Sequence[str]) -> float:
-        return _look_up(table, prefix, "prefix_classifier", "pass all tokens so far and one that may come next")
+        advice = "pass all tokens so far and one that may come next"
+        probability: float = _look_up(table, prefix, "prefix_classifier", advice)
+        return probability
 
     return classify
 
