@@ -27,7 +27,8 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     for n, d, d_k, d_v, causal in [(3, 2, 2, 2, False), (3, 2, 2, 2, True), (5, 4, 3, 2, False), (6, 4, 3, 5, True)]:
         weights = layer(rng, n, d, d_k, d_v)
         if n == 3:  # small enough to be shown
-            weights = tuple(np.round(array, 1) for array in weights)
+            X, W_Q, W_K, W_V = (np.round(array, 1) for array in weights)
+            weights = X, W_Q, W_K, W_V
         expected, hints = key.self_attention(*weights, causal), attention_mistakes(key, *weights, causal)
         actual = student.self_attention(*weights, True) if causal else student.self_attention(*weights)
         name = f"self_attention of {n} tokens {'with' if causal else 'without'} causal"
