@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ Distribution = dict[str, float]
 
 WORDS = ("ships", "sail", "home")
 LENGTH = 3
+UNDERFLOW = {"the product of the probabilities is smaller than any float; add their logarithms": -math.inf}
 SENTENCES = [list(sentence) for sentence in itertools.product(WORDS, repeat=LENGTH)]
 
 
@@ -25,13 +26,17 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     """Without the causal mask every token attends to every token, with it to no later token."""
     for n, d, d_k, d_v, causal in [(3, 2, 2, 2, False), (3, 2, 2, 2, True), (5, 4, 3, 2, False), (6, 4, 3, 5, True)]:
         weights = layer(rng, n, d, d_k, d_v)
+        if n == 3:  # small enough to be shown
+            X, W_Q, W_K, W_V = (np.round(array, 1) for array in weights)
+            weights = X, W_Q, W_K, W_V
         expected, hints = key.self_attention(*weights, causal), attention_mistakes(key, *weights, causal)
         actual = student.self_attention(*weights, True) if causal else student.self_attention(*weights)
-        agree(
-            actual, expected, hints=hints, name=f"self_attention of {n} tokens {'with' if causal else 'without'} causal"
-        )
+        name = f"self_attention of {n} tokens {'with' if causal else 'without'} causal"
+        if n == 3:
+            name += f" for X, W_Q, W_K, W_V = {', '.join(str(array.tolist()) for array in weights)}"
+        agree(actual, expected, hints=hints, name=name)
     for n, d, d_k, causal in [(1, 3, 2, False), (1, 3, 2, True), (5, 3, 4, False), (6, 3, 4, True)]:
-        weights = far_apart(rng, n, d, d_k) if n > 1 else layer(rng, n, d, d_k, d_k)
+        weights = far_apart(rng, n, d, d_k) if n > 1 else layer(rng, n, d, d_k, 9)  # of nine, not all are near 0
         actual = student.self_attention(*weights, causal)
         name = f"self_attention of {n} token{'s, with scores in the tens of thousands,' * (n > 1)} and causal={causal}"
         agree(actual, key.self_attention(*weights, causal), name=name)
@@ -72,13 +77,16 @@ def test_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Gene
                 expected - key.causal_log_probability(nodes, tokens[:1])
             ),
         }
-        name = f"log_likelihood of {' '.join(tokens)!r}"
+        table = {tuple(prefix): probabilities for prefix, probabilities in nodes}
+        name = f"log_likelihood of {' '.join(tokens)!r}" + given(
+            table[tuple(tokens[:t])][x] for t, x in enumerate(tokens)
+        )
         agree(student.log_likelihood(step, tokens), expected, hints=hints, name=name)
     tokens, rare = unlikely_sentence(rng)
     beginnings = [(tokens[:t], row) for t, row in enumerate(rare)]
     actual = student.log_likelihood(inside.step_function.keep(beginnings), tokens)
     expected = key.causal_log_probability(beginnings, tokens)
-    agree(actual, expected, name=f"log_likelihood of {len(tokens)} tokens, each of them unlikely")
+    agree(actual, expected, hints=UNDERFLOW, name=f"log_likelihood of {len(tokens)} tokens, each of them unlikely")
 
 
 @number("1f")
@@ -87,20 +95,24 @@ def test_pseudo_log_likelihood(student: Any, key: Any, inside: Any, rng: np.rand
     """The pseudo-log-likelihood masks one token after the other and predicts it from all the others."""
     sentences = [["ships", "sail", "home"], ["home", "home", "ships"]]
     rows, values = masked_model_of(key, rng, sentences)
-    fill = inside.fill_function.keep(rows)
+    fill, table = inside.fill_function.keep(rows), {tuple(sentence): probabilities for sentence, probabilities in rows}
     for tokens, expected in zip(sentences, values, strict=True):
         hints = pseudo_mistakes(rows, tokens) | {
             "this is the pseudo-likelihood; take its natural logarithm": math.exp(expected),
             "the sign is turned round: a log-probability is not positive": -expected,
             "this is the mean over the tokens; take the sum": expected / len(tokens),
         }
-        name = f"pseudo_log_likelihood of {' '.join(tokens)!r}"
+        alone = ((*tokens[:t], "[MASK]", *tokens[t + 1 :]) for t in range(len(tokens)))
+        name = f"pseudo_log_likelihood of {' '.join(tokens)!r}" + given(
+            table[masked][t][tokens[t]] for t, masked in enumerate(alone)
+        )
         agree(student.pseudo_log_likelihood(fill, tokens), expected, hints=hints, name=name)
     tokens, rare = unlikely_sentence(rng)
     masked = [([*tokens[:t], "[MASK]", *tokens[t + 1 :]], rare) for t in range(len(tokens))]
     actual = student.pseudo_log_likelihood(inside.fill_function.keep(masked), tokens)
     expected = key.masked_log_probability(masked, tokens)
-    agree(actual, expected, name=f"pseudo_log_likelihood of {len(tokens)} tokens, each of them unlikely")
+    name = f"pseudo_log_likelihood of {len(tokens)} tokens, each of them unlikely"
+    agree(actual, expected, hints=UNDERFLOW, name=name)
 
 
 @number("1f")
@@ -121,6 +133,11 @@ def test_sums_over_all_sentences(student: Any, key: Any, inside: Any, rng: np.ra
     agree(masked, masked_values)
     total = float(np.exp(np.asarray(masked, dtype=float)).sum())
     assert abs(total - 1) > 0.05, f"the pseudo-likelihoods sum to {total:.3f}"
+
+
+def given(probabilities: Iterable[float]) -> str:
+    """Return the part of a message that tells the probability of each token given what the model may see."""
+    return f", whose tokens have the probabilities {', '.join(f'{p:.4f}' for p in probabilities)}"
 
 
 def layer(rng: np.random.Generator, n: int, d: int, d_k: int, d_v: int) -> tuple[Array, Array, Array, Array]:

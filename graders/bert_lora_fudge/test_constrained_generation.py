@@ -24,12 +24,15 @@ REVIEWS: Nodes = [
     (["bad", "good"], {"good": 0.35, "bad": 0.65}),
     (["bad", "bad"], {"good": 0.2, "bad": 0.8}),
 ]
+SEP, EOS = "[SEP]", "<eos>"
+MIDDLE = ["very"] * 10
 BRANCHES: Nodes = [
-    ([], {"a": 0.5, "b": 0.5}),
-    (["a"], {"good": 0.6, "bad": 0.4}),
-    (["b"], {"bad": 0.2, "film": 0.5, "good": 0.3}),
+    ([], {SEP: 0.5, EOS: 0.5}),
+    *(([first, *MIDDLE[:i]], {MIDDLE[i]: 1.0}) for first in (SEP, EOS) for i in range(len(MIDDLE))),
+    ([SEP, *MIDDLE], {"good": 0.6, "bad": 0.4}),
+    ([EOS, *MIDDLE], {"bad": 0.2, "film": 0.5, "good": 0.3}),
 ]
-"""Which words may come next depends on the words so far."""
+"""Which words may come next depends on the words so far, also on the first of many; no word ends the sentence."""
 RARE = 1e-11
 DRAWS = 400
 MANY = 300
@@ -37,7 +40,7 @@ MANY = 300
 
 
 @number("3c")
-@weight(1)
+@weight(2)
 def test_importance_resample(student: Any, inside: Any, rng: np.random.Generator) -> None:
     """Each draw from the pool has a probability proportional to its score, with replacement."""
     pool, scores = ["a film", "good film", "bad film", "very good film"], np.array([0.1, 0.8, 0.05, 0.5])
@@ -134,8 +137,9 @@ def test_fudge_decode(student: Any, key: Any, inside: Any, rng: np.random.Genera
     # One word is much likelier than ten others: noise of another shape than the draw's shows with many words only.
     likely = dict.fromkeys("bcdefghijk", 0.06) | {"a": 0.4}
     check_decoding(student, key, inside, rng, [([], likely)], dict.fromkeys(itertools.product(likely), 0.3), 1)
-    rates = {("a", "good"): 0.8, ("a", "bad"): 0.3, ("b", "bad"): 0.9, ("b", "film"): 0.0, ("b", "good"): 0.5}
-    check_decoding(student, key, inside, rng, BRANCHES, {x: RARE * p for x, p in rates.items()}, 2)
+    rates = {(SEP, "good"): 0.8, (SEP, "bad"): 0.3, (EOS, "bad"): 0.9, (EOS, "film"): 0.0, (EOS, "good"): 0.5}
+    rare = {(first, *MIDDLE, last): RARE * p for (first, last), p in rates.items()}
+    check_decoding(student, key, inside, rng, BRANCHES, rare, len(MIDDLE) + 2)
     # The least likely of many words alone has the attribute.
     words = [f"word {number}" for number in range(MANY)]
     shares = dict(zip(words, (2 * np.arange(MANY, 0, -1) / (MANY * (MANY + 1))).tolist(), strict=True))
@@ -170,9 +174,14 @@ def check_counts(counts: Any, probabilities: Array, mistakes: Mapping[str, Array
     never = any(count == 0 and wanted > 20 for count, wanted in zip(counts, expected, strict=True))
     if not never and chi_square(counts, expected) < len(expected) + 45:
         return
-    nearest = min(mistakes, key=lambda mistake: chi_square(counts, sum(counts) * mistakes[mistake] + 1e-9))
-    near = chi_square(counts, sum(counts) * mistakes[nearest] + 1e-9) < len(expected) + 45
-    because = f" It equals a known mistake: {nearest}." if near else ""
+    # A mistake that changes nothing in this model is not the cause, and a few draws tell none from another.
+    far = {
+        mistake: chi_square(counts, sum(counts) * wrong + 1e-9)
+        for mistake, wrong in mistakes.items()
+        if sum(counts) >= DRAWS and not np.allclose(wrong, probabilities)
+    }
+    nearest = min(far, key=far.__getitem__, default="")
+    because = f" It equals a known mistake: {nearest}." if far and far[nearest] < len(expected) + 45 else ""
     rows = [row for row in zip(what, counts, expected, strict=True) if row[1] or row[2] >= 0.5][:12]
     drawn = ", ".join(f"{sentence!r} {count}" for sentence, count, _ in rows)
     about = ", ".join(f"{value:.0f}" for *_, value in rows)
@@ -205,16 +214,24 @@ def check_decoding(
     source = inside.generator.keep(int(rng.integers(2**32)))
     drawn = inside.repeat(student.fudge_decode, draws, step, classifier, length, source)
     sentences = [tuple(str(token) for token in tokens) for tokens in drawn]
-    unknown = next((x for x in sentences if x not in prefixes or len(x) != length), None)
-    assert unknown is None, f"fudge_decode returned {list(unknown or ())}; expected tokens of the model: {length}."
+    for x in sentences:
+        assert len(x) == length, f"fudge_decode returned {list(x)} for max_steps = {length}: draw {length} tokens."
+        assert x in prefixes, (
+            f"fudge_decode returned {list(x)}; step_fn gives no such sentence. Ask it for the next tokens at each step."
+        )
     p_lm = key.sentences(nodes, length)
     counts = Counter(sentences)
     shown = ["".join(x) if len(x[0]) == 1 else " ".join(x) for x in p_lm]
     expected = np.array(list(key.guided_sentences(nodes, prefixes, length).values()))
-    last_two = key.guided_sentences(nodes, {x: prefixes[x[-2:]] for x in prefixes}, length)
+    last_two = key.guided_sentences(nodes, {x: prefixes.get(x[-2:], 1.0) for x in prefixes}, length)
     what = "the classifier is asked about the last two tokens; ask it about the whole prefix"
     mistakes = decoding_mistakes(key, nodes, prefixes, length) | {what: as_array(last_two)}
-    check_counts([counts[x] for x in p_lm], expected, mistakes, "fudge_decode", shown)
+    first = nodes[0][1]
+    name = "fudge_decode"
+    if len(first) < 4:
+        attribute = {token: float(f"{prefixes[(token,)]:.3g}") for token in first}
+        name += f" with step_fn([]) = {first} and p(a | first token) = {attribute}"
+    check_counts([counts[x] for x in p_lm], expected, mistakes, name, shown)
 
 
 def telling_model(key: Any, rng: np.random.Generator) -> tuple[Nodes, dict[Prefix, float]]:

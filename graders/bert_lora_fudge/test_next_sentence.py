@@ -24,6 +24,7 @@ def test_make_nsp_pairs(student: Any, inside: Any, rng: np.random.Generator) -> 
     check_pairs(student.make_nsp_pairs(documents(40, 1, 300, 2, 460), source), documents(40, 1, 300, 2, 460))
     check_pairs(student.make_nsp_pairs(documents(400, 350), source), documents(400, 350))
     check_many(student, inside, source)
+    check_every_sentence(student, inside, source)
 
 
 @number("1b")
@@ -110,6 +111,21 @@ def check_many(student: Any, inside: Any, source: Any) -> None:
     assert again > 0.4 * pairs / (TEXTS * LENGTH), (
         f"In {CALLS} calls only {again} sentences are the B of a second negative pair; by chance about "
         f"{0.8 * pairs / (TEXTS * LENGTH):.0f} are. {APART}"
+    )
+
+
+def check_every_sentence(student: Any, inside: Any, source: Any) -> None:
+    """Every sentence is B of some negative pair, however long its document and that of A are.
+
+    Each is expected 28 times or more, so that a right program misses one of them with probability e^-24.
+    """
+    sizes = (7, 1, 3, 12, 2)
+    calls = inside.repeat(student.make_nsp_pairs, CALLS, documents(*sizes), source)
+    drawn = {b for call in calls for _, b, is_next in read_triples(call) if not is_next}
+    never = [sentence for text in documents(*sizes) for sentence in text if sentence not in drawn]
+    assert not never, (
+        f"In {CALLS} calls for documents of {sizes} sentences, {never[0]!r} is never the B of a negative pair; "
+        "draw from all sentences of all other documents."
     )
 
 

@@ -59,7 +59,7 @@ def test_a_miscalibrated_classifier_moves_the_posterior(student: Any, key: Any) 
 
 
 @number("3c")
-@weight(2)
+@weight(1)
 def test_best_of_n(student: Any, key: Any) -> None:
     """The exact probability of each sentence to be the best of n samples, computed without drawing."""
     score = np.array([0.7, 0.1, 0.9, 0.4])
@@ -75,7 +75,7 @@ def test_best_of_n(student: Any, key: Any) -> None:
             "this is pⁿ, normalised: the scores are not used": P**n / (P**n).sum(),
         }
         actual = student.best_of_n_distribution(P, score, n)
-        agree(actual, expected, hints=hints, name=f"best_of_n_distribution(p, score, {n})")
+        agree(actual, expected, hints=hints, name=f"best_of_n_distribution({P.tolist()}, {score.tolist()}, {n})")
 
 
 @number("3c")

@@ -23,6 +23,7 @@ def test_make_prefix_dataset(student: Any, key: Any) -> None:
         ([["a", "b"]], [1]),
         ([["not", "a", "good", "film"], ["not", "a", "bad", "film"]], [0, 1]),
         ([["good"], ["good", "film"], ["good"]], [1, 0, 1]),
+        ([["film"], [], ["film", "bad"]], [1, 1, 0]),  # a sentence without words has no prefix of one token
     ]:
         check_examples(student.make_prefix_dataset(sentences, labels), key, sentences, labels)
 
@@ -64,17 +65,20 @@ def test_a_trained_classifier_raises_the_rate(student: Any, key: Any, inside: An
         f"With your classifier the share of sentences with the attribute is {reached:.2f}, without one {base:.2f}; "
         f"expected at least {base + 0.25:.2f}.{because}"
     )
-    apart = [(["x"], 0), (["y"], 1)] * 400
-    low, high = inside.learned(student.train_prefix_classifier, apart, [["x"], ["y"]])
-    assert low < high, "Trained again, on other examples, the classifier does not tell them apart."
-    examples = [([word], label) for word, ones in [("x", 3), ("y", 1)] for label in [1] * ones + [0] * (4 - ones)] * 100
-    often, rarely = inside.learned(student.train_prefix_classifier, examples, [["x"], ["y"]])
-    assert 0.6 < often < 0.9 and 0.1 < rarely < 0.4, (
-        f"A prefix has label 1 in 300 of its 400 examples, another one in 100; the classifier says {often:.2f} and "
-        f"{rarely:.2f}. Return the probability of label 1, here about 0.75 and 0.25."
+    apart = [(["x", "z"], 0), (["y", "z"], 1)] * 400
+    low, high = inside.learned(student.train_prefix_classifier, apart, [["x", "z"], ["y", "z"]])
+    assert low < high, (
+        "Trained on 400 examples (['x', 'z'], 0) and 400 examples (['y', 'z'], 1), the classifier gives the first "
+        f"prefix the probability {low:.2f} of label 1 and the second {high:.2f}; expected less for the first."
+    )
+    examples = [(["x", "z"], label) for label in [1, 1, 1, 0]] * 100
+    (often,) = inside.learned(student.train_prefix_classifier, examples, [["x", "z"]])
+    assert 0.6 < often < 0.9, (
+        f"Trained on 300 examples (['x', 'z'], 1) and 100 examples (['x', 'z'], 0), the classifier gives this prefix "
+        f"{often:.2f}. Return the probability of label 1, here about 0.75."
     )
     few, turned_round = apart[:40], [(prefix, 1 - label) for prefix, label in apart[:40]]
-    asked = [["x"], ["y"], ["x", "y"] * 5]
+    asked = [["x", "z"], ["y", "z"], ["x", "y"] * 5]
     low, high, long = inside.learned(student.train_prefix_classifier, few, asked, turned_round)
     assert low < high, "A classifier says something else once another one was trained; each keeps what it has learned."
     assert 0 <= long <= 1, f"Of a prefix that is longer than all examples the classifier says {long:.2g}."

@@ -54,7 +54,8 @@ def test_mlm_corrupt(student: Any, inside: Any, rng: np.random.Generator) -> Non
         what = f"the {{}} of mlm_corrupt with {'p = 0' if share == 0 else 'special tokens only'}"
         agree(labels, np.full(len(ids), -100), name=what.format("labels"))
         agree(inputs, ids, name=what.format("inputs"))
-    special[[0, -1]] = False  # a text may begin and end with ordinary tokens
+    special[[0, -1]] = False  # a text may begin and end with ordinary tokens, and be about [MASK]
+    ids[4] = MASK
     _, labels = pair(student.mlm_corrupt(ids, special, MASK, V, 1.0, source), len(ids))
     agree(labels, np.where(special, -100, ids), name="the labels of mlm_corrupt with p = 1")
     many, special = text(rng, 60, special_every=8, vocabulary=LARGE)

@@ -122,6 +122,7 @@ def check_history(student: Any, inside: Any, W: Array, steps: list[Step], order:
                 "keep the base, or the earlier version, and go back to it."
             )
         else:
-            agree(actual, expected, name=f"weight() after … {done}", rtol=1e-4, atol=1e-4)
+            name = f"weight() after … {done}" if count else "weight() of a new registry"
+            agree(actual, expected, name=name, rtol=1e-4, atol=1e-4)
             if count:
                 stack.append(count)

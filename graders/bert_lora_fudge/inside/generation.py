@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 
@@ -11,7 +11,7 @@ def fill_function(rows: list[tuple[list[str], list[dict[str, float]]]]) -> Calla
     table = {tuple(tokens): probabilities for tokens, probabilities in rows}
 
     def fill(tokens: Sequence[str]) -> list[dict[str, float]]:
-        return [dict(row) for row in table[tuple(tokens)]]
+        return [dict(row) for row in _look_up(table, tokens, "fill_fn", "pass the sentence with one token masked")]
 
     return fill
 
@@ -21,7 +21,7 @@ def step_function(nodes: list[tuple[list[str], dict[str, float]]]) -> Callable[[
     table = {tuple(prefix): probabilities for prefix, probabilities in nodes}
 
     def step(prefix: Sequence[str]) -> dict[str, float]:
-        return dict(table[tuple(prefix)])
+        return dict(_look_up(table, prefix, "step_fn", "pass all tokens so far"))
 
     return step
 
@@ -31,9 +31,17 @@ def classifier(probabilities: list[tuple[list[str], float]]) -> Callable[[Sequen
     table = {tuple(prefix): probability for prefix, probability in probabilities}
 
     def classify(prefix: Sequence[str]) -> float:
-        return table[tuple(prefix)]
+        advice = "pass all tokens so far and one that may come next"
+        probability: float = _look_up(table, prefix, "prefix_classifier", advice)
+        return probability
 
     return classify
+
+
+def _look_up(table: Mapping[tuple[str, ...], Any], tokens: Sequence[str], name: str, advice: str) -> Any:
+    if tuple(tokens) not in table:
+        raise ValueError(f"{name}({list(tokens)}): the model of this test has no such text; {advice}.")
+    return table[tuple(tokens)]
 
 
 def learned(
