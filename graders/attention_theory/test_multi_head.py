@@ -1,6 +1,6 @@
 """Question 1d: multi-head attention, and what two heads can do that one cannot."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,14 +33,14 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
         X, *weights = matrices = batch_and_weights(rng, batch, tokens, d)
         actual = output_of(student.multi_head_attention(X, *weights, n_heads))
         hints = head_mistakes(key, *matrices, n_heads)
-        agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=shown(*matrices, n_heads))
+        agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=shown(matrices, n_heads))
     # Scores from 0.5 to 5,000, exact in float32; the largest ones are elsewhere in the second head.
     X = np.array([[[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [79.9375, 0, 1, 0]]])
     X = np.concatenate([X, X[:, [1, 0, 3, 2]]], axis=2)
     weights = [np.eye(8), np.eye(8), np.eye(8), np.eye(8)]
     overflow = "exp over- or underflows: subtract each row's own largest score, in each head, before it"
     hints = {overflow: lambda: np.full(X.shape, np.nan)}
-    name = f"{shown(X, *weights, 2)} (scores from 0.5 to 5,000)"
+    name = f"{shown([X, *weights], 2)} (scores from 0.5 to 5,000)"
     actual = output_of(student.multi_head_attention(X, *weights, 2))
     agree(actual, key.multi_head_attention(X, *weights, 2), rtol=1e-2, atol=1e-2, hints=hints, name=name)
 
@@ -100,8 +100,9 @@ def batch_and_weights(
     return X, W_Q, W_K, W_V, W_O
 
 
-def shown(X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, n_heads: int) -> str:
-    return show_call("multi_head_attention", X=X, W_Q=W_Q, W_K=W_K, W_V=W_V, W_O=W_O, n_heads=n_heads)
+def shown(matrices: Sequence[Array], n_heads: int) -> str:
+    arguments = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), matrices, strict=True))
+    return show_call("multi_head_attention", **arguments, n_heads=n_heads)
 
 
 def output_of(returned: Any) -> Any:

@@ -166,7 +166,8 @@ def large_score_mistakes(X: Array, W_V: Array) -> Mistakes:
     def weighted(maximum: Any) -> Array:
         with np.errstate(all="ignore"):
             exponentials = np.exp(scores - maximum)
-            return exponentials / exponentials.sum(axis=1, keepdims=True) @ (X @ W_V)
+            output: Array = exponentials / exponentials.sum(axis=1, keepdims=True) @ (X @ W_V)
+        return output
 
     return {
         "exp overflows: subtract each row's largest score before it": lambda: weighted(0),

@@ -34,7 +34,7 @@ def test_next_token(student: Any, key: Any, submission: Any, inside: Any, rng: n
         model, ids = drawn_for_one_token(key, rng, prompt)
         hints = {name: WORDS[wrong] for name, wrong in next_mistakes(key, model, ids).items()}
         name, right = f"the token after {prompt!r} ({IDS})", WORDS[best(key, model, ids)]
-        question = (student, "infer_next_token", submission, inside, model, (prompt,), True)
+        question = (student, "infer_next_token", submission, inside, model, [prompt], True)
         found = [word_of(one) for one in asked(*question)]
         if right not in found:
             check_same_again(found, [word_of(one) for one in asked(*question)], f"infer_next_token({prompt!r})")
