@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graders.attention_theory.calls import show_call
 from viva.grading import agree, agree_formula, number, visibility, weight
 
 Vectors = tuple[NDArray[np.float64], ...]
@@ -49,23 +50,28 @@ def test_dot_products(student: Any, key: Any, rng: np.random.Generator) -> None:
     small = tuple(np.array(vector) for vector in ([1.0, 2.0], [3.0, 0.0], [0.0, 1.0], [2.0, 5.0]))
     for x1, p1, x2, p2 in [small, vectors(rng, 1, 1), vectors(rng, 7, 7)]:
         added, joined = key.dot_add(x1, p1, x2, p2), key.dot_concat(x1, p1, x2, p2)
-        asked = f"of vectors with {len(x1)} components"
         hints = {
             "the cross terms x1·p2 + p1·x2 are missing": joined,
             "of the two cross terms only x1·p2 is there": joined + x1 @ p2,
             "of the two cross terms only p1·x2 is there": joined + p1 @ x2,
             "these are the cross terms alone": added - joined,
         }
-        agree(student.dot_add(x1, p1, x2, p2), added, hints=hints, atol=SUMMED, name=f"dot_add {asked}")
+        agree(student.dot_add(x1, p1, x2, p2), added, hints=hints, atol=SUMMED, name=shown("dot_add", x1, p1, x2, p2))
         hints = {
             "the cross terms x1·p2 + p1·x2 are in it; concatenated vectors have none": added,
             "the positions are not in it": x1 @ x2,
         }
-        agree(student.dot_concat(x1, p1, x2, p2), joined, hints=hints, atol=SUMMED, name=f"dot_concat {asked}")
+        agree(
+            student.dot_concat(x1, p1, x2, p2),
+            joined,
+            hints=hints,
+            atol=SUMMED,
+            name=shown("dot_concat", x1, p1, x2, p2),
+        )
     for d, d_pos in [(3, 2), (2, 5), (1, 4)]:
         x1, p1, x2, p2 = vectors(rng, d, d_pos)
         actual, expected = student.dot_concat(x1, p1, x2, p2), key.dot_concat(x1, p1, x2, p2)
-        agree(actual, expected, atol=SUMMED, name=f"dot_concat of words with {d} components and positions with {d_pos}")
+        agree(actual, expected, atol=SUMMED, name=shown("dot_concat", x1, p1, x2, p2))
 
 
 @number("1b")
@@ -90,7 +96,11 @@ def test_cross_terms_vanish_on_average(student: Any, key: Any, rng: np.random.Ge
 
 def vectors(rng: np.random.Generator, d: int, d_pos: int) -> Vectors:
     """x1 (d,), p1 (d_pos,), x2 (d,), p2 (d_pos,)."""
-    return tuple(rng.standard_normal(size) for size in (d, d_pos, d, d_pos))
+    return tuple(rng.standard_normal(size).round(1) for size in (d, d_pos, d, d_pos))
+
+
+def shown(function: str, *four: NDArray[np.float64]) -> str:
+    return show_call(function, **dict(zip(("x1", "p1", "x2", "p2"), four, strict=True)))
 
 
 def products_written_out(answer: Any) -> Any:

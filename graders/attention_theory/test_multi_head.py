@@ -1,11 +1,12 @@
 """Question 1d: multi-head attention, and what two heads can do that one cannot."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.attention_theory.calls import show_call
 from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.float64]
@@ -21,6 +22,7 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
     """Each head attends with its own d/heads columns, scaled by the root of that; W_O mixes what they found."""
     for batch, tokens, d, n_heads in [
         (1, 2, 2, 1),
+        (1, 2, 4, 2),
         (2, 3, 6, 2),
         (3, 3, 6, 3),
         (2, 5, 8, 2),
@@ -31,15 +33,16 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
         X, *weights = matrices = batch_and_weights(rng, batch, tokens, d)
         actual = output_of(student.multi_head_attention(X, *weights, n_heads))
         hints = head_mistakes(key, *matrices, n_heads)
-        name = f"multi_head_attention with X of shape {X.shape} and n_heads = {n_heads}"
-        agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=name)
+        agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=shown(matrices, n_heads))
     # Scores from 0.5 to 5,000, exact in float32; the largest ones are elsewhere in the second head.
     X = np.array([[[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [79.9375, 0, 1, 0]]])
     X = np.concatenate([X, X[:, [1, 0, 3, 2]]], axis=2)
-    weights = [np.eye(8), np.eye(8), rng.standard_normal((8, 8)) / 64, rng.standard_normal((8, 8))]
-    name = "multi_head_attention with scores in the thousands, far apart from row to row,"
+    weights = [np.eye(8), np.eye(8), np.eye(8), np.eye(8)]
+    overflow = "exp over- or underflows: subtract each row's own largest score, in each head, before it"
+    hints = {overflow: lambda: np.full(X.shape, np.nan)}
+    name = f"{shown([X, *weights], 2)} (scores from 0.5 to 5,000)"
     actual = output_of(student.multi_head_attention(X, *weights, 2))
-    agree(actual, key.multi_head_attention(X, *weights, 2), rtol=1e-2, atol=1e-2, name=name)
+    agree(actual, key.multi_head_attention(X, *weights, 2), rtol=1e-2, atol=1e-2, hints=hints, name=name)
 
 
 @number("1d")
@@ -59,8 +62,14 @@ def test_two_heads_copy_two_tokens(student: Any, key: Any, rng: np.random.Genera
         "the heads are exchanged: the first head uses the first d/heads columns": np.roll(wanted, n, axis=2),
     }
     hints |= head_mistakes(key, X, weights.W_Q, weights.W_K, weights.W_V, weights.W_O, 2)
-    agree(two_heads, wanted, hints=hints, atol=1e-4, name="multi_head_attention whose two heads point at two tokens")
-    agree(one_head, mean, atol=1e-4, name="multi_head_attention with one head that points at both tokens")
+    agree(
+        two_heads,
+        wanted,
+        hints=hints,
+        atol=1e-4,
+        name=f"multi_head_attention whose first head sees token {a} alone and its second token {b}",
+    )
+    agree(one_head, mean, atol=1e-4, name=f"multi_head_attention whose one head sees tokens {a} and {b} alike")
 
 
 @number("1d")
@@ -86,9 +95,14 @@ def batch_and_weights(
     rng: np.random.Generator, batch: int, tokens: int, d: int
 ) -> tuple[Array, Array, Array, Array, Array]:
     """X (batch, token, d), then W_Q, W_K, W_V and W_O, each (d, d)."""
-    X = rng.standard_normal((batch, tokens, d))
-    W_Q, W_K, W_V, W_O = (rng.standard_normal((d, d)) / np.sqrt(d) for _ in range(4))
+    X = rng.standard_normal((batch, tokens, d)).round(1)
+    W_Q, W_K, W_V, W_O = ((rng.standard_normal((d, d)) / np.sqrt(d)).round(1) for _ in range(4))
     return X, W_Q, W_K, W_V, W_O
+
+
+def shown(matrices: Sequence[Array], n_heads: int) -> str:
+    arguments = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), matrices, strict=True))
+    return show_call("multi_head_attention", **arguments, n_heads=n_heads)
 
 
 def output_of(returned: Any) -> Any:

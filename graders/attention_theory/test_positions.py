@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.attention_theory.calls import show_call
 from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.float64]
@@ -44,29 +45,30 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     for tokens, d, d_k, d_v in [(2, 3, 3, 3), (4, 3, 2, 5), (1, 3, 2, 1), (5, 2, 4, 3), (4, 3, 2, 5)]:
         X, *weights = tokens_and_matrices(rng, tokens, d, d_k, d_v)
         actual, expected = output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights)
-        name = f"self_attention with X of shape {X.shape} and W_Q of shape {(d, d_k)}"
-        agree(actual, expected, hints=attention_mistakes(key, X, *weights), name=name)
+        agree(actual, expected, hints=attention_mistakes(key, X, *weights), name=shown(X, *weights))
     X = np.array([[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [1, 0, 1, 0]])  # scores from 0.5 to 5,000, row by row
-    weights = [np.eye(4), np.eye(4), rng.standard_normal((4, 3))]
-    name = "self_attention with scores in the thousands, far apart from row to row,"
-    agree(output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights), rtol=1e-3, name=name)
+    weights = [np.eye(4), np.eye(4), rng.standard_normal((4, 3)).round(1)]
+    name = f"{shown(X, *weights)} (scores from 0.5 to 5,000)"
+    actual, expected = output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights)
+    hints = large_score_mistakes(X, weights[-1])
+    agree(actual, expected, rtol=1e-3, hints=hints, name=name)
 
 
 @number("1a")
 @weight(2)
 def test_order_needs_positions(student: Any, rng: np.random.Generator) -> None:
     """Without positions another order of the tokens only reorders the outputs; with positions it changes them."""
-    X, *weights = tokens_and_matrices(rng, 5, 6, 6, 4)
-    order = np.array([3, 0, 4, 1, 2])
-    P = np.asarray(student.positional_encoding(5, 6))
-    assert P.shape == X.shape, f"positional_encoding(5, 6) has the shape {P.shape}; expected (5, 6)."
+    X, *weights = tokens_and_matrices(rng, 4, 4, 3, 2)
+    order = np.array([2, 0, 3, 1])
+    P = np.asarray(student.positional_encoding(4, 4))
+    assert P.shape == X.shape, f"positional_encoding(4, 4) has the shape {P.shape}; expected (4, 4)."
     inputs = [X, X[order], X + P, X[order] + P]
     returned = student.self_attention.each([(x, *weights) for x in inputs])
     plain, reordered, placed, placed_elsewhere = (np.asarray(output_of(value), dtype=float) for value in returned)
-    agree(reordered, plain[order], name="self_attention of the tokens in another order, without positions,")
+    agree(reordered, plain[order], name=f"{shown(X[order], *weights)}, without positions and in another order,")
     assert np.abs(placed_elsewhere - placed[order]).max() > 1e-3, (
-        "With your positions added, another order of the tokens still only reorders the outputs: "
-        "nothing tells `self_attention` where a token stands."
+        f"With your positional_encoding(4, 4) added to the tokens {X.tolist()}, another order of the tokens still only "
+        "reorders the outputs: nothing tells `self_attention` where a token stands."
     )
 
 
@@ -116,8 +118,12 @@ def tokens_and_matrices(
     rng: np.random.Generator, tokens: int, d: int, d_k: int, d_v: int
 ) -> tuple[Array, Array, Array, Array]:
     """X (token, d), W_Q and W_K (d, d_k), W_V (d, d_v)."""
-    W_Q, W_K, W_V = (rng.standard_normal((d, width)) / np.sqrt(d) for width in (d_k, d_k, d_v))
-    return 2 * rng.standard_normal((tokens, d)), W_Q, W_K, W_V
+    W_Q, W_K, W_V = ((rng.standard_normal((d, width)) / np.sqrt(d)).round(1) for width in (d_k, d_k, d_v))
+    return (2 * rng.standard_normal((tokens, d))).round(1), W_Q, W_K, W_V
+
+
+def shown(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> str:
+    return show_call("self_attention", X=X, W_Q=W_Q, W_K=W_K, W_V=W_V)
 
 
 def output_of(returned: Any) -> Any:
@@ -149,6 +155,24 @@ def encoding_mistakes(max_len: int, d: int) -> Mistakes:
         "the exponent is 2i/d; here it is i/d": lambda: table(pair / 2, odd),
         "the sines stand in the first half, the cosines in the second; they should alternate": lambda: table(
             halves, columns >= d // 2
+        ),
+    }
+
+
+def large_score_mistakes(X: Array, W_V: Array) -> Mistakes:
+    """Return softmax without a maximum, and with one for all rows, where queries and keys are the tokens themselves."""
+    scores = X @ X.T / np.sqrt(X.shape[1])
+
+    def weighted(maximum: Any) -> Array:
+        with np.errstate(all="ignore"):
+            exponentials = np.exp(scores - maximum)
+            output: Array = exponentials / exponentials.sum(axis=1, keepdims=True) @ (X @ W_V)
+        return output
+
+    return {
+        "exp overflows: subtract each row's largest score before it": lambda: weighted(0),
+        "one maximum for all rows makes every exp(score) of a row 0: subtract each row's own": lambda: weighted(
+            scores.max()
         ),
     }
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graders.attention_theory.calls import MAX_NUMBERS, show_call
 from viva.grading import agree, agree_formula, agree_number, number, visibility, weight
 
 Mistakes = dict[str, Callable[[], Any]]
@@ -62,20 +63,22 @@ def test_receptive_field_of_a_short_sequence(submission: Any, key: Any) -> None:
 @weight(3)
 def test_argmax_receptive_field(student: Any, key: Any) -> None:
     """A node's receptive field is the union of its own one level below and of those its heads point at."""
-    cases: list[tuple[str, int, int, int, Pointers]] = [
-        ("with one head that looks back", 3, 2, 1, [[[0], [0], [1]]] * 2),
-        ("without any level", 3, 0, 2, []),
-        ("with distinct pointers", 9, 2, 2, key.spreading_pointers(9, 2, 2)),
-        ("with distinct pointers in a long sequence", 40, 3, 2, key.spreading_pointers(40, 3, 2)),
-        ("with more heads than positions to see", 8, 2, 2, key.spreading_pointers(8, 2, 2)),
-        ("with heads that agree", 7, 2, 2, [[[(i + 1) % 7] * 2 for i in range(7)]] * 2),
-        ("with heads that look at themselves", 3, 2, 1, [[[0], [1], [2]]] * 2),
-        ("with every head at one position", 6, 3, 2, [[[0, 0]] * 6] * 3),
-        ("that reaches beyond 255 inputs", 300, 2, 16, key.spreading_pointers(300, 2, 16)),
-        ("with levels that differ", 4, 2, 1, [[[1], [2], [3], [3]], [[2], [2], [2], [2]]]),
-    ]
-    for what, T, n, k, pointers in cases:
-        name = f"argmax_receptive_field {what} (T = {T}, n = {n}, k = {k})"
+    for T, n, k, pointers in [
+        (3, 2, 1, [[[0], [0], [1]]] * 2),
+        (3, 0, 2, []),
+        (9, 2, 2, key.spreading_pointers(9, 2, 2)),
+        (40, 3, 2, key.spreading_pointers(40, 3, 2)),
+        (8, 2, 2, key.spreading_pointers(8, 2, 2)),  # more heads than positions to see
+        (7, 2, 2, [[[(i + 1) % 7] * 2 for i in range(7)]] * 2),
+        (3, 2, 1, [[[0], [1], [2]]] * 2),
+        (6, 3, 2, [[[0, 0]] * 6] * 3),
+        (300, 2, 16, key.spreading_pointers(300, 2, 16)),  # beyond 255 inputs
+        (4, 2, 1, [[[1], [2], [3], [3]], [[2], [2], [2], [2]]]),  # levels that differ
+    ]:
+        name = show_call("argmax_receptive_field", T=T, n=n, k=k, pointers=pointers)
+        if np.size(pointers) > MAX_NUMBERS:
+            formula = f"(i + (h + 1)·{k + 1}^l) mod {T}"
+            name = f"argmax_receptive_field({T}, {n}, {k}, pointers) with pointers[l][i][h] = {formula}"
         hints = field_mistakes(key, T, n, k, pointers)
         agree(student.argmax_receptive_field(T, n, k, pointers), sizes(key, T, n, k, pointers), hints=hints, name=name)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.attention_theory.calls import show_call
 from viva.grading import Disagreement, agree, agree_formula, number, visibility, weight
 from viva.model.errors import MissingName
 
@@ -31,7 +32,7 @@ def test_attention_with_bias_up_to_scale(submission: Any, student: Any, key: Any
         mistakes = bias_mistakes(key, Q, K, V, Pi).items()
         hints = {name: lambda mistake=mistake: rows_scaled(mistake()) for name, mistake in mistakes}
         right = [rows_scaled(value) for value in readings(key, stated, Q, K, V, Pi)]
-        agree_with_one(rows_scaled(actual), right, hints, "attention_with_bias, each row divided by its sum,")
+        agree_with_one(rows_scaled(actual), right, hints, f"{shown(Q, K, V, Pi)}, each row divided by its sum,")
 
 
 @number("1c.i")
@@ -45,8 +46,7 @@ def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.ra
         unnormalised = key.unnormalised_attention_with_bias(Q, K, V, Pi)
         hints: dict[str, Any] = {"the weights are not normalised: divide by Σ_j exp(q·k_j + π_j)": unnormalised}
         hints |= bias_mistakes(key, Q, K, V, Pi)
-        name = f"attention_with_bias with Q of shape {Q.shape} and K of shape {K.shape}"
-        agree_with_one(actual, readings(key, stated, Q, K, V, Pi), hints, name)
+        agree_with_one(actual, readings(key, stated, Q, K, V, Pi), hints, shown(Q, K, V, Pi))
 
 
 @number("1c.i")
@@ -55,11 +55,11 @@ def test_position_bias(submission: Any, student: Any, key: Any, rng: np.random.G
     """position_bias returns the π with which a bias does what concatenated positions do."""
     stated = scale_is_stated(submission)
     for n, m, d_pos in [(2, 2, 1), (3, 5, 4), (4, 4, 2), (5, 3, 16), (3, 5, 4)]:
-        Q_pos, K_pos = rng.standard_normal((n, d_pos)), rng.standard_normal((m, d_pos))
+        Q_pos, K_pos = rng.standard_normal((n, d_pos)).round(1), rng.standard_normal((m, d_pos)).round(1)
         Pi, expected = student.position_bias(Q_pos, K_pos), key.position_bias(Q_pos, K_pos)
         divided = expected / np.sqrt(d_pos)
         hints = pi_mistakes(key, Q_pos, K_pos) | {UNSTATED: divided}
-        name = f"position_bias with Q_pos of shape {Q_pos.shape} and K_pos of shape {K_pos.shape}"
+        name = show_call("position_bias", Q_pos=Q_pos, K_pos=K_pos)
         agree_with_one(Pi, [expected, divided] if stated else [expected], hints, name)
 
 
@@ -71,7 +71,7 @@ def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, 
     for n, m, d in [(3, 3, 2), (4, 5, 3)]:
         Q, K, V, no_bias = matrices(rng, n, m, d, 2)
         V, no_bias = np.abs(V), 0 * no_bias  # rows of the output have positive sums
-        Q_pos, K_pos = rng.standard_normal((n, d)), rng.standard_normal((m, d))
+        Q_pos, K_pos = rng.standard_normal((n, d)).round(1), rng.standard_normal((m, d)).round(1)
         actual = output_of(student.attention_with_bias(Q, K, V, student.position_bias(Q_pos, K_pos)))
         wide = np.hstack([Q, Q_pos]), np.hstack([K, K_pos])
         one, kept, own = (
@@ -80,7 +80,8 @@ def test_bias_instead_of_concatenation(submission: Any, student: Any, key: Any, 
         hints = {UNSTATED: kept, "the positions are not used": rows_scaled(key.attention_with_bias(Q, K, V, no_bias))}
         if np.shape(actual) != one.shape:
             agree(actual, one, name="attention_with_bias")
-        name = "attention with the bias of your position_bias, each row divided by its sum,"
+        pi = show_call("position_bias", Q_pos=Q_pos, K_pos=K_pos)
+        name = f"{show_call('attention_with_bias', Q=Q, K=K, V=V)}, Pi from {pi}, each row divided by its sum,"
         agree_with_one(rows_scaled(actual), [one, kept, own] if stated else [one], hints, name)
 
 
@@ -151,8 +152,12 @@ def is_near(actual: Any, value: Array) -> bool:
 
 def matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array, Array]:
     """Q (n, d), K (m, d), V (m, dv), Π (n, m)."""
-    Q, K, V, Pi = (rng.standard_normal(shape) for shape in [(n, d), (m, d), (m, dv), (n, m)])
+    Q, K, V, Pi = (rng.standard_normal(shape).round(1) for shape in [(n, d), (m, d), (m, dv), (n, m)])
     return Q, K, V, Pi
+
+
+def shown(Q: Array, K: Array, V: Array, Pi: Array) -> str:
+    return show_call("attention_with_bias", Q=Q, K=K, V=V, Pi=Pi)
 
 
 def output_of(returned: Any) -> Any:

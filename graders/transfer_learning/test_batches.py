@@ -42,8 +42,8 @@ def test_items_of_random_documents(
 ) -> None:
     """Random documents for both tasks, other ids, tokens of all kinds, empty lines, too many tokens; the defaults.
 
-    Try empty lines, tokens that the vocabulary lacks, documents that are too long, and other ids for the special
-    tokens.
+    Try empty lines, tokens that the vocabulary lacks, with capitals or signs, documents that are too long, ids above
+    32,767, and other ids for the special tokens.
     """
     for task in ("language_modeling", "classification"):
         documents, labels = drawn(rng, 8)
@@ -98,7 +98,7 @@ def test_batches_of_random_items(
 ) -> None:
     """Random batches from one item to seven, with large ids and another one for <pad>.
 
-    Try a batch of one item, items of equal length, and another id for <pad>.
+    Try a batch of one item, items of equal length, ids above 32,767, and another id for <pad>.
     """
     for task, size in [("language_modeling", 1), ("language_modeling", 7), ("classification", 5)]:
         pairs = key.items(*drawn(rng, size), LARGE, 9, task)

@@ -1,7 +1,7 @@
 """Tasks T4, T5 and T6: what a trained model says next, and how often it is right."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ COMMON = [index for index in range(len(WORDS)) if index not in SPECIAL]
 TOKEN2IND = {word: index for index, word in enumerate(WORDS)}
 IND2TOKEN = dict(enumerate(WORDS))
 V, D, END, UNKNOWN = len(WORDS), 6, TOKEN2IND["<eos>"], TOKEN2IND["<oov>"]
+IDS = f"token2ind here: {', '.join(f'{WORDS[index]} {index}' for index in SPECIAL)}"
+"""What messages say about the dictionary."""
 CLEAR = 2e-3
 """By how much the best score leads: rounding never decides."""
 PROMPTS = ["le chat", "la souris mange", "bien"]
@@ -31,14 +33,17 @@ def test_next_token(student: Any, key: Any, submission: Any, inside: Any, rng: n
     for prompt in PROMPTS:
         model, ids = drawn_for_one_token(key, rng, prompt)
         hints = {name: WORDS[wrong] for name, wrong in next_mistakes(key, model, ids).items()}
-        name, right = f"the token after {prompt!r}", WORDS[best(key, model, ids)]
-        found = [word_of(one) for one in asked(student, "infer_next_token", submission, inside, model, (prompt,), True)]
+        name, right = f"the token after {prompt!r} ({IDS})", WORDS[best(key, model, ids)]
+        question = (student, "infer_next_token", submission, inside, model, [prompt], True)
+        found = [word_of(one) for one in asked(*question)]
+        if right not in found:
+            check_same_again(found, [word_of(one) for one in asked(*question)], f"infer_next_token({prompt!r})")
         agree(right if right in found else found[0], right, hints=hints, name=name)
     for first in (END, UNKNOWN):
         model, _ = drawn_for_nothing(key, rng, PROMPTS[0], first)
         question = (student, "infer_next_token", submission, inside, model, PROMPTS[:1], True)
         found = [word_of(one) for one in asked(*question)]
-        name = f"the token after {PROMPTS[0]!r} where {WORDS[first]} is the most probable one"
+        name = f"the token after {PROMPTS[0]!r} where {WORDS[first]} is the most probable one ({IDS})"
         agree(WORDS[first] if WORDS[first] in found else found[0], WORDS[first], name=name)
 
 
@@ -50,7 +55,7 @@ def test_next_tokens_of_random_models(
 ) -> None:
     """Random models, sentences of one to eight tokens and a long one.
 
-    Try sentences of one token and of several, and check which position your prediction reads.
+    Try sentences of one token, of eight and of 200, and check which position your prediction reads.
     """
     for length in (1, 4, 8, 200):
         prompt = " ".join(sorted(drawn_words(rng, length)))  # so that the beginning says what the end does not
@@ -79,7 +84,7 @@ def test_continuations_of_random_models(
 ) -> None:
     """Random models that end early, late and never; max_len is 50 if it is left out.
 
-    Try a model that ends at once, one that never ends, and the default length.
+    Try a model that ends at once, one that never ends, other ids for <sos> and <eos>, and the default length.
     """
     for max_len, ends in [(8, True), (15, True), (6, False)]:
         prompt = " ".join(drawn_words(rng, 3))
@@ -97,7 +102,8 @@ def test_accuracy(student: Any, key: Any, submission: Any, inside: Any, rng: np.
         model, batches, right = drawn_for_accuracy(key, rng, sizes=[a, b, c], lengths=[5, 3, 4])
         found, _, _ = evaluated(student, submission, inside, model, batches)
         hints = accuracy_mistakes(key, model, batches)
-        agree(found, right, hints=hints, name=f"the accuracy over batches of {a}, {b} and {c} examples")
+        counts = f"batches of {a}, {b} and {c} examples, of which {round((a + b + c) * right)} get their label"
+        agree(found, right, hints=hints, name=f"the accuracy over {counts},")
 
 
 @number("T6")
@@ -245,10 +251,22 @@ def check_many(
     chosen = next((one for one in found if is_right(one, expected, prompt, longest, ends)), found[0])
     further = endless(key, model, ids, longest) if is_told else []
     embedding, weight, bias = model
+    if is_told and not is_right(chosen, expected, prompt, longest, ends):
+        answers = asked(student, "infer_next_tokens", submission, inside, model, question, spoiled=True)
+        check_same_again(found, [new_words(one, prompt) for one in answers], f"infer_next_tokens{question}")
     turned = key.PrefixMean(embedding, -weight, -bias)
     spoiled = [WORDS[i] for i in key.next_tokens(turned, ids, END, longest)] if is_told else []
     in_training = new_words(spoiled, prompt)
-    check_continuation(chosen, expected, prompt, longest, ends, further, in_training)
+    habits = habit_mistakes(key, model, ids, longest) if is_told else {}
+    check_continuation(chosen, expected, prompt, longest, ends, further, in_training, habits)
+
+
+def check_same_again(found: list[Any], again: list[Any], call: str) -> None:
+    """Raise if two equal calls differ: then nothing else can be told from a wrong answer."""
+    assert found == again, (
+        f"Two equal calls of {call} returned {found[0]!r} and {again[0]!r}; expected the most probable token each "
+        "time. Do not draw it, and keep nothing from call to call."
+    )
 
 
 def is_right(found: list[str], expected: list[str], prompt: str, max_len: int, ends: bool) -> bool:
@@ -269,9 +287,10 @@ def check_continuation(
     ends: bool,
     further: list[str],
     in_training: list[str],
+    habits: Mapping[str, list[str]],
 ) -> None:
     """Raise with a sentence for the student unless the tokens are those that greedy decoding gives."""
-    name = f"the tokens after {prompt!r} with max_len = {max_len}"
+    name = f"the list of tokens after {prompt!r} with max_len = {max_len} ({IDS})"
     if is_right(found, expected, prompt, max_len, ends):
         return
     hints: dict[str, Any] = {
@@ -285,6 +304,7 @@ def check_continuation(
         ),
         "the sentence is left as it is": list,
         "the model was still in training mode, with dropout: call model.eval()": lambda: in_training,
+        **habits,
     }
     agree(found, expected, hints=hints, name=name)
 
@@ -392,6 +412,14 @@ def drawn_for_nothing(key: Any, rng: np.random.Generator, prompt: str, first: in
     model, ids = drawn(key, rng, V), prompt_ids(prompt)
     model.bias[first] = 30.0
     return model, ids
+
+
+def habit_mistakes(key: Any, model: Any, ids: Sequence[int], max_len: int) -> dict[str, list[str]]:
+    first, end = ([WORDS[i] for i in said] for said in by_habit(key, model, ids, max_len))
+    return {
+        "the sentence begins with id 0; the id of <sos> is token2ind['<sos>']": first,
+        "decoding stops at the id 2; the id of <eos> is token2ind['<eos>']": end,
+    }
 
 
 def by_habit(key: Any, model: Any, ids: Sequence[int], max_len: int) -> list[list[int]]:

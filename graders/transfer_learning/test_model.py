@@ -94,7 +94,11 @@ def test_embeddings_are_scaled_and_get_positions(student: Any, key: Any, inside:
         "the positional encoding is not added": scaled,
     }.items():
         assert not passes(seen, mistake), f"What enters the first layer is not E[x]·√nhid + PE: {hint}."
-    raise AssertionError("E[x]·√nhid + PE enters no layer of TransformerModel.")
+    first = ", ".join(f"{number:.3g}" for number in (scaled + along_time)[0, 0])
+    raise AssertionError(
+        f"E[x]·√nhid + PE enters no layer of TransformerModel: the vector of token {source[0, 0]} at position 0 should "
+        f"be [{first}], which is √{NHID} times its row of your embedding plus [0, 1, 0, 1, …]."
+    )
 
 
 @number("2")
@@ -123,7 +127,7 @@ def test_layers_are_those_of_the_definition(
     """A layer computes attention with nhead heads and a feed-forward network with ReLU, and every weight is used."""
     for n_heads in (2, 3):
         check_layer(student, key, inside, rng, n_heads)
-    n_layers, source = 3, rng.integers(0, NTOKEN - 1, (7, 50))
+    n_layers, source = 3, rng.permutation(np.tile(np.arange(NTOKEN - 1), 4)).reshape(4, 12)
     submission.set(token2ind={"<sos>": 3, "<eos>": 4, "<oov>": 5, "<pad>": NTOKEN - 1})  # no <pad> is in the source
     base = student.TransformerModel.keep(NTOKEN, NHEAD, NHID, n_layers, 0.0)
     found = inside.unused(base, source, own_mask(student))
@@ -159,8 +163,10 @@ def test_dropout_is_handed_on(student: Any, key: Any, inside: Any, rng: np.rando
     make, sizes = student.TransformerModel, [NTOKEN, NHEAD, NHID, NLAYERS]
     none, resting, training, inner, apart = inside.changes_with_dropout(make, sizes, source, own_mask(student), pe)
     found = inside.changes_with_dropout(student.Model, [*sizes, NCLASSES], source, own_mask(student), None)
+    part = "Model, but not of its base," if none < SAME else "TransformerModel"
     assert max(none, found[0]) < SAME, (
-        "With dropout = 0 two passes in training mode differ: is `dropout` handed on to every part of the model?"
+        f"With dropout = 0 two passes of {part} in training mode differ: is `dropout` handed on to every part of the "
+        "model?"
     )
     assert max(apart, found[4]) < 1e-3, (
         "With dropout = 0 the model gives other vectors in training than in evaluation (by "
@@ -216,7 +222,7 @@ def check_rates(
 
     Dropout that torch does not see is judged by what enters the first layer alone.
     """
-    rate, length = 0.5 if dropout is None else dropout, 16
+    rate, length = 0.5 if dropout is None else dropout, 10
     source = rng.integers(0, NTOKEN, (length, length))
     found = inside.in_training(make, sizes, source, own_mask(student), dropout)
     given = "is left out, so that it is 0.5" if dropout is None else f"= {dropout}"
@@ -239,8 +245,8 @@ def drops(found: Array, x: Array, rate: float) -> bool:
     if found.shape != x.shape:
         return False
     kept = found != 0
-    return (  # of 2048 draws: off by .08 with a probability below 1e-11
-        abs(float(np.mean(~kept)) - rate) < 0.08 and np.abs(np.where(kept, x / (1 - rate), 0) - found).max() < 1e-3
+    return (  # of 800 draws: off by .11 with a probability below 1e-9
+        abs(float(np.mean(~kept)) - rate) < 0.11 and np.abs(np.where(kept, x / (1 - rate), 0) - found).max() < 1e-3
     )
 
 
@@ -269,7 +275,7 @@ def check_layer(student: Any, key: Any, inside: Any, rng: np.random.Generator, n
                 return
             mistake = mistake or fit
     why = (
-        f"{mistake}."
+        mistake.rstrip("?.") + ("?" if mistake.endswith("?") else ".")
         if mistake
         else "does it add each input to what attention and the feed-forward network give, norm it (before or after), "
         "and does E[x]·√nhid + PE enter it once?"

@@ -6,6 +6,7 @@ can be compared whatever the student's own model is. `train_step` takes the batc
 
 import itertools
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,11 @@ def test_language_model_step(student: Any, key: Any, submission: Any, inside: An
         if not is_long:
             hints |= lengths_mistakes(before, expected)
         name = (
-            "the language model after one step" if is_long else "the language model after a step with a short gradient"
+            "the language model after one step"
+            if is_long
+            else "the language model after one step, whose gradient is too short to be clipped,"
         )
-        compare(after, expected, hints, name)
+        compare(after, expected, hints, step_name(name, before, after, expected))
 
 
 @number("T3")
@@ -52,12 +55,16 @@ def test_classification_step(student: Any, key: Any, submission: Any, inside: An
     before = drawn(key, rng, batch, CLASSES)
     after = stepped(student, submission, inside, before, [batch], CLASSES)
     expected = key.training_step(before, source, target, positions=[3, 3, 3], learning_rate=RATE)
-    compare(after, expected, classification_mistakes(key, before, source, target), "the classifier after one step")
+    hints = classification_mistakes(key, before, source, target)
+    compare(after, expected, hints, step_name("the classifier after one step", before, after, expected))
     before = drawn(key, rng, batch, CLASSES, is_long=False)
     after = stepped(student, submission, inside, before, [batch], CLASSES)
     expected = key.training_step(before, source, target, positions=[3, 3, 3], learning_rate=RATE)
     hints = classification_mistakes(key, before, source, target) | lengths_mistakes(before, expected)
-    compare(after, expected, hints, "the classifier after a step with a short gradient")
+    name = step_name(
+        "the classifier after one step, whose gradient is too short to be clipped,", before, after, expected
+    )
+    compare(after, expected, hints, name)
 
 
 @number("T3")
@@ -107,7 +114,8 @@ def test_gradients_do_not_add_up(
 def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: Any, inside: Any) -> None:
     """Your own model, trained by your own step, learns a sentence by heart in thirty steps."""
     model = student.Model.keep(V, 2, 16, 1, V, 0.0)
-    batch = batch_of(key, ["le chat noir dort bien le chat noir dort"] * 9, [], LANGUAGE)
+    lines = ["le chat noir dort bien"] * 2
+    batch = batch_of(key, lines, [], LANGUAGE)
     loader = inside.Loader.keep([batch], 30)
     own = student.generate_square_subsequent_mask if "generate_square_subsequent_mask" in student else None
     before, weights = float(inside.loss_of(model, loader, own, 1)), inside.parameters(model)
@@ -120,7 +128,7 @@ def test_loss_falls_on_a_repeating_corpus(student: Any, key: Any, submission: An
         optimizer,
         loader,
         LANGUAGE,
-        "le chat noir dort bien le chat noir dort\n" * 9,
+        "".join(f"{line}\n" for line in lines),
     )
     after = float(inside.loss_of(model, loader, own, 1))
     if not after < 0.6 * before:
@@ -145,7 +153,8 @@ def test_steps_on_random_batches(
 ) -> None:
     """Random documents, other ids and other criteria; a classifier may read the last position or the last token.
 
-    Try a batch of one item and a batch with many pads, and compare the loss with the mean that the handout states.
+    Try a batch of one item, many pads with another id than 1, and a criterion that is half the cross entropy, and
+    compare the loss with the mean that the handout states.
     """
     pad = OTHER_IDS["<pad>"]
     for task, is_long in itertools.product((LANGUAGE, CLASSES), (True, False)):
@@ -256,6 +265,21 @@ def compare(
     agree(named(after), named(expected), hints=lazy, atol=1e-4, name=name or "the model")
 
 
+def step_name(name: str, before: Parts, after: Sequence[Array], expected: Parts) -> str:
+    """Return the name with how long the step is, and whether it goes in the right direction."""
+    if any(np.shape(old) != np.shape(new) for old, new in zip(before, after, strict=False)):
+        return name
+    taken, right = (
+        np.concatenate([np.ravel(new - old) for old, new in zip(before, parts, strict=True)])
+        for parts in (after, expected)
+    )
+    lengths = float(np.linalg.norm(taken)), float(np.linalg.norm(right))
+    cosine = float(taken @ right) / max(lengths[0] * lengths[1], 1e-12)
+    where = "in the right direction" if cosine > 0.9999 else f"in another direction (cosine {cosine:.3f})"
+    yours = "nothing changed" if lengths[0] < 1e-5 else f"yours is {lengths[0]:.3g} long, {where}"
+    return f"{name} of SGD with learning rate {RATE} ({yours}; expected a step of length {lengths[1]:.3g})"
+
+
 def batch_of(
     key: Any, lines: Sequence[str], labels: Sequence[int], task: str, token2ind: dict[str, int] = TOKEN2IND
 ) -> Batch:
@@ -310,8 +334,8 @@ def lengths_mistakes(before: Parts, after: Parts) -> dict[str, Callable[[], Any]
             MAX_NORM / norm_of(before, after)
         ),
         **{
-            f"the gradient is {factor:g} times too long; follow criterion(scores, target) as it is": times(factor)
-            for factor in (2, 3, 4, 6, 18, 1 / 2, 1 / 3, 1 / 4, 1 / 18)
+            f"the gradient is {factor} times as long as that of criterion(scores, target)": times(float(factor))
+            for factor in map(Fraction, ("2", "3", "4", "6", "18", "1/2", "1/3", "1/4", "1/18"))
         },
     }
 
@@ -334,11 +358,16 @@ def language_mistakes(
         return key.descended(before, language_gradient(key, before, source, target, twice=True), RATE, MAX_NORM)
 
     return {
-        "nothing changed: is loss.backward() or optimizer.step() missing?": lambda: before,
+        "nothing changed: is loss.backward() or optimizer.step() missing, or does a copy of the model learn?": lambda: (
+            before
+        ),
         "the model was still in evaluation mode, without dropout: call model.train()": lambda: turned(
             key, key.training_step(turned(key, before), source, target, ignored=1, learning_rate=RATE)
         ),
         "the gradient is not clipped to norm 0.5": lambda: step(max_norm=1e9),
+        "each number of the gradient is clipped to 0.5; clip its norm": lambda: by_value(
+            key, before, step(max_norm=1e9)
+        ),
         "the mask is not used, so the model sees what it is to predict": lambda: step(causal=False),
         "softmax is taken before the cross entropy, which takes it itself": softmax_twice,
         "the target is the source itself, not what follows": lambda: step(source.reshape(-1)),
@@ -377,7 +406,9 @@ def classification_mistakes(
         return upstream
 
     return {
-        "nothing changed: is loss.backward() or optimizer.step() missing?": lambda: before,
+        "nothing changed: is loss.backward() or optimizer.step() missing, or does a copy of the model learn?": lambda: (
+            before
+        ),
         "the first token is read, which has seen nothing but itself; read the last one": lambda: step(0),
         "every token is trained to give the label; read the last one": lambda: by(everywhere),
         "the mean over the tokens is read; read the last one": lambda: by(averaged),
@@ -386,6 +417,12 @@ def classification_mistakes(
         "softmax is taken before the cross entropy, which takes it itself": lambda: by(softmax_twice),
         "label 1 is left out, because it is also the id of <pad>": lambda: step(ignored=1),
     }
+
+
+def by_value(key: Any, before: Parts, free: Parts) -> Parts:
+    """Return what a step gives whose gradient is clipped number by number, from the step without clipping."""
+    moved = zip(before, free, strict=True)
+    return key.PrefixMean(*(old - RATE * np.clip((old - new) / RATE, -MAX_NORM, MAX_NORM) for old, new in moved))
 
 
 def language_gradient(

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graders.translation_and_masks.calls import show_call
 from viva.grading import agree, agree_formula, number, visibility, weight
 
 Array = NDArray[np.float64]
@@ -18,10 +19,14 @@ Mistakes = dict[str, Callable[[], Any]]
 def test_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Attention is softmax(QKᵀ/√d_k)V, with softmax over the keys."""
     small = (np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[1.0, 1.0], [3.0, 0.0]]), np.array([[1.0], [10.0]]))
-    for Q, K, V in [small, normal(rng, 3, 5, 4, 2), normal(rng, 4, 4, 9, 4), normal(rng, 1, 6, 3, 1)]:
-        name = f"attention of {len(Q)} queries and {len(K)} keys with d_k = {Q.shape[1]}"
+    for Q, K, V in [small, normal(rng, 3, 5, 4, 2), normal(rng, 4, 4, 9, 4), normal(rng, 1, 3, 2, 5)]:
         actual = output_of(student.scaled_dot_product_attention(Q, K, V))
-        agree(actual, key.scaled_dot_product_attention(Q, K, V), hints=attention_mistakes(key, Q, K, V), name=name)
+        agree(
+            actual,
+            key.scaled_dot_product_attention(Q, K, V),
+            hints=attention_mistakes(key, Q, K, V),
+            name=shown(Q, K, V),
+        )
 
 
 @number("2.1")
@@ -34,7 +39,7 @@ def test_attention_with_a_mask(student: Any, key: Any, rng: np.random.Generator)
         hints = mask_mistakes(key, Q, K, V, mask)
         actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
         expected = key.scaled_dot_product_attention(Q, K, V, mask)
-        agree(actual, expected, hints=hints, name=f"attention with a mask of shape {mask.shape}")
+        agree(actual, expected, hints=hints, name=shown(Q, K, V, mask))
 
 
 @number("2.1")
@@ -44,14 +49,14 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     Q, V = 60.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [7.0, 4.0]])
     K = np.array([[20.0, 40.0, 60.0], [40.0, 60.0, 20.0], [60.0, 20.0, 40.0]])
     actual = output_of(student.scaled_dot_product_attention(Q, K, V))
-    agree(actual, key.scaled_dot_product_attention(Q, K, V), name="attention with scores of about 2,000")
+    name = f"{shown(Q, K, V)} (scores of about 2,000)"
+    agree(actual, key.scaled_dot_product_attention(Q, K, V), hints=large_score_mistakes(Q, K, V), name=name)
     # Each number below is exact in float32: d_k = 4 makes the scale 1/2.
     Q = np.array([[2000.0, 0, 0, 0], [25.0, 50.0, 0, 0], [-2000.0, 0, 0, 0], [0, 0, 50.0, -100.0]])
     K = np.array([[3.0, 1.0, 0, 2.0], [2.0, 3.0, 1.0, 0], [3.0, 0, 2.0, 1.0]])
     V = np.vstack([V[:2], [[-4.0, 6.0]]])
-    hints = {"a sum of exp(score) is 0 or infinite: subtract each row's own largest score": np.full((4, 2), np.nan)}
     expected = key.scaled_dot_product_attention(Q, K, V)
-    name = "attention with rows of scores from -3,000 to 3,000"
+    name, hints = f"{shown(Q, K, V)} (scores from -3,000 to 3,000)", large_score_mistakes(Q, K, V)
     agree(output_of(student.scaled_dot_product_attention(Q, K, V)), expected, hints=hints, name=name)
     Q, K = (
         np.array([[100.0, 0, 0, 0], [-100.0, 0, 0, 1.0]]),
@@ -60,13 +65,14 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     mask = np.array([[0, 1, 0], [1, 0, 1]])  # the masked score is 12,000 above the others
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
-    agree(actual, expected, name="attention whose masked scores are 12,000 above the others")
+    agree(actual, expected, name=f"{shown(Q, K, V, mask)} (masked scores are 12,000 above the others)")
     # Each row sees two keys, whose scores of about -18,000 are below many a number that is used for -infinity.
     Q, K = np.diag([300.0, 300.0, 300.0, 0.0]), np.repeat([[-120.0], [-120.03125], [-120.0]], 4, axis=1)
     mask = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
-    agree(actual, expected, rtol=1e-2, atol=1e-2, name="attention whose visible scores are about -18,000")
+    name = f"{shown(Q, K, V, mask)} (visible scores are about -18,000)"
+    agree(actual, expected, rtol=1e-2, atol=1e-2, name=name)
 
 
 @number("2.1")
@@ -95,11 +101,11 @@ def test_attention_on_random_matrices(student: Any, key: Any, rng: np.random.Gen
 def test_attention_scores(student: Any, key: Any, rng: np.random.Generator) -> None:
     """With one matrix for queries and keys the scores are symmetric; with two they need not be."""
     for n, d, d_k, shared in [(3, 2, 2, True), (3, 2, 2, False), (5, 4, 3, True), (5, 4, 3, False)]:
-        X, W_Q = rng.standard_normal((n, d)), rng.standard_normal((d, d_k))
-        W_K = W_Q if shared else rng.standard_normal((d, d_k))
+        X, W_Q = rng.standard_normal((n, d)).round(1), rng.standard_normal((d, d_k)).round(1)
+        W_K = W_Q if shared else rng.standard_normal((d, d_k)).round(1)
         expected = key.attention_scores(X, W_Q, W_K)
         hints = scores_mistakes(key, X, W_Q, W_K)
-        name = f"attention_scores with {'W_Q = W_K' if shared else 'distinct W_Q and W_K'}"
+        name = show_call("attention_scores", X=X, W_Q=W_Q, W_K=W_K)
         agree(student.attention_scores(X, W_Q, W_K), expected, hints=hints, name=name)
 
 
@@ -161,7 +167,12 @@ def test_the_scale_keeps_softmax_from_saturating(student: Any, key: Any, rng: np
 
 def normal(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:
     """Q (n, d), K (m, d), V (m, dv)."""
-    return rng.standard_normal((n, d)), rng.standard_normal((m, d)), rng.standard_normal((m, dv))
+    Q, K, V = (rng.standard_normal(shape).round(1) for shape in [(n, d), (m, d), (m, dv)])
+    return Q, K, V
+
+
+def shown(Q: Array, K: Array, V: Array, mask: NDArray[np.int64] | None = None) -> str:
+    return show_call("scaled_dot_product_attention", Q=Q, K=K, V=V, **({} if mask is None else {"mask": mask}))
 
 
 def half_masked(rng: np.random.Generator, n: int, m: int) -> NDArray[np.int64]:
@@ -190,6 +201,23 @@ def attention_mistakes(key: Any, Q: Array, K: Array, V: Array) -> Mistakes:
         "softmax is taken over the queries (axis 0), not over the keys": lambda: softmax(scores_of(Q, K), axis=0) @ V,
         "softmax is taken over all scores at once": lambda: softmax(scores_of(Q, K), axis=None) @ V,
         "these are the weights; multiply them with V": lambda: softmax(scores_of(Q, K), axis=1),
+    }
+
+
+def large_score_mistakes(Q: Array, K: Array, V: Array) -> Mistakes:
+    scores = scores_of(Q, K)
+
+    def weighted(maximum: float) -> Array:
+        with np.errstate(all="ignore"):
+            exponentials = np.exp(scores - maximum)
+            output: Array = exponentials / exponentials.sum(axis=1, keepdims=True) @ V
+        return output
+
+    return {
+        "exp overflows: subtract each row's largest score before it": lambda: weighted(0.0),
+        "one maximum for all rows makes every exp(score) of a row 0: subtract each row's own": lambda: weighted(
+            float(scores.max())
+        ),
     }
 
 

@@ -68,14 +68,14 @@ def test_modified_precision(student: Any, key: Any) -> None:
             "tokens are joined without a sign between them": letters_compared(key, candidate, references, n),
         }
         actual = student.modified_precision(candidate, references, n)
-        agree_ratio(
-            actual, expected, hints, f"modified_precision({brief(candidate)}, {len(references)} references, {n})"
-        )
+        agree_ratio(actual, expected, hints, f"modified_precision({brief(candidate)}, {brief(references)}, {n})")
     if isinstance(actual, list | tuple | np.ndarray):  # a ratio has no value where there is no n-gram
         too_short = student.modified_precision(words("the ferry"), TIMETABLES, 3)
         # Some count one n-gram where there is none, so that they need not divide by zero.
         expected = (0, 1) if np.array_equal(too_short, (0, 1)) else (0, 0)
-        agree(too_short, expected, name='modified_precision("the ferry", 2 references, 3), which has no 3-gram,')
+        agree(
+            too_short, expected, name=f"modified_precision(['the', 'ferry'], {brief(TIMETABLES)}, 3), without a 3-gram,"
+        )
 
 
 @number("1.4")
@@ -136,7 +136,7 @@ def test_bleu(student: Any, key: Any) -> None:
     agree(six, key.bleu(FERRY, TIMETABLES, 6), name="BLEU of the ferry sentence with 6 orders")
     brief_candidate, longer = words("the ferry leaves"), [words("the ferry leaves at eight")]
     for max_n in (4, 3, 1):  # three tokens have no 4-gram, so that order has no match
-        name = f"BLEU with {max_n} orders of a candidate of three tokens"
+        name = f"bleu({brief_candidate}, {longer}, {max_n})"
         agree(student.bleu(brief_candidate, longer, max_n), key.bleu(brief_candidate, longer, max_n), name=name)
 
 
@@ -166,9 +166,13 @@ def agree_ratio(actual: Any, matches_and_total: tuple[int, int], hints: dict[str
         agree(actual, matches_and_total[0] / matches_and_total[1], hints=ratios, name=name)
 
 
-def brief(candidate: Tokens) -> str:
-    """Return a candidate as the message shows it."""
-    return f'"{" ".join(candidate)}"' if len(candidate) < 8 else f'"{" ".join(candidate[:4])} …"'
+def brief(tokens: Any) -> str:
+    """Return a candidate or references as the message shows them: in full, but for those that repeat one word."""
+    if tokens in (FERRY, TIMETABLES):
+        return "the ferry sentence" if tokens == FERRY else "its two references"
+    if len(tokens) > 9:
+        return f"['{tokens[0]}'] * {len(tokens)}"
+    return str(tokens) if isinstance(tokens[0], str) else f"[{', '.join(map(brief, tokens))}]"
 
 
 def damaged_copies(rng: np.random.Generator, size: int) -> tuple[list[str], list[list[str]]]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.translation_and_masks.calls import show_call
 from viva.grading import agree, agree_formula, number, weight
 
 Array = NDArray[np.float64]
@@ -28,7 +29,7 @@ def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: 
         actual = student.linear_attention(Q, K, V, feature_map)
         expected = key.kernel_attention(Q, K, V)
         agree_shape(actual, expected, "linear_attention")
-        name = "linear_attention, each row divided by its sum,"
+        name = f"{shown('linear_attention', Q, K, V)}, each row divided by its sum,"
         agree(rows_scaled(actual), rows_scaled(expected), hints=numerator_mistakes(key, Q, K, V), name=name)
 
 
@@ -39,14 +40,14 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
     for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5), (2, 1025, 2, 1)]:
         Q, K, V = without_small_sums(rng, n, m, d, dv)
         actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
-        name = f"linear_attention of {n} {'query' if n == 1 else 'queries'} and {m} keys"
+        name = shown("linear_attention", Q, K, V)
         agree(actual, expected, atol=CANCELLED, hints=normaliser_mistakes(key, Q, K, V), name=name)
     Q, K, V = without_small_sums(rng, 4, 6, 3, 2)  # as above, so that nothing kept from there is right
     phi_q, phi_k = Q**2 + 1, K**2 + 1
     expected = (phi_q @ phi_k.T) @ V / (phi_q @ phi_k.sum(axis=0))[:, None]
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V)}
     actual = student.linear_attention(Q, K, V, inside.squared_plus_one)
-    agree(actual, expected, hints=hints, name="linear_attention with the feature map x² + 1")
+    agree(actual, expected, hints=hints, name=shown("linear_attention", Q, K, V, "x² + 1"))
 
 
 @number("2.3")
@@ -57,14 +58,14 @@ def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.ra
         Q, K, V = without_small_sums(rng, n, n, d, dv)
         actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
         expected = key.kernel_attention(Q, K, V, causal=True)
-        name = f"causal_linear_attention of {n} tokens"
+        name = shown("causal_linear_attention", Q, K, V)
         agree(actual, expected, atol=CANCELLED, hints=causal_mistakes(key, Q, K, V), name=name)
     Q, K, V = without_small_sums(rng, 6, 6, 3, 2)
     weights = np.tril((Q**2 + 1) @ (K**2 + 1).T)
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V, causal=True)}
     actual, expected = student.causal_linear_attention(Q, K, V, inside.squared_plus_one), weights @ V
     expected /= weights.sum(axis=1, keepdims=True)
-    agree(actual, expected, hints=hints, name="causal_linear_attention with the feature map x² + 1")
+    agree(actual, expected, hints=hints, name=shown("causal_linear_attention", Q, K, V, "x² + 1"))
 
 
 @number("2.3")
@@ -94,12 +95,12 @@ def test_group_attention(student: Any, key: Any, rng: np.random.Generator) -> No
     for n, groups in [(6, 2), (6, 3), (8, 1), (5, 5), (6, 2), (int(4 * rng.integers(2, 6)), 4)]:
         Q, K, V = random_matrices(rng, n, n, 3, 2)
         actual, expected = student.group_attention(Q, K, V, groups), key.group_attention(Q, K, V, groups)
-        name = f"group_attention of {n} tokens in {groups} groups"
+        name = show_call("group_attention", Q=Q, K=K, V=V, groups=groups)
         agree(actual, expected, hints=group_mistakes(key, Q, K, V, groups), name=name)
-    Q, K, V = random_matrices(rng, 8, 8, 4, 2)
+    Q, K, V = random_matrices(rng, 8, 8, 4, 1)
     Q, K = np.round(4 * Q) * 2.0 ** np.array([[0, 9, 0, 4, 9, 9, 0, 2]]).T, np.round(2 * K)  # exact in float32
     actual, expected = student.group_attention(Q, K, V, 4), key.group_attention(Q, K, V, 4)
-    name = "group_attention with scores in the thousands, different from row to row,"
+    name = f"{show_call('group_attention', Q=Q, K=K, V=V, groups=4)} (scores up to tens of thousands)"
     agree(actual, expected, rtol=1e-2, atol=1e-2, name=name)  # torch scales queries and keys one by one, which rounds
 
 
@@ -132,7 +133,12 @@ def test_number_of_scores_by_hand(submission: Any, key: Any) -> None:
 
 def random_matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:
     """Q (n, d), K (m, d), V (m, dv)."""
-    return rng.standard_normal((n, d)), rng.standard_normal((m, d)), rng.standard_normal((m, dv))
+    Q, K, V = (rng.standard_normal(shape).round(1) for shape in [(n, d), (m, d), (m, dv)])
+    return Q, K, V
+
+
+def shown(function: str, Q: Array, K: Array, V: Array, feature_map: str = "elu(x) + 1") -> str:
+    return f"{show_call(function, Q=Q, K=K, V=V)}, feature_map(x) = {feature_map},"
 
 
 def without_small_sums(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[Array, Array, Array]:

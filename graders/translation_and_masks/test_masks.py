@@ -139,7 +139,8 @@ def mask_of(function: Any, source: list[str], target: list[str]) -> Any:
 
 def asked(kind: str, n_source: int, n_target: int) -> str:
     """Return the call as the message shows it."""
-    return f"mask_for_{kind}_lm of {n_source} source and {n_target} target tokens"
+    source, target = segments(n_source, n_target)
+    return f"mask_for_{kind}_lm({source}, {target})"
 
 
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.

@@ -54,11 +54,11 @@ def test_span_mask(student: Any, key: Any, inside: Any, rng: np.random.Generator
         assert len(starts) > 20, f"25 calls of span_mask started spans at only {len(starts)} of 60 words."
     for p, max_length, pieces in [(0.2, 10, 3), (0.6, 5, 1)]:
         even = (pieces,) * 300
-        what = (student.span_mask, 40, text(even), 0.15, p, max_length, source)
-        drawn = [pairs(spans) for spans in inside.repeat(*what)]
+        what = (student.span_mask, 8, text(even), 0.15, p, max_length, source)
+        drawn = [pairs(spans) for _ in range(5) for spans in inside.repeat(*what)]
         for spans in drawn:
             check_spans(spans, 45 * pieces, even, max_length)
-        check_joint_lengths(drawn, key.span_length_distribution(p, max_length), f"p = {p}, max_length = {max_length}")
+        check_joint_lengths(drawn, key.span_length_distribution(p, max_length), pieces, p)
         check_places(drawn, 300)
 
 
@@ -118,34 +118,39 @@ def check_independence(lengths: Array, what: str) -> None:
     )
 
 
-def check_joint_lengths(drawn: list[Spans], probabilities: Array, asked: str) -> None:
+def check_joint_lengths(drawn: list[Spans], probabilities: Array, pieces: int, p: float) -> None:
     """Compare the lengths of all spans with the distribution, and those of one text with each other.
 
     How spans that meet are resolved is open, so lengths may be somewhat shorter than the distribution says: at this
     density by up to a tenth of the mean in five right programs. Beyond that come six standard errors. The lengths of a
     span and the next one are not correlated, with a standard error of 0.05.
     """
+    asked = f"300 words of {pieces} tokens each, budget = 0.15, p = {p}, max_length = {len(probabilities)}"
     values = np.arange(1, len(probabilities) + 1)
     mean = float(values @ probabilities)
     deviation = math.sqrt(float((values - mean) ** 2 @ probabilities))
     by_text = [np.array([last - first + 1 for first, last in spans]) for spans in drawn]
     lengths = np.concatenate(by_text)
     error = deviation / math.sqrt(len(lengths))
+    within = math.sqrt(float(np.mean([part.var() for part in by_text])))
+    nearly_equal = (
+        f"The spans that one call of span_mask with {asked} returns are nearly equally long (standard deviation "
+        f"{within:.2f}); draw a length for each span."
+    )
+    assert within > 0.1 * deviation, nearly_equal
     low, high = mean - 0.15 * mean - 6 * error, mean + 0.05 * mean + 6 * error
+    in_tokens = float(np.ceil(values / pieces) @ probabilities)  # of words that so many tokens touch
+    because = " The lengths that are drawn count words, not tokens." if abs(lengths.mean() - in_tokens) < 0.3 else ""
     assert low < lengths.mean() < high, (
         f"The spans of {len(drawn)} calls of span_mask with {asked} have {lengths.mean():.2f} words on average; "
-        f"expected about {mean:.1f}."
+        f"expected about {mean:.1f}.{because}"
     )
     spread = float(lengths.std())
     assert spread > 0.6 * deviation, (
         f"The lengths of the spans of span_mask with {asked} vary too little: their standard deviation is "
         f"{spread:.2f}; expected about {deviation:.1f}. Draw each of them."
     )
-    within = math.sqrt(float(np.mean([part.var() for part in by_text])))
-    assert within > 0.5 * deviation, (
-        f"The spans that one call of span_mask with {asked} returns are nearly equally long (standard deviation "
-        f"{within:.2f}); draw a length for each span."
-    )
+    assert within > 0.5 * deviation, nearly_equal
     following = np.concatenate([np.stack([part[:-1], part[1:]]) for part in by_text], axis=1)
     correlation = float(np.corrcoef(following)[0, 1])
     assert abs(correlation) < 0.35, (  # seven standard errors

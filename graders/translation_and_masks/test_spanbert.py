@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graders.translation_and_masks.calls import show_call
 from viva.grading import agree, number, visibility, weight
 
 Array = NDArray[np.floating[Any]]
@@ -17,11 +18,11 @@ Mistakes = dict[str, Callable[[], Any]]
 @weight(2)
 def test_span_boundary_representation(student: Any, key: Any, rng: np.random.Generator) -> None:
     """y_i is two layers, each with GeLU and layer normalisation, on x_{s-1}, x_{e+1} and p_{i-s+1}."""
-    for n, d, start, end in [(6, 8, 2, 3), (9, 8, 1, 7), (7, 10, 3, 3), (13, 8, 2, 11)]:
+    for n, d, start, end in [(4, 3, 1, 2), (6, 8, 2, 3), (9, 8, 1, 7), (7, 10, 3, 3), (13, 8, 2, 11)]:
         X, P, W_1, W_2 = network(rng, n, d, start, end)
         actual = student.span_boundary_representation(X, start, end, P, W_1, W_2)
         hints = boundary_mistakes(key, X, start, end, P, W_1, W_2)
-        name = f"span_boundary_representation of the span {start} … {end} in {n} tokens"
+        name = show_call("span_boundary_representation", X=X, start=start, end=end, P=P, W_1=W_1, W_2=W_2)
         agree_either_gelu(actual, key, (X, start, end, P, W_1, W_2), hints, name)
 
 
@@ -67,7 +68,8 @@ def test_spanbert_loss(student: Any, key: Any, rng: np.random.Generator) -> None
             "logarithms to base 2 are used; take natural ones": expected / math.log(2),
         }
         actual = student.spanbert_loss(mlm, sbo, targets, masked)
-        agree(actual, expected, hints=hints, name=f"spanbert_loss of {len(masked)} masked of {n} tokens")
+        name = show_call("spanbert_loss", mlm_logits=mlm, sbo_logits=sbo, targets=targets, masked=masked)
+        agree(actual, expected, hints=hints, name=name)
 
 
 @number("4.2")
@@ -95,9 +97,10 @@ def test_spanbert_loss_on_random_logits(student: Any, key: Any, rng: np.random.G
 
 
 def network(rng: np.random.Generator, n: int, d: int, start: int, end: int) -> tuple[Array, Array, Array, Array]:
-    """X (n, d), P (10, d), W_1 (3 d, d), W_2 (d, d), drawn until every layer is lively, also with a known mistake."""
+    """X (n, d), P (3 or more, d), W_1 (3 d, d), W_2 (d, d); every layer is lively, also with a known mistake."""
     while True:
-        X, P, W_1, W_2 = (rng.standard_normal(shape) for shape in ((n, d), (10, d), (3 * d, d), (d, d)))
+        shapes = ((n, d), (max(3, end - start + 1), d), (3 * d, d), (d, d))
+        X, P, W_1, W_2 = (rng.standard_normal(shape).round(1) for shape in shapes)
         if all(lively(tokens, start, end, rows, W_1, W_2) for tokens, rows in mistaken_inputs(X, start, end, P)):
             return X, P, W_1, W_2
 
@@ -172,4 +175,5 @@ def gelu(x: Array) -> Array:
 def logits(rng: np.random.Generator, n: int, vocabulary: int) -> tuple[Array, Array, list[int]]:
     """Two matrices (n, vocabulary) and n target ids."""
     shape = (n, vocabulary)
-    return rng.standard_normal(shape), rng.standard_normal(shape), rng.integers(vocabulary, size=n).tolist()
+    mlm, sbo = rng.standard_normal(shape).round(1), rng.standard_normal(shape).round(1)
+    return mlm, sbo, rng.integers(vocabulary, size=n).tolist()

@@ -1,5 +1,6 @@
 """Question 4.1: answer spans, the null answer, its threshold, and the scores of SQuAD 2.0."""
 
+import unicodedata
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,8 @@ def test_longest_answer(student: Any, key: Any) -> None:
     for T in (far_apart, far_apart + np.outer(np.arange(120) == 40, [0.5, 0.0])):
         actual, expected = student.best_span(S, E, T, low, 0.0), key.best_span(S, E, T, low, 0.0)
         hints = {"without max_len a span may have any number of tokens": key.best_span(S, E, T, low, 0.0, 30)}
-        agree(actual, expected, hints=hints, name="best_span of 120 tokens without max_len")
+        name = "best_span of 120 tokens, start scores 120, 119, … 1, end scores 0, 1, … 119, without max_len"
+        agree(actual, expected, hints=hints, name=name)
 
 
 @number("4.1")
@@ -158,7 +160,7 @@ def test_squad_exact_match(student: Any, key: Any) -> None:
         ("", ["cat"]),
         ("", ["the", "cat"]),
     ]:
-        name = f"squad_exact_match({prediction!r}, {golds})"
+        name = f"squad_exact_match({spelled(prediction)}, [{', '.join(map(spelled, golds))}])"
         agree(student.squad_exact_match(prediction, golds), key.squad_exact_match(prediction, golds), name=name)
     marks = [(f"x{chr(code)}y", ["xy"]) for code in range(32, 127)]
     for question, answer in zip(marks, student.squad_exact_match.each(marks), strict=True):
@@ -187,7 +189,7 @@ def test_squad_f1(student: Any, key: Any) -> None:
         hints = {"tokens are counted once; F1 compares bags, not sets": best_set}
         if golds:
             hints["only the first gold answer is used"] = key.squad_f1(prediction, golds[:1])
-        name = f"squad_f1({prediction!r}, {golds})"
+        name = f"squad_f1({spelled(prediction)}, [{', '.join(map(spelled, golds))}])"
         agree(student.squad_f1(prediction, golds), key.squad_f1(prediction, golds), hints=hints, name=name)
 
 
@@ -238,6 +240,11 @@ def test_scores_and_threshold_on_random_answers(student: Any, key: Any, rng: np.
     agree(student.squad_f1.each(questions), [key.squad_f1(*question) for question in questions])
     matches = [key.squad_exact_match(*question) for question in questions]
     agree(student.squad_exact_match.each(questions), matches)
+
+
+def spelled(text: str) -> str:
+    """Return a text in quotes; what looks like other characters is written as an escape: 'cafe\\u0301'."""
+    return repr(text) if unicodedata.is_normalized("NFKC", text) else ascii(text)
 
 
 def check_threshold(tau: Any, key: Any, null_scores: Array, span_scores: Array, f1_null: Array, f1_span: Array) -> None:
