@@ -1,15 +1,13 @@
 """Question 1c, part ii: how many biases a layer learns if they depend on the distance alone."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from viva.grading import agree, agree_formula, number, visibility, weight
+from viva.grading import agree, agree_choice, agree_formula, number, visibility, weight
 
 Mistakes = dict[str, Callable[[], Any]]
-CAUSAL = {"causal", "causally", "decoder", "masked", "mask", "past", "autoregressive", "unidirectional"}
 Count = tuple[int, int, bool, int | None]
 """T, m, causal and clip."""
 
@@ -18,13 +16,9 @@ Count = tuple[int, int, bool, int | None]
 @weight(2)
 def test_number_of_biases_by_hand(submission: Any, key: Any) -> None:
     """How many biases a layer learns, as a formula in T and m."""
-    formula, said = formula_and_words(submission.answers["1c.ii"])
-    accept = ["(2*T - 1)*m*L"]
-    expected = key.answers["1c.ii"]
-    if said & CAUSAL:
-        accept += ["T*m", "T*m*L"]
-        if means_causal(submission.answers["1c.ii"]):
-            expected, accept = "T*m", ["T*m*L"]
+    expected, accept = key.answers["1c.ii"], ["(2*T - 1)*m*L"]
+    if counts_causal_model(submission):
+        expected, accept = "T*m", ["T*m*L"]
     hints = {
         "distances run from -(T - 1) to T - 1; that is one fewer": "2*T*m",
         "distances run from -(T - 1) to T - 1, not from -T to T": "(2*T + 1)*m",
@@ -35,19 +29,16 @@ def test_number_of_biases_by_hand(submission: Any, key: Any) -> None:
         "each of the m heads has biases of its own": "2*T - 1",
     }
     letters = {"T": (2.0, 20.0), "m": (2.0, 9.0), "L": (2.0, 7.0)}
-    agree_formula(formula, expected, letters, accept=accept, hints=hints)
+    agree_formula(submission.answers["1c.ii"], expected, letters, accept=accept, hints=hints)
 
 
 @number("1c.ii")
 @weight(1)
 def test_number_of_clipped_biases_by_hand(submission: Any, key: Any) -> None:
     """How many biases remain when distances are clipped to at most k, as a formula in k and m."""
-    formula, said = formula_and_words(submission.answers["1c.ii.clipped"])
     expected, accept = key.answers["1c.ii.clipped"], ["(2*k + 1)*m*L"]
-    if said & CAUSAL:
-        accept += ["(k + 1)*m", "(k + 1)*m*L"]
-        if means_causal(submission.answers["1c.ii.clipped"]):
-            expected, accept = "(k + 1)*m", ["(k + 1)*m*L"]
+    if counts_causal_model(submission):
+        expected, accept = "(k + 1)*m", ["(k + 1)*m*L"]
     hints = {
         "the distance 0 is missing": "2*k*m",
         "i - j has a sign: this counts one direction alone": "(k + 1)*m",
@@ -55,7 +46,7 @@ def test_number_of_clipped_biases_by_hand(submission: Any, key: Any) -> None:
         "distances run from -k to k, which are more": "(2*k - 1)*m",
     }
     letters = {"k": (2.0, 9.0), "m": (2.0, 9.0), "L": (2.0, 7.0), "T": (20.0, 40.0)}
-    agree_formula(formula, expected, letters, accept=accept, hints=hints)
+    agree_formula(submission.answers["1c.ii.clipped"], expected, letters, accept=accept, hints=hints)
 
 
 @number("1c.ii")
@@ -99,26 +90,13 @@ def asked(T: int, m: int, causal: bool, clip: int | None) -> str:
     return f"relative_bias_params({T}, {m}{extra})"
 
 
-def formula_and_words(answer: Any) -> tuple[Any, set[str]]:
-    """ "T*m (causal decoder), per layer" is the formula T*m, and what is said about it."""
-    if not isinstance(answer, str):
-        return answer, set()
-    said = set(re.findall(r"(?<![\\a-z])[a-z]{4,}", answer[:500].lower())) - {"frac", "sqrt"}
-    if not said and not re.search(r"[,;(]\s*(?:if|for)\b", answer[:500]):
-        return answer, said
-    text = re.sub(r"\([^()\\]*[A-Za-z]{4,}[^()\\]*\)", " ", answer[:500])
-    text = re.split(r"[,;:]\s|\s[-–—]\s(?=[A-Za-z]{3})|\n|\b(?:for|per|in|if|when|where|because|since)\b", text)[0]
-    return re.sub(r"(?<![\\A-Za-z])[A-Za-z]{4,}", " ", text), said
-
-
-def means_causal(answer: Any) -> bool:
-    """Return whether the answer counts a causal model and nothing else: "T*m (causal)", not "in a causal one T*m"."""
-    kinds = "|".join(sorted(CAUSAL - {"decoder", "mask", "past"}))
-    asked_for = rf"[(,;:]\s*(?:for |in |of )?(?:an? |the )?(?:{kinds})(?:\s+[a-z]{{4,}}){{0,3}}[).\s]*$"
-    remark = re.search(asked_for, str(answer)[:500], re.IGNORECASE)
-    return remark is not None and not re.search(
-        r"\b(?:non|not|no|without|unlike|than|half)\b", remark[0], re.IGNORECASE
-    )
+def counts_causal_model(submission: Any) -> bool:
+    """Return whether the student says that the formulas count a causal model."""
+    stated = submission.answers.get("1c.ii.model")
+    if stated is None or stated == "":
+        return False
+    agree_choice(stated, "causal", options=["causal"])
+    return True
 
 
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.

@@ -1,6 +1,5 @@
 """Question 1c, part i: biases in place of concatenated positions."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -109,12 +108,10 @@ def test_bias_on_random_matrices(submission: Any, student: Any, key: Any, rng: n
 
 def scale_is_stated(submission: Any) -> bool:
     """Return whether the student says that the scores are divided by √d, which the question leaves out."""
-    begin = r"(?i)^\s*(?:(?:i|we|keep|kept|use|used|with|the|factor|scale|scaled|scores|are|is|by)\b[\s:,]*)+"
     try:
         said = submission.answers["1c.scale"]
     except MissingName:
         said = ""
-    said = re.sub(begin, "", said) if isinstance(said, str) else said
     # All four are compared, because hints of a released folder are found by the number of the comparison.
     return any([is_one_over_root_of(letter, said) for letter in ("d", "d_k", "d_q", "k")])  # noqa: C419
 

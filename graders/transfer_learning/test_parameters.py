@@ -1,6 +1,5 @@
 """Question 3: how many parameters are trained."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from viva.compare.answers.number_reading import read_number
 from viva.compare.answers.unreadable import Unreadable
-from viva.grading import agree, agree_formula, agree_number, agree_on, number, visibility, weight
+from viva.grading import agree, agree_choice, agree_formula, agree_number, agree_on, number, visibility, weight
 
 D, N_LAYERS, N_HEADS, N_CLASSES = 200, 4, 2, 2
 VOCABULARIES = (100, 50_001)
@@ -155,15 +154,12 @@ def vocabularies(submission: Any) -> tuple[int, ...]:
 
 
 def weights_only(submission: Any) -> bool:
-    """Return whether the student says that biases are left out, and nothing against it."""
-    stated = str(submission.answers.get("3.convention") or "").lower()
-    says_so = r"weights?[\s_-]*only|only[\s_-]*(the[\s_-]*)?weights|(no|without|excluding)\b.*\bbias"
-    against = (
-        r"\b(not|no|never)\s+(\w+\s+)?(weights?[\s_-]*only|only|without|left|excluded|ignored|omitted)\b"
-        r"|(?<!no )(?<!without )\bbias\w*\s+((are|is|were)\s+)?(also\s+)?(counted|included)"
-        r"|\b(with|including|plus)\s+(the\s+)?bias"
-    )
-    return bool(re.search(says_so, stated)) and not re.search(against, stated)
+    """Return whether the student says that biases are left out."""
+    stated = submission.answers.get("3.convention")
+    if stated is None or stated == "":
+        return False
+    agree_choice(stated, "weights only", options=["weights only"])
+    return True
 
 
 def count_mistakes(key: Any) -> dict[str, Callable[..., int]]:
