@@ -145,7 +145,7 @@ def drawn(rng: np.random.Generator, n: int, h: int, d: int) -> Question:
 def in_whole_numbers(rng: np.random.Generator) -> Question:
     """Return a small question that a message can show; the best key is neither the first nor the last."""
     while True:
-        q, K = rng.integers(-3, 4, 3) * 1.0, rng.integers(-3, 4, (4, 3)) * 1.0
+        q, K = rng.integers(-3, 4, 3).astype(np.float64), rng.integers(-3, 4, (4, 3)).astype(np.float64)
         scores = K @ q
         alone = (scores == scores.max()).sum() == 1 and -scores.min() > scores.max() > 0
         if alone and 0 < scores.argmax() < 3 and K.any(axis=1).all():

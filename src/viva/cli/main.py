@@ -14,7 +14,6 @@ import click
 from viva import __version__
 from viva.cli.shared import stop_signals
 from viva.cli.shared.command_table import ALIASES, COMMANDS, GROUPS
-from viva.cli.shared.early_start import start_early
 from viva.cli.shared.error_text import in_full, short
 from viva.cli.shared.process_setup import prepare_process
 
@@ -88,14 +87,12 @@ def main(argv: list[str] | None = None) -> None:
     """Run a command as a program; treat a closed terminal and a scheduler's signal to stop like Ctrl-C."""
     if argv is None:
         prepare_process()
-    end_early = start_early(sys.argv[1:] if argv is None else [])
     try:
         stop_signals.raise_stopped()
         status = run(argv)
         stop_signals.end_at_once()
     except KeyboardInterrupt as error:  # just before the command or just after it
         status = _failed(error)
-    end_early()
     gc.freeze()  # at its end Python would look for garbage among all objects, three times
     sys.exit(status)
 

@@ -16,9 +16,8 @@ def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...
     """
     if not rubric.questions:
         return ()
-    graded_by_hand = {
-        e.rubric: e for score in scores for e in score.entries if e.rubric and e.status is Status.NEEDS_REVIEW
-    }
+    graded_by_hand = {e.rubric: e for score in scores for e in score.entries if e.status is Status.NEEDS_REVIEW}
+    graded_by_hand.pop("", None)  # decided by a person without a rubric
     numbers = [q.number for q in rubric.questions]
     without_question = [
         f"{graded_by_hand[number].test_id} is graded with the rubric's question {number}, and rubric.yaml has none"

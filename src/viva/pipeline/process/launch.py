@@ -1,8 +1,4 @@
-"""Start the process of an examiner: when it is wanted, or before a command knows what it will ask for.
-
-What the process is to do arrives as its first message. One that is started early imports its modules while the command
-imports its own; if no one takes it, it ends with the command.
-"""
+"""Start the process of an examiner; what it is to do arrives as its first message."""
 
 import contextlib
 import os
@@ -11,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from typing import IO, Final, NamedTuple
+from typing import IO, NamedTuple
 
 import viva.sandbox.guest.transport.loopback as loopback
 from viva.model import system
@@ -25,33 +21,6 @@ class Launched(NamedTuple):
     """This end of the connection to it."""
     log: IO[bytes]
     """The file that its standard error goes to."""
-
-
-_EARLY: Final[list[Launched]] = []
-"""A process that has been started early, until it is taken."""
-
-
-def launch() -> Launched:
-    """Return a process that waits for its first message: the one that was started early, or a new one."""
-    with contextlib.suppress(IndexError):
-        early = _EARLY.pop()
-        if early.process.poll() is None:
-            return early
-        _end(early)
-    return _launched()
-
-
-def launch_early() -> None:
-    """Start a process for the next `launch`; does nothing where none can be started now, or only be waited for."""
-    if system.INHERITS_DESCRIPTORS:
-        with contextlib.suppress(OSError):
-            _EARLY.append(_launched())
-
-
-def end_early() -> None:
-    """End a process that was started early and that no one has taken."""
-    while _EARLY:
-        _end(_EARLY.pop())
 
 
 def environment() -> dict[str, str]:
@@ -76,17 +45,11 @@ def new_log() -> Iterator[IO[bytes]]:
         raise
 
 
-def _end(launched: Launched) -> None:
-    launched.sock.close()
-    launched.process.kill()
-    launched.process.wait()
-    launched.log.close()
-
-
-def _launched() -> Launched:
+def launch() -> Launched:
+    """Start a process that waits for its first message."""
     with new_log() as log:
         if not system.INHERITS_DESCRIPTORS:
-            return _launched_by_loopback(log)
+            return _launch_by_loopback(log)
         ours, theirs = socket.socketpair()
         try:
             return Launched(_popen([str(theirs.fileno())], log, [theirs.fileno()]), ours, log)
@@ -97,7 +60,7 @@ def _launched() -> Launched:
             theirs.close()
 
 
-def _launched_by_loopback(log: IO[bytes]) -> Launched:
+def _launch_by_loopback(log: IO[bytes]) -> Launched:
     with loopback.Listener() as listener:
         process = _popen([loopback.TCP, str(listener.port)], log, [])
         assert process.stdin is not None  # a pipe, on systems that do not report a closed connection

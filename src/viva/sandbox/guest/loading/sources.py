@@ -106,11 +106,6 @@ def forget_cells() -> None:
     _CELLS.clear()
 
 
-def forget_namespaces() -> None:
-    """Forget all namespaces: objects that reuse their addresses are not the student's."""
-    _NAMESPACES.clear()
-
-
 def remember_namespace(namespace: Dict[str, object]) -> None:
     """Register the globals of a submitted file or notebook; they live as long as the box."""
     _NAMESPACES.add(id(namespace))

@@ -12,7 +12,6 @@ import shutil
 import signal
 import socket
 import sys
-import types
 from typing import TYPE_CHECKING, Dict, List, Optional, Set
 
 from .. import load_from
@@ -103,8 +102,7 @@ class ForkServer:
             ).shown
         fresh = bool(self._settings["fresh"])
         if not fresh:
-            warmup = self._import()
-            warmup.warm_up(os.path.join(SCRATCH if self._root else self._settings["base"], "warmup"))
+            self._import()
         threads = _count_threads(self_view)
         if threads > 1:
             names = (name for name in self._settings["preload"] if not name.startswith("-"))
@@ -137,14 +135,14 @@ class ForkServer:
         self._engine = copy
         load_from(copy)
 
-    def _import(self) -> types.ModuleType:
-        """Import the libraries; return the module `warmup`, which is loaded after them."""
+    def _import(self) -> None:
+        """Import the libraries, and what every box runs."""
         if self._root is not None:
             os.environ.update(HOME=SCRATCH, TMPDIR=SCRATCH, MPLCONFIGDIR=SCRATCH + "/mpl", IPYTHONDIR=SCRATCH + "/ipy")
         if self._settings.get("devices"):
             os.environ.update(clean_environment.WHILE_IMPORTING_WITH_GPU)
         preload.import_all(preload.to_import(self._settings["preload"]))
-        return importlib.import_module("viva_box.process.warmup")
+        importlib.import_module("viva_box.process.worker")
 
     def serve(self) -> None:
         """Answer requests until the examiner closes the channel; then end every box and return."""

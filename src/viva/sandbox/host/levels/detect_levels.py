@@ -1,11 +1,9 @@
 """Find the isolation levels of this host by trying each step in throw-away processes."""
 
-import contextlib
 import functools
 import json
 import subprocess
 import sys
-import threading
 from typing import Final
 
 from viva.model import Isolation, Tier
@@ -15,8 +13,6 @@ from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 
 _TRIAL_S: Final = 60.0
-_DETECTING: Final = threading.Lock()
-"""Whoever asks while another thread detects the tiers waits for what it finds."""
 
 
 def detect_tiers(python: str = sys.executable) -> list[TierReport]:
@@ -25,24 +21,12 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
     Raises:
         BoxUnavailable: The interpreter cannot be run.
     """
-    with _DETECTING:
-        return _detected(python)
-
-
-def detect_early() -> None:
-    """Begin to detect the tiers in another thread, which ends before Python does and so leaves no cgroup."""
-    with contextlib.suppress(RuntimeError):  # where no thread can be started, nothing is found early
-        threading.Thread(target=_detect_quietly, name="detect").start()
+    return _detected(python)
 
 
 def isolation_of(tier: Tier) -> Isolation:
     """Return the isolation that boxes of a tier have on this host."""
     return next(report.isolation for report in detect_tiers() if report.tier is tier)
-
-
-def _detect_quietly() -> None:
-    with contextlib.suppress(BoxUnavailable):  # whoever asks is told
-        detect_tiers()
 
 
 @functools.cache
