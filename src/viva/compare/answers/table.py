@@ -7,7 +7,6 @@ from typing import Final
 import numpy as np
 
 from viva.compare.answers.one_for_all import refuse_one_for_all
-from viva.compare.answers.table_by_size import read_by_size
 from viva.compare.answers.table_text import Table, label_key, read_table
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.compare.disagreement import Difference, Disagreement
@@ -32,7 +31,8 @@ def agree_table(
     """Pass if every cell is right. Rows and columns with labels may be in another order than the expected ones.
 
     Args:
-        actual: Markdown, CSV, rows of text, a list of rows, or a dict from row label to row.
+        actual: rows of digits, Markdown, CSV, a list of rows, or an array. What is no table of this size is left to a
+            person.
         expected: the same, or an array of 0 and 1.
         up_to: "polarity" (the default) lets 1 mean masked or visible, as the diagonal says: a token sees itself.
         partial: whether part of the points is earned when some cells are wrong: the share of right cells beyond those
@@ -41,22 +41,19 @@ def agree_table(
         name: what the message calls the answer.
 
     Raises:
-        Disagreement: wrong cells, with their number; another size; or no table.
+        Disagreement: wrong cells, with their number; or no table of the expected size.
         ValueError: the author passed a wrong argument.
     """
     flip = _polarity(up_to)
     right = _read_expected(expected)
     try:
-        table = _read(actual, right)
+        table = read_table(actual)
+        if table.shape != right.shape:
+            raise Unreadable(f"it has {_size(table.shape)}; expected {_size(right.shape)}")
         given, wanted = _aligned(table, right, flip=flip)
     except Unreadable as why:
         raise refusal(name, actual, WHAT, why, shown=False) from None
-    if given.shape != wanted.shape:
-        size, asked = _size(given.shape), _size(wanted.shape)
-        raise Disagreement(
-            Difference(f"has {size}; expected {asked}.").sentence(name), share=_share(Fraction(0), partial=partial)
-        )
-    refuse_one_for_all(table.cells, beside, lambda other: _read(other, right).cells, name)
+    refuse_one_for_all(table.cells, beside, lambda other: read_table(other).cells, name)
     wrong = given != wanted
     count = int(np.count_nonzero(wrong))
     if not count:
@@ -92,23 +89,6 @@ def _polarity(up_to: str | Collection[str]) -> bool:
     return bool(chosen)
 
 
-def _read(actual: object, right: Table) -> Table:
-    """Read the answer in any form, or else in one that only its size identifies.
-
-    Raises:
-        Unreadable: it is not a table of any size.
-    """
-    try:
-        table = read_table(actual)
-    except Unreadable:
-        if (by_size := read_by_size(actual, *right.shape)) is None:
-            raise
-        return by_size
-    if table.shape == right.shape:
-        return table
-    return read_by_size(actual, *right.shape) or table
-
-
 def _read_expected(expected: object) -> Table:
     try:
         table = read_table(expected)
@@ -127,8 +107,6 @@ def _aligned(table: Table, right: Table, *, flip: bool) -> tuple[Array, Array]:
     given = given[:, _order(table.columns, right.columns, given.shape[1])]
     if not flip:
         return given == 1, wanted
-    if given.shape != wanted.shape:
-        return given, wanted
     convention = find_convention(given, wanted)
     seen, sought = (
         visible(given, one_is_visible=convention.actual_one_is_visible),

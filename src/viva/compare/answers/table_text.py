@@ -1,8 +1,7 @@
-"""Reads a table in any form into rows of short texts with labels: Markdown, CSV, aligned text, lists, dicts."""
+"""Reads a table into rows of short texts with labels: rows of digits, Markdown, CSV, aligned text, lists, arrays."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -26,10 +25,9 @@ _LIST: Final = re.compile(
 )
 _INNER_LIST: Final = re.compile(r"\[([^\[\]]*)\]")
 _SEPARATORS: Final = ("|", "\t", "&", ";", ",")
-_LATEX_ROWS: Final = re.compile(r"\\(?:begin|end)\{[^{}]*\}(?:\{[^{}]*\})?|\\left\S|\\right\S|\$|\\hline")
 _DIGIT, _LARGEST = 9, 10**40
-_TOGETHER: Final = frozenset("01oxmtf._-*#·•✓✗✘✔■□█░▓▒●○◼◻⬛⬜")
-"""Symbols that may follow each other without a space, two of them in one table."""
+_TOGETHER: Final = frozenset("01")
+"""Cells that may follow each other without a space."""
 _TWO: Final = 2
 MARKS: Final = {
     **dict.fromkeys(("0", "o", "false", "visible"), "0"),
@@ -68,8 +66,6 @@ def read_table(value: object) -> Table:
     value = plain(value)
     if isinstance(value, str):
         return _labelled(_lines(value))
-    if isinstance(value, dict):
-        return _from_dict(value)
     if isinstance(value, np.ndarray):
         if value.ndim != 2 or value.size > CELLS:
             raise Unreadable(f"it has the shape {value.shape}; a table has rows and columns")
@@ -82,28 +78,7 @@ def read_table(value: object) -> Table:
     texts = [row for row in rows if isinstance(row, str)]
     if rows and len(texts) == len(rows):
         return _labelled(_lines("\n".join(text[:_LENGTH] for text in texts[:1000])))
-    if any(isinstance(row, dict) for row in rows):
-        return _from_dict({str(i): row for i, row in enumerate(rows)}, labelled=False)
     return _labelled([_row(row) for row in rows])
-
-
-def _from_dict(value: dict[object, object], *, labelled: bool = True) -> Table:
-    """Read a dict from row label to row, the row being a list or a dict from column label to cell."""
-    rows: list[list[str]] = []
-    columns: tuple[str, ...] = ()
-    for row in list(value.values())[: CELLS + 1]:
-        row = plain(row)
-        if isinstance(row, dict):
-            labels = tuple(_label(_written(k)) for k in row)
-            if columns and sorted(labels) != sorted(columns):
-                raise Unreadable("its rows have different columns")
-            cells = dict(zip(labels, row.values(), strict=True))
-            columns = columns or labels
-            rows.append([_written(plain(cells[label])) for label in columns])
-        else:
-            rows.append(_row(row))
-    labels = tuple(_label(_written(key)) for key in value) if labelled else ()
-    return Table(_cells(rows), labels, columns)
 
 
 def _row(row: object) -> list[str]:
@@ -131,33 +106,23 @@ def _lines(text: str) -> list[list[str]]:
         raise Unreadable("it is too long for a table")
     if "[" in text and _LIST.fullmatch(text):
         return [_split(row, "," if "," in row else None) for row in _INNER_LIST.findall(text)]
-    text = _LATEX_ROWS.sub(" ", text).replace("\\infty", "inf").replace("\\\\", "\n")
     lines = [line for line in text.splitlines() if line.strip(" \t`")]
-    if len(lines) == 1 and ";" in text:
-        lines = [line for line in text.split(";") if line.strip(" \t`[]")]
     if (together := _split_marks(lines)) is not None:
         return together
-    lines = [line for line in lines if not _is_rule(line) or _is_row_of_dashes(line, lines)]
+    lines = [line for line in lines if not _is_rule(line)]
     separator = next((s for s in _SEPARATORS if sum(s in line for line in lines) * 2 > len(lines)), None)
     return [_split(line, separator) for line in lines]
 
 
 def _split_marks(lines: Sequence[str]) -> list[list[str]] | None:
-    """Return the symbols of lines such as 0111 and .MMM; None if these are not lines of two symbols without spaces."""
+    """Return the digits of lines such as 0111; None if the lines hold anything else."""
     rows = [
         list(_BRACKETS.sub("", latin(plain_signs(line)).lower()).replace(",", "").strip("\"'` \t")) for line in lines
     ]
     marks = set().union(*rows) if rows else set()
     if len(rows) < _TWO or len({len(row) for row in rows}) > 1 or len(rows[0]) < _TWO:
         return None
-    return rows if len(marks) <= _TWO and marks <= _TOGETHER else None
-
-
-def _is_row_of_dashes(line: str, lines: Sequence[str]) -> bool:
-    """Return whether it is a row in which every cell is a dash, not the line under a table's head."""
-    cells = line.split()
-    others = [other for other in lines if not _is_rule(other)]
-    return set(cells) == {"-"} and bool(others) and all("-" in other.split() for other in others[-1:])
+    return rows if marks <= _TOGETHER else None
 
 
 def _is_rule(line: str) -> bool:
@@ -180,11 +145,10 @@ def _labelled(rows: list[list[str]]) -> Table:
     rows = [row for row in rows if row]
     if not rows:
         raise Unreadable("it has no rows")
-    marks = _own_marks(rows)
-    header = rows[0] if len(rows) > 1 and _are_labels(rows[0], marks) else []
+    header = rows[0] if len(rows) > 1 and _are_labels(rows[0]) else []
     body = rows[1:] if header else rows
     labels: list[str] = []
-    if len(body[0]) > 1 and (len(header) == len(body[0]) - 1 or _are_labels([row[0] for row in body], marks)):
+    if len(body[0]) > 1 and (len(header) == len(body[0]) - 1 or _are_labels([row[0] for row in body])):
         labels, body = [row[0] for row in body], [row[1:] for row in body]
     width = len(body[0])
     if len(header) == width + 1:
@@ -194,19 +158,9 @@ def _labelled(rows: list[list[str]]) -> Table:
     return Table(_cells(body), tuple(map(_label, labels)), tuple(map(_label, header)))
 
 
-def _own_marks(rows: Iterable[Sequence[str]]) -> frozenset[str]:
-    """Return the two texts that fill a table written without the usual symbols: M and a dot, T and F."""
-    found = Counter(mark(text) for row in rows for text in row)
-    count = found.total()
-    if 2 * sum(found[usual] for usual in _USUAL) >= count:
-        return frozenset()
-    own = found.most_common(_TWO)
-    return frozenset(text for text, _ in own) if 2 * sum(times for _, times in own) > count else frozenset()
-
-
-def _are_labels(texts: Sequence[str], marks: frozenset[str]) -> bool:
+def _are_labels(texts: Sequence[str]) -> bool:
     named = [mark(text) for text in texts if text.strip()]
-    return bool(named) and 2 * sum(text not in _USUAL and text not in marks for text in named) >= len(named)
+    return bool(named) and 2 * sum(text not in _USUAL for text in named) >= len(named)
 
 
 def mark(text: str) -> str:
