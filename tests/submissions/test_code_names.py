@@ -9,7 +9,7 @@ from bench.small_course import cell, notebook
 from tests.support.table_rows import Rows
 from viva.model.submission import File, Submission
 from viva.submissions.code_imports import imported, imported_by, preloads
-from viva.submissions.statement_names import statement_names, uncalled_names, used_names
+from viva.submissions.statement_names import statement_names, used_names
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,6 @@ def test_calls_do_not_change_imports() -> None:
     assert [set(names.changes) for names in statement_names(statements)] == [set(), set(), set(), {"rows"}]
 
 
-def test_used_and_uncalled_names() -> None:
+def test_used_names() -> None:
     source = "total = sum(map(len, rows)) + f(max)\ndef g(rows):\n    return rows"
     assert used_names(source) == {"sum", "map", "len", "rows", "f", "max"}
-    assert uncalled_names(source) == {"total", "len", "rows", "max"}

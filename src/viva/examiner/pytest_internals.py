@@ -34,15 +34,6 @@ def fresh(item: pytest.Function) -> pytest.Function:
     return new
 
 
-def has_lasting_fixtures(item: pytest.Function) -> bool:
-    """Return whether the item uses a fixture of the author that lives longer than one case."""
-    for definitions in item._fixtureinfo.name2fixturedefs.values():
-        own = not (definitions[-1].func.__module__ or "").startswith(("viva.", "_pytest."))
-        if own and definitions[-1].scope != "function":
-            return True
-    return False
-
-
 def run_phases(item: pytest.Function, following: pytest.Function | None) -> None:
     """Run setup, body and teardown of one item; what they raise reaches `pytest_runtest_makereport`.
 

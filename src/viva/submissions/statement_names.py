@@ -66,13 +66,6 @@ def used_names(source: str) -> frozenset[str]:
     return _used(symtable.symtable(source, "code", "exec"))
 
 
-def uncalled_names(source: str) -> frozenset[str]:
-    """Return the names in source code that stand somewhere without being called."""
-    nodes = list(ast.walk(ast.parse(source)))
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return frozenset(node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called)
-
-
 def _bound_and_used(node: ast.stmt) -> tuple[frozenset[str], frozenset[str]]:
     table = symtable.symtable(ast.unparse(node), "code", "exec")
     binds = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}

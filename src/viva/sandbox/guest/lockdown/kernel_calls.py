@@ -22,7 +22,6 @@ if hasattr(_libc, "prctl"):  # declared once: a box calls it fifty times
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
-PR_SET_NAME = 15
 PR_CAPBSET_DROP = 24
 PR_SET_SECUREBITS = 28
 PR_SET_CHILD_SUBREAPER = 36
