@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from viva.cli.shared.cluster_options import Elsewhere, cluster_options
+from viva.cli.shared.generated_files import open_refreshed_course
 from viva.cli.shared.grade_options import (
     ClassPath,
     Machine,
@@ -70,7 +71,7 @@ def command(
     Exit status: 0 graded (whatever the points), 1 the command or the course is wrong, or a file of an export belongs to
     no known student, 2 something went wrong on the grader's side and those tests are not graded yet.
     """
-    course = course_choice.open()
+    course = open_refreshed_course(course_choice.course_dir)
     secret = course.secret_or_public(os.environ) if tests.visible_only else course.secret(os.environ)
     if not tests.visible_only and (sentence := weakness(secret)):
         warn(f"{sentence}.")

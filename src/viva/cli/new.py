@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from viva.cli.shared.generated_files import open_refreshed_course
 from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
 from viva.cli.shared.progress import progress_line, show_state
 from viva.config.assignment import TESTS
@@ -74,7 +75,7 @@ def command(
             made = from_solution(course, name, source, title)
         finally:
             show_state("")
-        course = open_course(course_dir)
+        course = open_refreshed_course(course_dir)
         if sys.stdin.isatty() and _points_asked(made):
             write_tests(made)
             make(course, course.assignment(name))
@@ -88,7 +89,9 @@ def command(
             click.echo(f"! {escaping.line(complaint)}")
         if mutants:
             untested = {proposal.name for _, proposal in made.left}
-            _say_strength(open_course(course_dir), name, tier, untested)  # tests that were taken back changed it
+            _say_strength(
+                open_refreshed_course(course_dir), name, tier, untested
+            )  # tests that were taken back changed it
         click.echo(f"Next: read {os.path.relpath(made.folder / 'tests.py')}, and run")
         click.echo(f"  viva verify {name}")
         click.echo(f"  viva release {name} --to DIR")

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from viva.cli.shared.options import choose_tier, course_option, open_course, tier_option
+from viva.cli.shared.generated_files import open_refreshed_course
+from viva.cli.shared.options import choose_tier, course_option, tier_option
 from viva.config import Assignment, Course
 from viva.model.counting import counted
 from viva.model.errors import UsageError
@@ -59,7 +60,7 @@ def command(
         raise UsageError("-o and --wheels belong to --for gradescope; --to DIR says where students' files go.")
     if platform is not None and tier_name is not None:
         raise UsageError("--tier belongs to --to DIR; an autograder takes the best isolation of its container.")
-    course = open_course(course_dir)
+    course = open_refreshed_course(course_dir)
     chosen = course.assignment(assignment)
     if folder is not None:
         return _for_students(course, chosen, folder, tier_name, viva_from)

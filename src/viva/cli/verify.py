@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from viva.cli.shared.generated_files import open_refreshed_course
 from viva.cli.shared.options import (
     choose_gpus,
     choose_tier,
     course_option,
     gpu_option,
-    open_course,
     tier_option,
     training_option,
 )
@@ -69,7 +69,7 @@ def command(
     """
     if output is not None and not mutants:
         raise UsageError("-o is for the report of --mutants; pass --mutants as well, or leave out -o.")
-    course = open_course(course_dir)
+    course = open_refreshed_course(course_dir)
     if not course.assignments:
         raise CourseError(f"{course.root / 'grader.yaml'}: assignments is empty; list at least one.")
     assignments = [course.assignment(name) for name in dict.fromkeys(names or course.assignments)]

@@ -9,7 +9,6 @@ import click
 
 from viva.cli.shared.option_groups import option_group
 from viva.config import Assignment, Course, find_course, load_course, recognise
-from viva.config.assignment import TESTS
 from viva.model import Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
@@ -102,7 +101,7 @@ course_choice_options = option_group("course_choice", CourseChoice, assignment_o
 
 
 def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
-    """Return the course of the command; it is never looked for inside a submission.
+    """Return the course of the command, which is never looked for inside a submission; this changes nothing.
 
     Args:
         course_dir: the course's folder; None looks for it.
@@ -115,22 +114,7 @@ def open_course(course_dir: Path | None, *, released: bool = False) -> Course:
         here = Path.cwd()
     except FileNotFoundError:
         raise UsageError("The folder in which the command was started does not exist any more; change it.") from None
-    course = load_course(find_course(course_dir, os.environ, here, released=released))
-    if any((course.root / "assignments" / name / TESTS).is_file() for name in course.assignments):
-        from viva.authoring.solved.solved_assignment import refresh
-
-        refresh(course)
-    return _following_masters(course)
-
-
-def _following_masters(course: Course) -> Course:
-    """Make again what comes from a master notebook that has changed."""
-    settings = (course.root / "assignments" / name / "assignment.yaml" for name in course.assignments)
-    if not any(path.is_file() and b"\nmaster:" in path.read_bytes() for path in settings):
-        return course
-    from viva.adapters.importing.follow_master import follow_masters
-
-    return load_course(course.root) if follow_masters(course) else course
+    return load_course(find_course(course_dir, os.environ, here, released=released))
 
 
 def choose_assignment(course: Course, name: str | None, submission: Submission) -> Assignment:
