@@ -44,6 +44,7 @@ answers: dict[str, Any] = {
     "1c.scale": 1,
     "1c.ii": "(2*T - 1)*m",
     "1c.ii.clipped": "(2*k + 1)*m",
+    "1c.ii.model": "",
     "1e.one": "2**n",
     "1e.two": "3**n",
     "1e.k": "(k + 1)**n",

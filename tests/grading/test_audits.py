@@ -143,7 +143,7 @@ def test_audit_grid() -> None:
     ]
     (other,) = (f.text for f in findings if f.kind == "not_asked")
     assert other.startswith("Run 3 has lr 0.0125, epochs 12")
-    assert audit_grid({"r": {"lr": "0.001", "epochs": "7 epochs"}}, {"lr": [1e-3], "epochs": [7]}) == []
+    assert audit_grid({"r": {"lr": "0.001", "epochs": "7"}}, {"lr": [1e-3], "epochs": [7]}) == []
     assert "lr unstated" in audit_grid({"r": {"epochs": 7}}, {"lr": [1e-3], "epochs": [7]})[1].text
 
 

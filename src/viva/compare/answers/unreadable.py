@@ -19,11 +19,12 @@ def refusal(name: str, answer: object, what: str, why: Unreadable, *, shown: boo
     if answer is None or (isinstance(answer, str) and not answer.strip()):
         return Disagreement(Difference(f"is empty; expected {what}.").sentence(name))
     found = plain(answer)
+    is_object = isinstance(found, Opaque)  # no person can read it either
     quoted = f"{show(answer)} " if shown else ""
-    if isinstance(found, Opaque):
+    if is_object:
         quoted = f"is {describe(found)}, which "
     text = f"{quoted}cannot be read as {what}: {why}."
-    return Disagreement(Difference(text).sentence(name), is_unreadable=True, actual=show(found))
+    return Disagreement(Difference(text).sentence(name), is_unreadable=not is_object, actual=show(found))
 
 
 def wrong_answer(
