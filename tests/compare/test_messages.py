@@ -48,7 +48,7 @@ MESSAGES: list[tuple[Any, Any, str]] = [
     (M + NEAR_ZERO, M, "at 1 of 6 elements (17 %), first at [1, 2]: 5.001, expected 5 (tolerance 5.5e-05)."),
     (np.where(M == 4, NAN, M), M, "holds NaN (not a number) at 1 of 6 elements, first at [1, 1], expected 4"),
     (M + 1j, M, "holds complex numbers, first 0+1j at [0, 0]; expected real ones."),
-    (P * 2 + [[0, 0], [0, 1]], P, "The largest error is 1.875, at [1, 1]. Its rows should sum to 1 and do not."),
+    (P * 2 + [[0, 0], [0, 1]], P, "The largest error is 1.875, at [1, 1]."),
     (np.array([[0.25, 0.6], [0.75, 0.4]]), P, "Its columns sum to 1 where its rows should: the softmax runs along"),
     ({"a": 1}, {"a": 1, "b": 2}, "has no item 'b'."),
     ({"a": 1, "B": 2}, {"a": 1, "b": 2}, "has no item 'b'. It has the item 'B' instead."),

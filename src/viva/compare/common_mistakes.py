@@ -76,11 +76,9 @@ def _other_axis(actual: Array, expected: Array) -> str:
         return ""
     if not bool(np.allclose(expected.sum(-1), 1, atol=1e-5)):
         return ""
-    if bool(np.allclose(actual.sum(-1), 1, atol=1e-4)):
+    if bool(np.allclose(actual.sum(-1), 1, atol=1e-4)) or not bool(np.allclose(actual.sum(-2), 1, atol=1e-4)):
         return ""
-    if bool(np.allclose(actual.sum(-2), 1, atol=1e-4)):
-        return "Its columns sum to 1 where its rows should: the softmax runs along the wrong axis."
-    return "Its rows should sum to 1 and do not."
+    return "Its columns sum to 1 where its rows should: the softmax runs along the wrong axis."
 
 
 def _reordered(actual: Array, expected: Array) -> str:
