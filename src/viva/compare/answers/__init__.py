@@ -1,4 +1,4 @@
-"""Answers that are not code: choices, numbers, formulas and tables, as students write them."""
+"""Answers that are not code: choices, numbers, formulas and tables by hand."""
 
 from viva.compare.answers.choice import agree_choice
 from viva.compare.answers.formula import agree_formula
