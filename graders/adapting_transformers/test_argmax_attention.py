@@ -148,7 +148,8 @@ def in_whole_numbers(rng: np.random.Generator) -> Question:
         q, K = rng.integers(-3, 4, 3).astype(np.float64), rng.integers(-3, 4, (4, 3)).astype(np.float64)
         scores = K @ q
         alone = (scores == scores.max()).sum() == 1 and -scores.min() > scores.max() > 0
-        if alone and 0 < scores.argmax() < 3 and K.any(axis=1).all():
+        misled = (K * q).max(axis=1).argmax() != scores.argmax()  # by one large component
+        if alone and misled and 0 < scores.argmax() < 3 and K.any(axis=1).all():
             return q, K, V_OF_FOUR
 
 

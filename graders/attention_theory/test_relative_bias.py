@@ -112,14 +112,12 @@ def scale_is_stated(submission: Any) -> bool:
         said = submission.answers["1c.scale"]
     except MissingName:
         said = ""
-    # All four are compared, because hints of a released folder are found by the number of the comparison.
-    return any([is_one_over_root_of(letter, said) for letter in ("d", "d_k", "d_q", "k")])  # noqa: C419
-
-
-def is_one_over_root_of(letter: str, said: Any) -> bool:
+    letters = ["d", "d_k", "d_q", "k"]
     try:
-        agree_formula(said, f"1/sqrt({letter})", [letter])
-    except Disagreement:
+        agree_formula(said, "1/sqrt(d)", letters, accept=[f"1/sqrt({letter})" for letter in letters[1:]])
+    except Disagreement as error:
+        if error.is_unreadable:
+            raise
         return False
     return True
 
