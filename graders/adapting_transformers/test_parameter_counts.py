@@ -93,7 +93,9 @@ def definition(submission: Any, question: str, letters: str) -> str:
     for letter in letters:
         try:
             agree_choice(stated, letter)
-        except Disagreement:
+        except Disagreement as wrong:
+            if wrong.is_unreadable:
+                raise
             continue
         return letter
     raise AssertionError(f"{question} is not one of {', '.join(letters)}.")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from viva.compare.answers.number_reading import read_number
-from viva.compare.answers.unreadable import Unreadable
+from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.grading import agree, agree_choice, agree_formula, agree_number, agree_on, number, visibility, weight
 
 D, N_LAYERS, N_HEADS, N_CLASSES = 200, 4, 2, 2
@@ -146,8 +146,8 @@ def vocabularies(submission: Any) -> tuple[int, ...]:
         return VOCABULARIES
     try:
         readings = {int(value) for value in read_number(stated) if value.denominator == 1}
-    except Unreadable:
-        readings = set()
+    except Unreadable as why:
+        raise refusal("3.V", stated, "a number", why) from None
     found = tuple(V for V in VOCABULARIES if V in readings)
     assert found, f"3.V is {stated!r}; expected the vocabulary of the test cell (100) or of the lab (50001)."
     return found
