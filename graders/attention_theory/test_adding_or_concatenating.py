@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graders.attention_theory.calls import show_call
-from viva.grading import agree, agree_formula, number, visibility, weight
+from viva.grading import agree, agree_formula, number, show_call, visibility, weight
 
 Vectors = tuple[NDArray[np.float64], ...]
 
@@ -55,7 +54,13 @@ def test_dot_products(student: Any, key: Any, rng: np.random.Generator) -> None:
             "of the two cross terms only p1·x2 is there": joined + p1 @ x2,
             "these are the cross terms alone": added - joined,
         }
-        agree(student.dot_add(x1, p1, x2, p2), added, hints=hints, atol=SUMMED, name=shown("dot_add", x1, p1, x2, p2))
+        agree(
+            student.dot_add(x1, p1, x2, p2),
+            added,
+            hints=hints,
+            atol=SUMMED,
+            name=show_dot_product("dot_add", x1, p1, x2, p2),
+        )
         hints = {
             "the cross terms x1·p2 + p1·x2 are in it; concatenated vectors have none": added,
             "the positions are not in it": x1 @ x2,
@@ -65,12 +70,12 @@ def test_dot_products(student: Any, key: Any, rng: np.random.Generator) -> None:
             joined,
             hints=hints,
             atol=SUMMED,
-            name=shown("dot_concat", x1, p1, x2, p2),
+            name=show_dot_product("dot_concat", x1, p1, x2, p2),
         )
     for d, d_pos in [(3, 2), (2, 5), (1, 4)]:
         x1, p1, x2, p2 = vectors(rng, d, d_pos)
         actual, expected = student.dot_concat(x1, p1, x2, p2), key.dot_concat(x1, p1, x2, p2)
-        agree(actual, expected, atol=SUMMED, name=shown("dot_concat", x1, p1, x2, p2))
+        agree(actual, expected, atol=SUMMED, name=show_dot_product("dot_concat", x1, p1, x2, p2))
 
 
 @number("1b")
@@ -98,5 +103,5 @@ def vectors(rng: np.random.Generator, d: int, d_pos: int) -> Vectors:
     return tuple(rng.standard_normal(size).round(1) for size in (d, d_pos, d, d_pos))
 
 
-def shown(function: str, *four: NDArray[np.float64]) -> str:
+def show_dot_product(function: str, *four: NDArray[np.float64]) -> str:
     return show_call(function, **dict(zip(("x1", "p1", "x2", "p2"), four, strict=True)))

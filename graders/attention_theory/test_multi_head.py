@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graders.attention_theory.calls import show_call
-from viva.grading import agree, number, visibility, weight
+from viva.grading import agree, number, show_call, visibility, weight
 
 Array = NDArray[np.float64]
 Mistakes = dict[str, Callable[[], Any]]
@@ -33,14 +32,16 @@ def test_multi_head_attention(student: Any, key: Any, rng: np.random.Generator) 
         X, *weights = matrices = batch_and_weights(rng, batch, tokens, d)
         actual = output_of(student.multi_head_attention(X, *weights, n_heads))
         hints = head_mistakes(key, *matrices, n_heads)
-        agree(actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=shown(matrices, n_heads))
+        agree(
+            actual, key.multi_head_attention(X, *weights, n_heads), hints=hints, name=show_multi_head(matrices, n_heads)
+        )
     # Scores from 0.5 to 5,000, exact in float32; the largest ones are elsewhere in the second head.
     X = np.array([[[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [79.9375, 0, 1, 0]]])
     X = np.concatenate([X, X[:, [1, 0, 3, 2]]], axis=2)
     weights = [np.eye(8), np.eye(8), np.eye(8), np.eye(8)]
     overflow = "exp over- or underflows: subtract each row's own largest score, in each head, before it"
     hints = {overflow: lambda: np.full(X.shape, np.nan)}
-    name = f"{shown([X, *weights], 2)} (scores from 0.5 to 5,000)"
+    name = f"{show_multi_head([X, *weights], 2)} (scores from 0.5 to 5,000)"
     actual = output_of(student.multi_head_attention(X, *weights, 2))
     agree(actual, key.multi_head_attention(X, *weights, 2), rtol=1e-2, atol=1e-2, hints=hints, name=name)
 
@@ -100,7 +101,7 @@ def batch_and_weights(
     return X, W_Q, W_K, W_V, W_O
 
 
-def shown(matrices: Sequence[Array], n_heads: int) -> str:
+def show_multi_head(matrices: Sequence[Array], n_heads: int) -> str:
     arguments = dict(zip(("X", "W_Q", "W_K", "W_V", "W_O"), matrices, strict=True))
     return show_call("multi_head_attention", **arguments, n_heads=n_heads)
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graders.attention_theory.calls import show_call
-from viva.grading import agree, number, visibility, weight
+from viva.grading import agree, number, show_call, visibility, weight
 
 Array = NDArray[np.float64]
 Mistakes = dict[str, Callable[[], Any]]
@@ -45,10 +44,10 @@ def test_self_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     for tokens, d, d_k, d_v in [(2, 3, 3, 3), (4, 3, 2, 5), (1, 3, 2, 1), (5, 2, 4, 3), (4, 3, 2, 5)]:
         X, *weights = tokens_and_matrices(rng, tokens, d, d_k, d_v)
         actual, expected = output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights)
-        agree(actual, expected, hints=attention_mistakes(key, X, *weights), name=shown(X, *weights))
+        agree(actual, expected, hints=attention_mistakes(key, X, *weights), name=show_self_attention(X, *weights))
     X = np.array([[80.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 100, 0], [1, 0, 1, 0]])  # scores from 0.5 to 5,000, row by row
     weights = [np.eye(4), np.eye(4), rng.standard_normal((4, 3)).round(1)]
-    name = f"{shown(X, *weights)} (scores from 0.5 to 5,000)"
+    name = f"{show_self_attention(X, *weights)} (scores from 0.5 to 5,000)"
     actual, expected = output_of(student.self_attention(X, *weights)), key.self_attention(X, *weights)
     hints = large_score_mistakes(X, weights[-1])
     agree(actual, expected, rtol=1e-3, hints=hints, name=name)
@@ -65,7 +64,11 @@ def test_order_needs_positions(student: Any, rng: np.random.Generator) -> None:
     inputs = [X, X[order], X + P, X[order] + P]
     returned = student.self_attention.each([(x, *weights) for x in inputs])
     plain, reordered, placed, placed_elsewhere = (np.asarray(output_of(value), dtype=float) for value in returned)
-    agree(reordered, plain[order], name=f"{shown(X[order], *weights)}, without positions and in another order,")
+    agree(
+        reordered,
+        plain[order],
+        name=f"{show_self_attention(X[order], *weights)}, without positions and in another order,",
+    )
     assert np.abs(placed_elsewhere - placed[order]).max() > 1e-3, (
         f"With your positional_encoding(4, 4) added to the tokens {X.tolist()}, another order of the tokens still only "
         "reorders the outputs: nothing tells `self_attention` where a token stands."
@@ -122,7 +125,7 @@ def tokens_and_matrices(
     return (2 * rng.standard_normal((tokens, d))).round(1), W_Q, W_K, W_V
 
 
-def shown(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> str:
+def show_self_attention(X: Array, W_Q: Array, W_K: Array, W_V: Array) -> str:
     return show_call("self_attention", X=X, W_Q=W_Q, W_K=W_K, W_V=W_V)
 
 

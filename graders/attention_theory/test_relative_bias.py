@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graders.attention_theory.calls import show_call
-from viva.grading import Disagreement, agree, agree_formula, number, visibility, weight
+from viva.grading import Disagreement, agree, agree_formula, number, show_call, visibility, weight
 from viva.model.errors import MissingName
 
 Array = NDArray[np.float64]
@@ -31,7 +30,9 @@ def test_attention_with_bias_up_to_scale(submission: Any, student: Any, key: Any
         mistakes = bias_mistakes(key, Q, K, V, Pi).items()
         hints = {name: lambda mistake=mistake: rows_scaled(mistake()) for name, mistake in mistakes}
         right = [rows_scaled(value) for value in readings(key, stated, Q, K, V, Pi)]
-        agree_with_one(rows_scaled(actual), right, hints, f"{shown(Q, K, V, Pi)}, each row divided by its sum,")
+        agree_with_one(
+            rows_scaled(actual), right, hints, f"{show_attention(Q, K, V, Pi)}, each row divided by its sum,"
+        )
 
 
 @number("1c.i")
@@ -45,7 +46,7 @@ def test_attention_with_bias(submission: Any, student: Any, key: Any, rng: np.ra
         unnormalised = key.unnormalised_attention_with_bias(Q, K, V, Pi)
         hints: dict[str, Any] = {"the weights are not normalised: divide by Σ_j exp(q·k_j + π_j)": unnormalised}
         hints |= bias_mistakes(key, Q, K, V, Pi)
-        agree_with_one(actual, readings(key, stated, Q, K, V, Pi), hints, shown(Q, K, V, Pi))
+        agree_with_one(actual, readings(key, stated, Q, K, V, Pi), hints, show_attention(Q, K, V, Pi))
 
 
 @number("1c.i")
@@ -151,7 +152,7 @@ def matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple
     return Q, K, V, Pi
 
 
-def shown(Q: Array, K: Array, V: Array, Pi: Array) -> str:
+def show_attention(Q: Array, K: Array, V: Array, Pi: Array) -> str:
     return show_call("attention_with_bias", Q=Q, K=K, V=V, Pi=Pi)
 
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graders.translation_and_masks.calls import show_call
-from viva.grading import agree, agree_formula, number, visibility, weight
+from viva.grading import agree, agree_formula, number, show_call, visibility, weight
 
 Array = NDArray[np.float64]
 Mistakes = dict[str, Callable[[], Any]]
@@ -25,7 +24,7 @@ def test_attention(student: Any, key: Any, rng: np.random.Generator) -> None:
             actual,
             key.scaled_dot_product_attention(Q, K, V),
             hints=attention_mistakes(key, Q, K, V),
-            name=shown(Q, K, V),
+            name=show_attention(Q, K, V),
         )
 
 
@@ -39,7 +38,7 @@ def test_attention_with_a_mask(student: Any, key: Any, rng: np.random.Generator)
         hints = mask_mistakes(key, Q, K, V, mask)
         actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
         expected = key.scaled_dot_product_attention(Q, K, V, mask)
-        agree(actual, expected, hints=hints, name=shown(Q, K, V, mask))
+        agree(actual, expected, hints=hints, name=show_attention(Q, K, V, mask))
 
 
 @number("2.1")
@@ -49,14 +48,14 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     Q, V = 60.0 * np.eye(3), np.array([[1.0, 2.0], [3.0, 5.0], [7.0, 4.0]])
     K = np.array([[20.0, 40.0, 60.0], [40.0, 60.0, 20.0], [60.0, 20.0, 40.0]])
     actual = output_of(student.scaled_dot_product_attention(Q, K, V))
-    name = f"{shown(Q, K, V)} (scores of about 2,000)"
+    name = f"{show_attention(Q, K, V)} (scores of about 2,000)"
     agree(actual, key.scaled_dot_product_attention(Q, K, V), hints=large_score_mistakes(Q, K, V), name=name)
     # Each number below is exact in float32: d_k = 4 makes the scale 1/2.
     Q = np.array([[2000.0, 0, 0, 0], [25.0, 50.0, 0, 0], [-2000.0, 0, 0, 0], [0, 0, 50.0, -100.0]])
     K = np.array([[3.0, 1.0, 0, 2.0], [2.0, 3.0, 1.0, 0], [3.0, 0, 2.0, 1.0]])
     V = np.vstack([V[:2], [[-4.0, 6.0]]])
     expected = key.scaled_dot_product_attention(Q, K, V)
-    name, hints = f"{shown(Q, K, V)} (scores from -3,000 to 3,000)", large_score_mistakes(Q, K, V)
+    name, hints = f"{show_attention(Q, K, V)} (scores from -3,000 to 3,000)", large_score_mistakes(Q, K, V)
     agree(output_of(student.scaled_dot_product_attention(Q, K, V)), expected, hints=hints, name=name)
     Q, K = (
         np.array([[100.0, 0, 0, 0], [-100.0, 0, 0, 1.0]]),
@@ -65,13 +64,13 @@ def test_attention_with_large_scores(student: Any, key: Any) -> None:
     mask = np.array([[0, 1, 0], [1, 0, 1]])  # the masked score is 12,000 above the others
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
-    agree(actual, expected, name=f"{shown(Q, K, V, mask)} (masked scores are 12,000 above the others)")
+    agree(actual, expected, name=f"{show_attention(Q, K, V, mask)} (masked scores are 12,000 above the others)")
     # Each row sees two keys, whose scores of about -18,000 are below many a number that is used for -infinity.
     Q, K = np.diag([300.0, 300.0, 300.0, 0.0]), np.repeat([[-120.0], [-120.03125], [-120.0]], 4, axis=1)
     mask = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     expected = key.scaled_dot_product_attention(Q, K, V, mask)
     actual = output_of(student.scaled_dot_product_attention(Q, K, V, mask))
-    name = f"{shown(Q, K, V, mask)} (visible scores are about -18,000)"
+    name = f"{show_attention(Q, K, V, mask)} (visible scores are about -18,000)"
     agree(actual, expected, rtol=1e-2, atol=1e-2, name=name)
 
 
@@ -171,7 +170,7 @@ def normal(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -> tuple[A
     return Q, K, V
 
 
-def shown(Q: Array, K: Array, V: Array, mask: NDArray[np.int64] | None = None) -> str:
+def show_attention(Q: Array, K: Array, V: Array, mask: NDArray[np.int64] | None = None) -> str:
     return show_call("scaled_dot_product_attention", Q=Q, K=K, V=V, **({} if mask is None else {"mask": mask}))
 
 

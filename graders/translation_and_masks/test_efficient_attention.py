@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graders.translation_and_masks.calls import show_call
-from viva.grading import agree, agree_formula, number, weight
+from viva.grading import agree, agree_formula, number, show_call, weight
 
 Array = NDArray[np.float64]
 Mistakes = dict[str, Callable[[], Any]]
@@ -29,7 +28,7 @@ def test_linear_attention_up_to_scale(student: Any, key: Any, inside: Any, rng: 
         actual = student.linear_attention(Q, K, V, feature_map)
         expected = key.kernel_attention(Q, K, V)
         agree_shape(actual, expected, "linear_attention")
-        name = f"{shown('linear_attention', Q, K, V)}, each row divided by its sum,"
+        name = f"{show_linear_attention('linear_attention', Q, K, V)}, each row divided by its sum,"
         agree(rows_scaled(actual), rows_scaled(expected), hints=numerator_mistakes(key, Q, K, V), name=name)
 
 
@@ -40,14 +39,14 @@ def test_linear_attention(student: Any, key: Any, inside: Any, rng: np.random.Ge
     for n, m, d, dv in [(1, 2, 1, 1), (4, 6, 3, 2), (7, 7, 5, 5), (2, 1025, 2, 1)]:
         Q, K, V = without_small_sums(rng, n, m, d, dv)
         actual, expected = student.linear_attention(Q, K, V, inside.elu_plus_one), key.kernel_attention(Q, K, V)
-        name = shown("linear_attention", Q, K, V)
+        name = show_linear_attention("linear_attention", Q, K, V)
         agree(actual, expected, atol=CANCELLED, hints=normaliser_mistakes(key, Q, K, V), name=name)
     Q, K, V = without_small_sums(rng, 4, 6, 3, 2)  # as above, so that nothing kept from there is right
     phi_q, phi_k = Q**2 + 1, K**2 + 1
     expected = (phi_q @ phi_k.T) @ V / (phi_q @ phi_k.sum(axis=0))[:, None]
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V)}
     actual = student.linear_attention(Q, K, V, inside.squared_plus_one)
-    agree(actual, expected, hints=hints, name=shown("linear_attention", Q, K, V, "x² + 1"))
+    agree(actual, expected, hints=hints, name=show_linear_attention("linear_attention", Q, K, V, "x² + 1"))
 
 
 @number("2.3")
@@ -58,14 +57,14 @@ def test_causal_linear_attention(student: Any, key: Any, inside: Any, rng: np.ra
         Q, K, V = without_small_sums(rng, n, n, d, dv)
         actual = student.causal_linear_attention(Q, K, V, inside.elu_plus_one)
         expected = key.kernel_attention(Q, K, V, causal=True)
-        name = shown("causal_linear_attention", Q, K, V)
+        name = show_linear_attention("causal_linear_attention", Q, K, V)
         agree(actual, expected, atol=CANCELLED, hints=causal_mistakes(key, Q, K, V), name=name)
     Q, K, V = without_small_sums(rng, 6, 6, 3, 2)
     weights = np.tril((Q**2 + 1) @ (K**2 + 1).T)
     hints = {"another feature map than the one handed over is used": key.kernel_attention(Q, K, V, causal=True)}
     actual, expected = student.causal_linear_attention(Q, K, V, inside.squared_plus_one), weights @ V
     expected /= weights.sum(axis=1, keepdims=True)
-    agree(actual, expected, hints=hints, name=shown("causal_linear_attention", Q, K, V, "x² + 1"))
+    agree(actual, expected, hints=hints, name=show_linear_attention("causal_linear_attention", Q, K, V, "x² + 1"))
 
 
 @number("2.3")
@@ -137,7 +136,7 @@ def random_matrices(rng: np.random.Generator, n: int, m: int, d: int, dv: int) -
     return Q, K, V
 
 
-def shown(function: str, Q: Array, K: Array, V: Array, feature_map: str = "elu(x) + 1") -> str:
+def show_linear_attention(function: str, Q: Array, K: Array, V: Array, feature_map: str = "elu(x) + 1") -> str:
     return f"{show_call(function, Q=Q, K=K, V=V)}, feature_map(x) = {feature_map},"
 
 

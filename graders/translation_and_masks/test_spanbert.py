@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graders.translation_and_masks.calls import show_call
-from viva.grading import agree, number, visibility, weight
+from viva.grading import agree, number, show_call, visibility, weight
 
 Array = NDArray[np.floating[Any]]
 Mistakes = dict[str, Callable[[], Any]]

@@ -14,6 +14,8 @@ from viva.sandbox.guest.transport.value_types import type_of
 from viva.sandbox.guest.transport.wire import Code, Frame
 
 CAP: Final = 70
+MAX_CHARACTERS: Final = 600
+"""A call with longer arguments is named by their shapes."""
 _NEAR: Final = 1e4
 _NUMPY_NUMBERS: Final = ((np.bool_, bool), (np.integer, int), (np.floating, float), (np.complexfloating, complex))
 
@@ -74,6 +76,26 @@ def percent(part: int, whole: int) -> str:
 def index(position: tuple[int, ...]) -> str:
     """Return a position in an array: "[0, 5]"."""
     return "[" + ", ".join(str(int(i)) for i in position) + "]"
+
+
+def show_call(function: str, **arguments: object) -> str:
+    """Return a call in words, for the name of a comparison.
+
+        agree(student.f(X, W), key.f(X, W), name=show_call("f", X=X, W=W))
+
+    names it "f with X = [[1, 0.5]], W = np.eye(2)". Arguments are numbers and arrays, by the handout's names.
+    """
+    values = {name: np.asarray(argument) for name, argument in arguments.items()}
+    shown = {name: _show_whole(value) for name, value in values.items()}
+    if sum(map(len, shown.values())) > MAX_CHARACTERS:
+        shown |= {name: f"of shape {value.shape}" for name, value in values.items() if value.ndim}
+    return f"{function} with {', '.join(f'{name} {text}' for name, text in shown.items())}"
+
+
+def _show_whole(value: Array) -> str:
+    if value.ndim == 2 and value.size > 1 and np.array_equal(value, np.eye(len(value))):
+        return f"= np.eye({len(value)})"
+    return f"= {show(value, MAX_CHARACTERS)}"
 
 
 def _text(value: object, cap: int, depth: int) -> str:

@@ -7,8 +7,8 @@ from viva.compare.answers import (
     agree_json,
     agree_number,
     agree_table,
-    share_of_cells,
 )
+from viva.compare.show import show_call
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
 from viva.grading.drawings import drawn
@@ -36,7 +36,7 @@ __all__ = [
     "outputs",
     "partial_credit",
     "played",
-    "share_of_cells",
+    "show_call",
     "tags",
     "trained",
     "visibility",

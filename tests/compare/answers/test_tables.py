@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.support.table_rows import Rows
-from viva.grading import Disagreement, agree_table, share_of_cells
+from viva.grading import Disagreement, agree_table
 
 Array = NDArray[Any]
 
@@ -94,6 +94,15 @@ FORMS: dict[str, Callable[[Array], Any]] = {
     "words": lambda m: markdown(np.where(m == 1, "masked", "visible")),
     "other words": lambda m: markdown(np.where(m == 1, "hidden", "seen")),
 }  # fmt: skip
+
+
+def share_of_cells(answer: Any, mask: Any) -> Fraction:
+    """The share of the points that an answer earns."""
+    try:
+        agree_table(answer, mask)
+    except Disagreement as error:
+        return error.share or Fraction(0)
+    return Fraction(1)
 
 
 def digits(mask: Array) -> list[str]:

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from tests.fuzz.target import Target, expect, expect_disagreement, expect_sentence
-from viva.compare.answers.number_reading import read_number
+from viva.compare.answers.number import read_number
 from viva.compare.answers.table_text import CELLS, read_table
 from viva.compare.answers.unreadable import Unreadable
-from viva.grading import agree_choice, agree_number, agree_table, share_of_cells
+from viva.grading import Disagreement, agree_choice, agree_number, agree_table
 from viva.grading.audits import audit_accuracy
 
 MASK = np.triu(np.ones((3, 3)), 1)
@@ -59,7 +59,10 @@ def _table(text: str) -> None:
         return
     rows, columns = table.shape
     expect(rows * columns <= CELLS and all(len(row) == columns for row in table.cells), "no table")
-    expect(0 <= share_of_cells(text, MASK) <= 1, "a share of more than all or less than nothing")
+    try:
+        agree_table(text, MASK)
+    except Disagreement as error:
+        expect(0 <= (error.share or 0) < 1, "a share of more than all or less than nothing")
 
 
 TEXTS = (

@@ -65,21 +65,10 @@ def agree_table(
     text = f"is right in {wrong.size - count} of {wrong.size} cells."
     by_chance = max(int(np.count_nonzero(wanted)), int(np.count_nonzero(~wanted)))
     beyond = Fraction(wrong.size - count - by_chance, max(wrong.size - by_chance, 1))
-    share = _share(max(beyond, Fraction(0)), partial=partial)
+    share = None
+    if partial:
+        share = max(beyond, Fraction(0))
     raise Disagreement(Difference(text).sentence(name), share=share, feedback=f"The first wrong cell is in {place}.")
-
-
-def share_of_cells(actual: object, expected: object, *, up_to: str | Collection[str] = ("polarity",)) -> Fraction:
-    """Return the share that `agree_table` gives, for `set_score`; 0 for another size or for what is not a table.
-
-    Raises:
-        ValueError: the author passed a wrong argument.
-    """
-    try:
-        agree_table(actual, expected, up_to=up_to)
-    except Disagreement as error:
-        return error.share or Fraction(0)
-    return Fraction(1)
 
 
 def _polarity(up_to: str | Collection[str]) -> bool:
@@ -155,7 +144,3 @@ def _place(what: str, position: int, labels: tuple[str, ...]) -> str:
 def _size(shape: tuple[int, ...]) -> str:
     rows, columns = shape
     return f"{counted(rows, 'row')} and {counted(columns, 'column')}"
-
-
-def _share(share: Fraction, *, partial: bool) -> Fraction | None:
-    return share if partial else None
