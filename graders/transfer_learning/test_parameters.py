@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viva.compare.answers.number_reading import read_number
+from viva.compare.answers.number import read_number
 from viva.compare.answers.unreadable import Unreadable, refusal
 from viva.grading import agree, agree_choice, agree_formula, agree_number, agree_on, number, visibility, weight
 

@@ -76,9 +76,11 @@ def _other_axis(actual: Array, expected: Array) -> str:
         return ""
     if not bool(np.allclose(expected.sum(-1), 1, atol=1e-5)):
         return ""
-    if bool(np.allclose(actual.sum(-1), 1, atol=1e-4)) or not bool(np.allclose(actual.sum(-2), 1, atol=1e-4)):
+    if bool(np.allclose(actual.sum(-1), 1, atol=1e-4)):
         return ""
-    return "Its columns sum to 1 where its rows should: the softmax runs along the wrong axis."
+    if bool(np.allclose(actual.sum(-2), 1, atol=1e-4)):
+        return "Its columns sum to 1 where its rows should: the softmax runs along the wrong axis."
+    return ""
 
 
 def _reordered(actual: Array, expected: Array) -> str:

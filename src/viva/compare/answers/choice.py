@@ -24,7 +24,6 @@ _BETWEEN: Final = re.compile(r"\s*(?:[,;/&+|\n]|\band\b)+\s*")
 _LETTERS: Final = frozenset("abcdefghij")
 """The letters that options have where the author names no options."""
 _LENGTH: Final = 500
-_MOST_PARTS: Final = 50
 
 
 def agree_choice(
@@ -60,15 +59,20 @@ def agree_choice(
     allowed = frozenset(map(_normal, options))
     if allowed and not right <= allowed:
         raise ValueError(f"agree_choice: {expected!r} is expected, which is not among the options.")
+    what = "a choice"
+    if right <= {"true", "false"}:
+        what = "true or false"
     try:
         chosen = read_choice(actual, right, allowed)
     except Unreadable as why:
-        raise refusal(name, actual, _what(right), why) from None
+        raise refusal(name, actual, what, why) from None
     refuse_one_for_all(chosen, beside, lambda other: read_choice(other, right, allowed), name)
     if chosen == right:
         return
-    share = Fraction(len(chosen & right), len(chosen | right)) if partial else None
-    text = f"{_shown(actual, chosen)} is not right.{_advice(chosen, right) if partial else ''}"
+    text, share = f"{_shown(actual, chosen)} is not right.", None
+    if partial:
+        share = Fraction(len(chosen & right), len(chosen | right))
+        text += _advice(chosen, right)
     raise Disagreement(
         Difference(text).sentence(name),
         share=share,
@@ -97,8 +101,10 @@ def read_choice(value: object, like: frozenset[str], options: frozenset[str] = f
         value = [value]
     if not isinstance(value, list | tuple | set | frozenset | np.ndarray):
         raise Unreadable(_how(like, options))
+    if len(value) > _LENGTH:
+        raise Unreadable(_how(like, options))
     chosen: set[str] = set()
-    for part in list(value)[:_MOST_PARTS]:
+    for part in value:
         text = plain(part)
         if not isinstance(text, str) or len(text) > _LENGTH:
             raise Unreadable(_how(like, options))
@@ -110,8 +116,12 @@ def _options(text: str, like: frozenset[str], options: frozenset[str]) -> set[st
     """Return the options of a text that is a list of them."""
     if not _are_letters(like):
         whole = _normal(text)
-        parts = [whole] if whole in (options or like) else [part for part in _BETWEEN.split(whole) if part]
-        if not parts or (options and not options.issuperset(parts)):
+        parts = [part for part in _BETWEEN.split(whole) if part]
+        if whole in (options or like):  # an option may hold a comma or an "and"
+            parts = [whole]
+        if not options:
+            options = frozenset(parts)  # any word is one
+        if not parts or not options.issuperset(parts):
             raise Unreadable(_how(like, options))
         return set(parts)
     letters = [letter for part in _BETWEEN.split(_normal(text)) for letter in part.split()]
@@ -127,10 +137,9 @@ def _read_truth(value: object) -> str:
         value = one_number(plain(next(iter(value))))
     if isinstance(value, bool | int | float) and value in (0, 1):
         return "true" if value else "false"
-    known = _TRUTHS.get(_normal(value)) if isinstance(value, str) and len(value) <= _LENGTH else None
-    if known is None:
+    if not isinstance(value, str) or len(value) > _LENGTH or _normal(value) not in _TRUTHS:
         raise Unreadable("write True or False")
-    return known
+    return _TRUTHS[_normal(value)]
 
 
 def _is_ticked(value: object) -> bool:
@@ -159,10 +168,6 @@ def _read_expected(expected: str | bool | Iterable[str]) -> frozenset[str]:  # n
 
 def _are_letters(like: frozenset[str]) -> bool:
     return all(len(option) == 1 for option in like)
-
-
-def _what(right: frozenset[str]) -> str:
-    return "true or false" if right <= {"true", "false"} else "a choice"
 
 
 def _how(like: frozenset[str], options: frozenset[str]) -> str:

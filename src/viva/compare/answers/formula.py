@@ -17,7 +17,6 @@ from viva.compare.hints import matching_hints
 from viva.compare.normalize import is_number, plain
 from viva.compare.show import as_written, number, show
 
-WHAT: Final = "a formula"
 _RTOL: Final = 1e-9
 
 
@@ -58,7 +57,7 @@ def agree_formula(
         if right[0].is_order and not all(map(has_plain_factors, readings)):
             raise Unreadable("its factors are too large or too small for an order of growth; leave them out")
     except Unreadable as why:
-        raise refusal(name, actual, WHAT, why) from None
+        raise refusal(name, actual, "a formula", why) from None
     if any(formula.differs_at(reading) is None for formula in right for reading in readings):
         return
     lower_terms = [_Formula.of_author(text, ranges).tree for text in lower]

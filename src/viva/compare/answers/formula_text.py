@@ -22,7 +22,7 @@ _GREEK: Final = {
     name: spelling.lower()
     for name, spelling in ((c, unicodedata.name(c).rpartition(" LETTER ")[2]) for c in "αβγδεζηθικλμνξπρστυφχψω")
 } | {"λ": "lambda", "ϵ": "epsilon", "ϕ": "phi", "ϑ": "theta", "µ": "mu"}
-_LATEX: Final = [
+_SPELLINGS: Final = [
     (re.compile(r"\$|\\left|\\right|\\[,;:! ]|\\[()\[\]]|\\displaystyle"), " "),
     (re.compile(r"\\([{}])"), r"\1"),
     (re.compile("[ˆ＾]"), "^"),
@@ -33,15 +33,12 @@ _LATEX: Final = [
     (re.compile(r"\\sqrt\s*\[([^\[\]]*)\]"), r" root{\1}"),
     (re.compile(r"_\s*\{\s*(\w+)\s*\}"), r"_\1"),
     (re.compile(r"\\([A-Za-z]+)"), r" \1"),
-]
-_DOT_PRODUCTS: Final = [
     (re.compile(r"\s*(?:\.T|\^T|\^\{T\}|\^⊤|ᵀ)?\s*@\s*"), "*"),
     (re.compile(r"(?<=[^\W\d])(\d*)\s*\.\s*(?=[^\W\d])"), r"\1*"),
 ]
-"""x1.T @ x2 and x1 . x2 are products; 2.5 is a number."""
+"""LaTeX; x1.T @ x2 and x1 . x2 are products, and 2.5 is a number."""
 _TIMES: Final = re.compile(r"(?<=[\w)\]}])\s+x\s+(?=[\w(\[{\\])|(?<=\d)(?<!\b0)x(?=\d)")
 """An x between two factors, if no letter of the question is x."""
-_LAMBDA: Final = re.compile(r"\s*lambda\s+[\w\s,]*:")
 _INDEXED: Final = re.compile(r"([^\W\d_]+)(\d+)")
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>\d{1,3}(?:,\d{3})+(?![\d,])|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3}(?![\w.]))?)"
@@ -71,11 +68,11 @@ def greek_written_out(text: str) -> str:
 def _tokens(text: str, variables: Collection[str]) -> list[tuple[str, str]]:
     if len(text) > LENGTH:
         raise Unreadable(f"it is longer than {LENGTH} characters; write the formula alone")
-    text = _LAMBDA.sub("", unwrapped(text).strip(" \t\n`"))
+    text = unwrapped(text).strip(" \t\n`")
     if not any("x" in name.lower() for name in variables):
         text = _TIMES.sub("*", text)
     text = plain_signs(powers_written_out(fractions_written_out(text))).replace("√", " sqrt ")
-    for pattern, replacement in [*_LATEX, *_DOT_PRODUCTS]:
+    for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
     text = greek_written_out(text).translate(str.maketrans("{}[]", "()()")).strip().rstrip(".;,")
     known = _known(variables)

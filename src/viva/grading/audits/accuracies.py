@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from viva.compare.answers.number_reading import read_number
+from viva.compare.answers.number import read_number
 from viva.compare.answers.unreadable import Unreadable
 from viva.grading.audits.finding import Finding, begin, show
 
