@@ -59,10 +59,10 @@ def test_hard_attention(student: Any, key: Any, rng: np.random.Generator) -> Non
     }
     for name, (q, K, V) in questions.items():
         actual = flat(student.hard_attention(q, K, V), V.shape[1])
-        agree(actual, key.hard_attention(q, K, V), hints=mistakes(q, K, V), name=shown(name, q, K, V))
+        agree(actual, key.hard_attention(q, K, V), hints=mistakes(q, K, V), name=name_case(name, q, K, V))
     for name, (q, K, V) in extreme().items():
         actual = flat(student.hard_attention(q, K, V), V.shape[1])
-        agree(actual, key.hard_attention(q, K, V), name=shown(name, q, K, V))
+        agree(actual, key.hard_attention(q, K, V), name=name_case(name, q, K, V))
 
 
 @number("2.1.1")
@@ -153,7 +153,7 @@ def in_whole_numbers(rng: np.random.Generator) -> Question:
             return q, K, V_OF_FOUR
 
 
-def shown(name: str, q: Array, K: Array, V: Array) -> str:
+def name_case(name: str, q: Array, K: Array, V: Array) -> str:
     """Return the name of a case, with its input where that is small."""
     if len(K) > 4:
         return name

@@ -15,7 +15,7 @@ RATE, STEPS = 0.001, 6
 ARGUMENTS = ["--num_epochs", "2", "--lr", str(RATE), "--batch_size", "4", "--device", "cpu", "--model", "tiny"]
 TUNING = ["--type", "prefix", "--prefix_length", "3"]
 PREFIX_SIZE = 48
-"""How many numbers three prefix vectors of the stand-in hub's model have, whose d is 16."""
+"""Three prefix vectors of the tests' small model, which has d = 16."""
 SEP, PASSAGE = "3", 12
 """The id of [SEP], and how many tokens a passage of the stand-in for BoolQ has."""
 ACCURACY = re.compile(r"(?<![\w.])(?:0?\.\d+|[01]\.0+|[01])(?![\w.])")

@@ -57,7 +57,7 @@ def test_sentence_logits(student: Any, key: Any, rng: np.random.Generator) -> No
     for batch, tokens, d, classes in [(2, 3, 2, 2), (3, 5, 4, 2), (4, 4, 4, 4), (1, 1, 5, 3)]:
         H, W, b = head(rng, batch, tokens, d, classes)
         expected = key.sentence_logits(H, W, b)
-        name = f"sentence_logits {shown(H, W, b)}"
+        name = f"sentence_logits {show_input(H, W, b)}"
         agree(student.sentence_logits(H, W, b), expected, hints=sentence_mistakes(key, H, W, b), name=name)
 
 
@@ -120,7 +120,7 @@ def test_token_logits(student: Any, key: Any, rng: np.random.Generator) -> None:
     """Every token gets its own logits W h_i + b."""
     for batch, tokens, d, tags in [(1, 3, 2, 2), (2, 4, 3, 5), (3, 3, 3, 3)]:
         H, W, b = head(rng, batch, tokens, d, tags)
-        name = f"token_logits {shown(H, W, b)}"
+        name = f"token_logits {show_input(H, W, b)}"
         agree(student.token_logits(H, W, b), key.token_logits(H, W, b), hints=token_mistakes(key, H, W, b), name=name)
 
 
@@ -195,7 +195,7 @@ def head(rng: np.random.Generator, batch: int, tokens: int, d: int, classes: int
     return (H.round(1), W.round(1), b.round(1)) if H.size <= SHOWN else (H, W, b)
 
 
-def shown(H: Array, W: Array, b: Array) -> str:
+def show_input(H: Array, W: Array, b: Array) -> str:
     """Return the input as a message shows it: small ones whole."""
     if H.size > SHOWN:
         return f"with H of shape {H.shape} and W of shape {W.shape}"

@@ -78,7 +78,7 @@ def test_log_likelihood(student: Any, key: Any, inside: Any, rng: np.random.Gene
             ),
         }
         table = {tuple(prefix): probabilities for prefix, probabilities in nodes}
-        name = f"log_likelihood of {' '.join(tokens)!r}" + given(
+        name = f"log_likelihood of {' '.join(tokens)!r}" + show_probabilities(
             table[tuple(tokens[:t])][x] for t, x in enumerate(tokens)
         )
         agree(student.log_likelihood(step, tokens), expected, hints=hints, name=name)
@@ -103,7 +103,7 @@ def test_pseudo_log_likelihood(student: Any, key: Any, inside: Any, rng: np.rand
             "this is the mean over the tokens; take the sum": expected / len(tokens),
         }
         alone = ((*tokens[:t], "[MASK]", *tokens[t + 1 :]) for t in range(len(tokens)))
-        name = f"pseudo_log_likelihood of {' '.join(tokens)!r}" + given(
+        name = f"pseudo_log_likelihood of {' '.join(tokens)!r}" + show_probabilities(
             table[masked][t][tokens[t]] for t, masked in enumerate(alone)
         )
         agree(student.pseudo_log_likelihood(fill, tokens), expected, hints=hints, name=name)
@@ -135,7 +135,7 @@ def test_sums_over_all_sentences(student: Any, key: Any, inside: Any, rng: np.ra
     assert abs(total - 1) > 0.05, f"the pseudo-likelihoods sum to {total:.3f}"
 
 
-def given(probabilities: Iterable[float]) -> str:
+def show_probabilities(probabilities: Iterable[float]) -> str:
     """Return the part of a message that tells the probability of each token given what the model may see."""
     return f", whose tokens have the probabilities {', '.join(f'{p:.4f}' for p in probabilities)}"
 

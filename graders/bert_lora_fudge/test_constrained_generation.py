@@ -217,7 +217,7 @@ def check_decoding(
     for x in sentences:
         assert len(x) == length, f"fudge_decode returned {list(x)} for max_steps = {length}: draw {length} tokens."
         assert x in prefixes, (
-            f"fudge_decode returned {list(x)}; step_fn gives no such sentence. Ask it for the next tokens at each step."
+            f"fudge_decode returned {list(x)}; step_fn cannot produce this. Ask it for the next tokens at each step."
         )
     p_lm = key.sentences(nodes, length)
     counts = Counter(sentences)

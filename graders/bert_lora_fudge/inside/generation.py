@@ -40,7 +40,7 @@ def classifier(probabilities: list[tuple[list[str], float]]) -> Callable[[Sequen
 
 def _look_up(table: Mapping[tuple[str, ...], Any], tokens: Sequence[str], name: str, advice: str) -> Any:
     if tuple(tokens) not in table:
-        raise ValueError(f"{name}({list(tokens)}): the model of this test has no such text; {advice}.")
+        raise ValueError(f"{name}({list(tokens)}): no text of this test begins like this; {advice}.")
     return table[tuple(tokens)]
 
 

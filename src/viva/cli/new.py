@@ -89,9 +89,8 @@ def command(
             click.echo(f"! {escaping.line(complaint)}")
         if mutants:
             untested = {proposal.name for _, proposal in made.left}
-            _say_strength(
-                open_refreshed_course(course_dir), name, tier, untested
-            )  # tests that were taken back changed it
+            course = open_refreshed_course(course_dir)  # tests that were taken back changed it
+            _say_strength(course, name, tier, untested)
         click.echo(f"Next: read {os.path.relpath(made.folder / 'tests.py')}, and run")
         click.echo(f"  viva verify {name}")
         click.echo(f"  viva release {name} --to DIR")

@@ -132,7 +132,7 @@ class Grader:
         try:
             shrinks = options.explain and not options.until_loss
             with using_hint_recording(hint_recording), shrinking(on=shrinks):
-                run.all(chosen, sinks.on_entry)
+                run.run_all(chosen, sinks.on_entry)
             if sinks.key_recording is not None:
                 sinks.key_recording.note_written_by_students(session.sought)
                 sinks.key_recording.answer_readers |= session.answer_readers
@@ -289,7 +289,7 @@ class _Run:
         """Return whether a test lost points that students may know of."""
         return any(entry.status.is_lost and entry.visibility == "visible" for entry in self.entries.values())
 
-    def all(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> None:
+    def run_all(self, functions: Sequence[TestFunction], on_entry: Callable[[Entry], None]) -> None:
         """Run the tests in their order, until one loses points if that ends the run."""
         following = dict(itertools.pairwise(item for function in functions for item in function.items))
         for function in functions:

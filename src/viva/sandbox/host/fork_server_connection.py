@@ -164,7 +164,7 @@ class ForkServerConnection:
             self._process.wait()
         self._reactor.forget(self._output)
         self._reactor.forget(self._channel)
-        self._all_ended()
+        self._mark_all_ended()
         self._free()
         if self.ready.get("base"):
             shutil.rmtree(self.ready["base"], ignore_errors=True)  # already gone, unless the supervisor was killed
@@ -175,7 +175,7 @@ class ForkServerConnection:
             message, fds = control.receive(self._channel)
         except (EOFError, OSError):
             self.lost = not self._closed
-            self._all_ended()
+            self._mark_all_ended()
             return False
         number = int(message["number"])
         if "ended" in message:
@@ -194,7 +194,7 @@ class ForkServerConnection:
                 os.close(fd)
         return True
 
-    def _all_ended(self) -> None:
+    def _mark_all_ended(self) -> None:
         with self._lock:
             pending, self._pending = self._pending, {}
         for future in pending.values():
