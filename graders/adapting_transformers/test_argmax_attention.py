@@ -33,7 +33,7 @@ def test_argmax_attention_by_hand(submission: Any, key: Any) -> None:
         "these are the weights; the output is the value that they choose": [1, 0, 0, 0],
         "this is the sum of several values": PRINTED[2].sum(axis=0).tolist(),
     }
-    answer = numbers_of(submission.answers["2.1.1"])
+    answer = submission.answers["2.1.1"]
     try:
         agree(answer, key.answers["2.1.1"], hints=hints)
     except Disagreement as wrong:  # without the right answer, which it would tell
@@ -190,17 +190,6 @@ def extreme() -> dict[str, Question]:
             np.arange(300.0)[:, None],
         ),
     }
-
-
-def numbers_of(answer: Any) -> Any:
-    """Three numbers written as a text, such as "(3, 2, -4)", are numbers too."""
-    if not isinstance(answer, str):
-        return flat(answer, 3)
-    words = answer.translate(str.maketrans("−–,;()[]", "--      ")).removesuffix("T").removesuffix("^").split()
-    try:
-        return [float(word) for word in words]
-    except ValueError:
-        return answer
 
 
 def vector(returned: Any, size: int) -> Array:

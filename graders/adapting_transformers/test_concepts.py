@@ -19,11 +19,7 @@ SPECIAL = re.compile(r"\[\s*(CLS|SEP|PAD|MASK|UNK)\s*\]", re.IGNORECASE)
 @weight(1)
 def test_a_pair_of_sentences(submission: Any, key: Any) -> None:
     """What BERT expects for a pair of sentences."""
-    answer = submission.answers["1.1"]
-    if isinstance(answer, str) and SPECIAL.match(answer.strip()):  # written out instead of a letter
-        check_packing(answer, key)
-    else:
-        check_choice(submission, key, "1.1")
+    check_choice(submission, key, "1.1")
 
 
 @number("1.1")
@@ -70,14 +66,12 @@ def test_tokenizer_and_model(submission: Any, key: Any) -> None:
 
 def check_choice(submission: Any, key: Any, question: str) -> None:
     """All right options and no other; the same letter for all questions is a guess."""
-    beside = [submission.answers.get(other) for other in CHOICES if other != question]
+    beside = submission.answers.readable(other for other in CHOICES if other != question)
     agree_choice(submission.answers[question], key.answers[question], beside=beside)
 
 
-def check_packing(answer: Any, key: Any) -> None:
+def check_packing(text: str, key: Any) -> None:
     """[CLS], a sentence, [SEP], the other sentence, [SEP]; padding may follow."""
-    text = " ".join(map(str, answer)) if isinstance(answer, list | tuple) else str(answer)
-    assert text.strip(), "Your answer is empty; write the complete input, such as [CLS] Tokens-of-sentence-1 …"
     shape = " ".join(parts_of(text))
     shape = re.sub(r"( \[PAD\])+$", "", shape)
     if shape == " ".join(parts_of(key.answers["1.1.packing"])):

@@ -109,9 +109,8 @@ def test_select_best_of_random_results(student: Any, key: Any, rng: np.random.Ge
 
 def reported(submission: Any, question: str) -> dict[str, Run]:
     """Return the runs that the student states, by a label; one mapping is one run."""
-    stated = submission.answers.get(question)
-    rows = [stated] if isinstance(stated, dict) else list(stated) if isinstance(stated, list | tuple) else []
-    return {f"run {i}": row for i, row in enumerate(rows[:SHOWN], 1) if isinstance(row, dict)}
+    [runs] = submission.answers.readable([question])
+    return {f"run {i}": run for i, run in enumerate((runs or [])[:SHOWN], 1)}
 
 
 def unseeded(submission: Any, file: str) -> list[Finding]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from viva.grading import agree, agree_choice, agree_formula, number, visibility, weight
+from viva.grading import agree, agree_formula, number, visibility, weight
 
 Mistakes = dict[str, Callable[[], Any]]
 Count = tuple[int, int, bool, int | None]
@@ -92,11 +92,7 @@ def asked(T: int, m: int, causal: bool, clip: int | None) -> str:
 
 def counts_causal_model(submission: Any) -> bool:
     """Return whether the student says that the formulas count a causal model."""
-    stated = submission.answers.get("1c.ii.model")
-    if stated is None or stated == "":
-        return False
-    agree_choice(stated, "causal", options=["causal"])
-    return True
+    return bool(submission.answers.get("1c.ii.model") == "causal")
 
 
 # What students get wrong, computed only for an answer that is wrong, so that a message can name it.

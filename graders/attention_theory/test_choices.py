@@ -20,7 +20,7 @@ def test_masked_autoencoders(submission: Any, key: Any) -> None:
 @weight(2)
 def test_who_is_right(submission: Any, key: Any) -> None:
     """Which of the two students is right about text without labels."""
-    agree_choice(submission.answers["1h"], key.answers["1h"], options=["first", "second"])
+    agree_choice(submission.answers["1h"], key.answers["1h"])
 
 
 @number("1i")
@@ -28,6 +28,5 @@ def test_who_is_right(submission: Any, key: Any) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_which_model_suits_which_task(submission: Any, key: Any, task: str) -> None:
     """An encoder or an encoder-decoder model for each of the four tasks."""
-    beside = [submission.answers.get(f"1i.{other}") for other in TASKS if other != task]
-    options = ["encoder", "encoder-decoder"]
-    agree_choice(submission.answers[f"1i.{task}"], key.answers[f"1i.{task}"], options=options, beside=beside)
+    beside = submission.answers.readable(f"1i.{other}" for other in TASKS if other != task)
+    agree_choice(submission.answers[f"1i.{task}"], key.answers[f"1i.{task}"], beside=beside)

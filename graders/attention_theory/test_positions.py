@@ -1,7 +1,7 @@
 """Question 1a: self-attention does not know the order of its inputs; positional encodings tell it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ Mistakes = dict[str, Callable[[], Any]]
 @weight(1)
 def test_two_sentences_of_the_same_words(submission: Any) -> None:
     """Two sentences that are made of the same words in another order."""
-    sentences = sentences_in(submission.answers["1a.sentences"])
+    sentences = submission.answers["1a.sentences"]
     assert len(sentences) == 2, (
         f"Your answer was read as {len(sentences)} sentences; write two, such as [first sentence, second sentence]."
     )
@@ -91,30 +91,6 @@ def test_positions_and_attention_on_random_sizes(student: Any, key: Any, rng: np
     questions = [tokens_and_matrices(rng, *map(int, rng.integers(2, 8, 4))) for _ in range(3)]
     for actual, question in zip(student.self_attention.each(questions), questions, strict=True):
         agree(output_of(actual), key.self_attention(*question), atol=1e-4)
-
-
-def sentences_in(answer: Any) -> list[str]:
-    """Two sentences as a list, a mapping, lines, in quotation marks, or with a slash or a full stop between them."""
-    if isinstance(answer, Mapping):
-        answer = list(answer.values())
-    if isinstance(answer, list | tuple):
-        return [str(sentence) for sentence in answer if str(sentence).strip()]
-    text = str(answer)[:1000]
-    quoted = re.findall(r"[\"“”„«]([^\"“”„«»]{3,})[\"“”»]", text)
-    if len(quoted) == 2:
-        return quoted
-    text = re.sub(r"(?m)^\s*(?:[-*•]|\(?[\dab][.)])\s+", "", text)
-    parts = re.split(r"\n|/|\||;|\.\s|\bvs\b\.?|\bversus\b|→|->|\s[-–—]+\s|\s\(?[2b]\)\s", text)
-    parts = [part for part in parts if re.search(r"\w", part)]
-    return parts if len(parts) != 1 else halves_of(parts[0])
-
-
-def halves_of(text: str) -> list[str]:
-    """ "dog bites man, man bites dog" and "dog bites man and man bites dog" as two sentences; else the text as one."""
-    words = re.findall(r"[\w’-]+", text)
-    size = len(words) // 2
-    first, second = words[:size], words[len(words) - size :]
-    return [" ".join(first), " ".join(second)] if size > 1 and sorted(first) == sorted(second) else [text]
 
 
 def tokens_and_matrices(

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viva.compare.answers.number import read_number
-from viva.compare.answers.unreadable import Unreadable, refusal
-from viva.grading import agree, agree_choice, agree_formula, agree_number, agree_on, number, visibility, weight
+from viva.grading import agree, agree_formula, agree_number, agree_on, number, visibility, weight
 
 D, N_LAYERS, N_HEADS, N_CLASSES = 200, 4, 2, 2
 VOCABULARIES = (100, 50_001)
@@ -136,30 +134,14 @@ def other(submission: Any, key: Any, n_out: Callable[[int], int]) -> int:
 
 
 def vocabularies(submission: Any) -> tuple[int, ...]:
-    """Return the V that is stated; both if none is.
-
-    Raises:
-        AssertionError: another V.
-    """
+    """Return the V that is stated; both if none is."""
     stated = submission.answers.get("3.V")
-    if stated is None:
-        return VOCABULARIES
-    try:
-        readings = {int(value) for value in read_number(stated) if value.denominator == 1}
-    except Unreadable as why:
-        raise refusal("3.V", stated, "a number", why) from None
-    found = tuple(V for V in VOCABULARIES if V in readings)
-    assert found, f"3.V is {stated!r}; expected the vocabulary of the test cell (100) or of the lab (50001)."
-    return found
+    return VOCABULARIES if stated is None else (int(stated),)
 
 
 def weights_only(submission: Any) -> bool:
     """Return whether the student says that biases are left out."""
-    stated = submission.answers.get("3.convention")
-    if stated is None or stated == "":
-        return False
-    agree_choice(stated, "weights only", options=["weights only"])
-    return True
+    return bool(submission.answers.get("3.convention") == "weights only")
 
 
 def count_mistakes(key: Any) -> dict[str, Callable[..., int]]:

@@ -1,6 +1,5 @@
 """Task T7 and question 4: a classifier on the base of a language model, and what was gained by it."""
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -178,13 +177,8 @@ def reported(submission: Any, name: str) -> list[Fraction]:
     Raises:
         AssertionError: they are not a list of shares.
     """
-    answer = submission.answers[f"4.{name}"]
-    if isinstance(answer, str):
-        answer = re.findall(r"\d*[.]?\d+\s*%?", answer)
-    values = list(answer.values()) if isinstance(answer, dict) else answer
-    assert isinstance(values, list | tuple | np.ndarray) and len(values) > 1, (
-        f"4.{name}: expected a list of accuracies, one for each epoch, such as [0.55, 0.61]."
-    )
+    values = submission.answers[f"4.{name}"]
+    assert len(values) > 1, f"4.{name}: expected the accuracies of all epochs, such as [0.55, 0.61]."
     try:
         return [read_accuracy(value) for value in values]
     except ValueError as why:
@@ -192,12 +186,8 @@ def reported(submission: Any, name: str) -> list[Fraction]:
 
 
 def examples(submission: Any) -> int:
-    """On how many examples accuracy was measured."""
-    stated = submission.answers.get("4.examples", SETS[0])
-    digits = re.sub(r"[^\d]", "", str(stated))
-    found = next((n for n in SETS if str(n) == digits), None)
-    assert found is not None, f"4.examples is {stated!r}; expected 2000 (the test set) or 400 (the validation set)."
-    return found
+    """On how many examples accuracy was measured: the test set, if nothing is said."""
+    return int(submission.answers.get("4.examples", SETS[0]))
 
 
 def beside_the_curves(submission: Any) -> list[str]:

@@ -28,7 +28,7 @@ LENGTHS = [(5, 4), (1, 1), (0, 3), (3, 0)]
 @pytest.mark.parametrize("model", MODELS)
 def test_which_model_uses_which_mask(submission: Any, key: Any, model: str) -> None:
     """Which of the three masks each model's self-attention uses."""
-    beside = [submission.answers.get(f"3.2.{other}") for other in MODELS if other != model]
+    beside = submission.answers.readable(f"3.2.{other}" for other in MODELS if other != model)
     agree_choice(submission.answers[f"3.2.{model}"], key.answers[f"3.2.{model}"], beside=beside)
 
 
@@ -37,7 +37,7 @@ def test_which_model_uses_which_mask(submission: Any, key: Any, model: str) -> N
 @pytest.mark.parametrize("kind", KINDS)
 def test_mask_tables(submission: Any, key: Any, kind: str) -> None:
     """The three tables for the sentence of question 3.3; each of the 81 cells counts."""
-    beside = [submission.answers.get(f"3.3.{other}") for other in KINDS if other != kind]
+    beside = submission.answers.readable(f"3.3.{other}" for other in KINDS if other != kind)
     agree_table(submission.answers[f"3.3.{kind}"], key.answers[f"3.3.{kind}"], up_to=("polarity",), beside=beside)
 
 

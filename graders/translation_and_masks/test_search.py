@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from viva.grading import agree, agree_number, number, visibility, weight
+from viva.grading import Unreadable, agree, agree_number, number, visibility, weight
 
 Nodes = list[tuple[list[str], dict[str, float]]]
 
@@ -36,7 +36,7 @@ TREE: Nodes = [
 def test_greedy_search_by_hand(submission: Any, key: Any) -> None:
     """The path that greedy search takes through the tree of question 1.3."""
     idea = "Reread what greedy search looks at when it chooses a token."
-    agree_paths(submission.answers["1.3.greedy"], [key.answers["1.3.greedy"]], idea)
+    agree_paths([submission.answers["1.3.greedy"]], [key.answers["1.3.greedy"]], idea)
 
 
 @number("1.3")
@@ -138,21 +138,23 @@ def forgetful(beam_size: int, steps: int) -> list[str]:
     return beam
 
 
-def agree_paths(answer: Any, expected: list[str], idea: str) -> None:
+def agree_paths(answers: list[str], expected: list[str], idea: str) -> None:
     """Compare paths written by hand, in any order; the message says how many are right, but not which."""
-    found = paths_in(answer)
-    read = " and ".join(found[:3]) or "no path"
+    found = [path_of(answer) for answer in answers]
     right = len(set(found) & set(expected))
-    said = f"Your answer was read as {read}; of what is expected, {right} of {len(expected)} is there. {idea}"
-    assert sorted(found) == sorted(expected), said
+    read = " and ".join(found)
+    assert sorted(found) == sorted(expected), (
+        f"Your answer was read as {read}; of what is expected, {right} of {len(expected)} is there. {idea}"
+    )
 
 
-def paths_in(answer: Any) -> list[str]:
-    """Paths as written by hand, three letters each: "B D G", ["B", "D", "G"], "Best: BDG", {1: "BDG"}, {"BDG": 0.1}."""
-    if isinstance(answer, Mapping):
-        has_paths = re.search("[A-Ia-i]{3}|[A-I]", repr(list(answer.values())))
-        answer = list(answer.values() if has_paths else answer)
-    text = repr(answer)
-    tokens = r"(?<![A-Za-z])[A-I]+(?![A-Za-z])"  # not the capital letter of a word
-    letters = "".join(re.findall(tokens, text if re.search(tokens, text) else text.upper()))
-    return [letters[start : start + 3] for start in range(0, len(letters), 3)]
+def path_of(answer: str) -> str:
+    """Return the three letters of a path: "BDG" for "B D G", "b-d-g" and "B, D, G".
+
+    Raises:
+        Unreadable: there are other letters, or not three.
+    """
+    letters = "".join(filter(str.isalpha, answer)).upper()
+    if not re.fullmatch("[A-I]{3}", letters):
+        raise Unreadable("write three letters for a path, such as A D G")
+    return letters

@@ -167,7 +167,8 @@ def test_answer_in_the_key(root: Path, before: str, after: str) -> None:
 
 def test_imports_of_a_test(root: Path) -> None:
     assignment = load_course(root).assignment("first_steps")
-    path = root / "graders/first_steps/test_5.py"
+    path, settings = root / "graders/first_steps/test_5.py", root / "assignments/first_steps/assignment.yaml"
+    without_answers = settings.read_bytes()
     with Rows() as row:
         for before, line in {
             '"""Five."""\n\nfrom viva.grading import agree\n': 2,
@@ -179,7 +180,7 @@ def test_imports_of_a_test(root: Path) -> None:
                 path.write_text(before, "utf-8")
                 key = root / "graders/first_steps/key.py"
                 key.write_text("answers = {}\n", "utf-8")
-                (root / "assignments/first_steps/starter/answers.yaml").write_text("", "utf-8")
+                settings.write_bytes(without_answers)
                 write_by_hand(assignment, "5", "table")
                 lines = path.read_text("utf-8").splitlines()
                 ast.parse("\n".join(lines))

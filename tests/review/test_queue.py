@@ -28,6 +28,7 @@ from tests.support.review_queues import (
     queue_of,
     reader,
     say,
+    wait_for_writer,
 )
 from viva.model import Status
 from viva.model.errors import UsageError
@@ -245,3 +246,17 @@ def test_fault_while_writing(records: Records) -> None:
         queue.wait()
         say(queue, ADA, answer_of(queue, 1, "1"), "why")
     assert queue.writer.failures == {answer_of(queue, 1, "1").submissions[0].attempt.name: "a fault of ours"}
+
+
+def test_unreadable_answer_is_a_question_of_its_own(file: Path) -> None:
+    [(submission, written)] = class_of(["A sum."])
+    unreadable = Written("unreadable.test_choices.test_who", "test_choices.py::test_who", Fraction(2), "the 1st", "")
+    class_ = [(submission, [*written, unreadable])]
+    with reader(file) as records, queue_of(records, class_) as (queue, source):
+        answer = answer_of(queue, 0, unreadable.question)
+        assert answer.text == "the 1st" and not queue.unknown
+        say(queue, ADA, answer, "right")
+        wait_for_writer(queue)
+        assert queue.progress(unreadable.question, 1).left == 0
+        [decision] = [grades[unreadable.question] for _, grades in source.stored if unreadable.question in grades]
+        assert decision.judgement is not None and decision.judgement.earned == 2

@@ -1,7 +1,7 @@
 """Write a test for an answer that is not code: a choice, a number, a formula, a table, or a text to grade by hand.
 
-The key gets a placeholder for the right answer, the starter a line for the student's, and a text its rubric, so that
-`viva verify` runs at once and names what is left to do.
+assignment.yaml gets the form of the answer, from which the starter is made, the key a placeholder for the right answer,
+and a text its rubric, so that `viva verify` runs at once and names what is left to do.
 """
 
 import ast
@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from viva.authoring.skeleton import append_test, parsed_key, test_file
+from viva.authoring.source.answers_starter import refresh_answers
 from viva.authoring.yaml_edit import NotEditable, with_entry
 from viva.config import Assignment
+from viva.config.load_assignment import load_assignment
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import CourseError, UsageError
 
@@ -25,15 +27,15 @@ class _Form(NamedTuple):
     """A right answer, as source code."""
     more: str
     """Further arguments of the comparison."""
-    remark: str
-    """What the starter says of the answer's form."""
+    declared: str
+    """The form, as assignment.yaml declares it."""
 
 
 FORMS: Final = {
-    "choice": _Form("agree_choice", '{"A"}', "", "a letter, or several such as A, C"),
-    "number": _Form("agree_number", "0.5", "", "a number or a fraction"),
-    "formula": _Form("agree_formula", '"2*d + 1"', ', ["d"]', "a formula in d"),
-    "table": _Form("agree_table", "[[1, 0], [1, 1]]", "", "rows of 0 and 1"),
+    "choice": _Form("agree_choice", '{"A"}', "", "choices [A, B, C, D]"),
+    "number": _Form("agree_number", "0.5", "", "number"),
+    "formula": _Form("agree_formula", '"2*d + 1"', ', ["d"]', "formula in d"),
+    "table": _Form("agree_table", "[[1, 0], [1, 1]]", "", "table 2x2"),
 }
 WRITTEN: Final = "written"
 KINDS: Final = (*FORMS, WRITTEN)
@@ -92,10 +94,12 @@ def write_by_hand(assignment: Assignment, question: str, kind: str) -> list[Path
         names = (form.function, "number", "weight")
         key = assignment.graders / "key.py"
         changes[key] = _with_answer(key, question, f"{quoted}: {form.placeholder},")
-        changes[starter] = _with_entry(starter, "answers", question, [f"{quoted}:  # {form.remark}"])
+        settings = assignment.folder / "assignment.yaml"
+        changes[settings] = _with_entry(settings, "answers", question, [f"{quoted}: {form.declared}"])
     path = append_test(assignment, question, name, test, names)
     for file, text in changes.items():
         write_atomically(file, text.encode())
+    refresh_answers(load_assignment(assignment.folder.parents[1], assignment.name))
     return [path, *changes]
 
 

@@ -82,7 +82,7 @@ def command(path: Path, assignment: str | None, course_dir: Path | None, tier_na
         names: dict[str, object] = {
             "student": Names(session, "student"),
             "inside": Names(session, "inside"),
-            "submission": SubmissionView(submission, session),
+            "submission": SubmissionView(submission, session, forms=chosen.answers),
         }
         if chosen.suite is None or (chosen.graders / "key.py").is_file():
             names["key"] = Key(load_key(chosen.graders / "key.py", course.root))

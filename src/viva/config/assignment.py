@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from viva.config.yaml_types import Text, span, whole
 from viva.model import Limits, Tier
+from viva.model.answer_form import AnswerForm
 
 if TYPE_CHECKING:
     from viva.config.policy import Exceptions, Policy
@@ -109,6 +110,8 @@ class Assignment:
     """assignments/<name>/starter; may not exist."""
     release: Release
     """What students get of the tests."""
+    answers: Mapping[str, AnswerForm] = field(default_factory=dict)
+    """The form of each answer by hand, by its number."""
     dropped: Mapping[str, str] = field(default_factory=dict)
     """Questions or tests that count no longer: "give" everybody their points, or "remove" them."""
     suite: str | None = None

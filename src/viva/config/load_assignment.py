@@ -9,6 +9,7 @@ from viva.config.assignment import Assignment, Release, SubmissionFiles
 from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import (
     STRICT,
+    DeclaredForm,
     Imported,
     ModuleName,
     Moment,
@@ -75,6 +76,8 @@ class AssignmentFile:
     """Modules that are imported once, before any submission; `torch?` if it need not be installed."""
     limits: LimitsFile = field(default_factory=LimitsFile)
     """What one submission may use."""
+    answers: dict[str, DeclaredForm] = field(default_factory=dict)
+    """The form of each answer by hand, by its number; the starter's answers.yaml and notebook are made from it."""
     dropped: dict[str, Literal["give", "remove"]] = field(default_factory=dict)
     """Questions or tests that count no longer: everybody gets their points (give), or they are taken out (remove)."""
     data: tuple[Text, ...] = ()

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeGuard
 
 from viva.model import Tier
+from viva.model.answer_form import EXPECTED, AnswerForm, parse_form
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -185,6 +186,13 @@ def _text(value: object) -> str:
     return value
 
 
+def _answer_form(value: object) -> AnswerForm:
+    try:
+        return parse_form(_text(value))
+    except ValueError:
+        raise Expected(EXPECTED) from None
+
+
 def _seconds(value: object) -> float:
     if not is_number(value) or not 0 < value <= 86_400:
         raise Expected("a number of seconds, more than 0 and at most 86,400")
@@ -245,4 +253,5 @@ PreloadedModule = Annotated[
     str, matching(rf"{_MODULE}\??", "a module's name, such as numpy, or torch? if it need not be installed")
 ]
 """A question mark after it says that it may be missing."""
+DeclaredForm = Annotated[AnswerForm, Kind(_answer_form, {"type": "string", "pattern": r"\S"})]
 SecretSource = Annotated[str, matching(r"(env|file):.+", "env:NAME (an environment variable) or file:PATH")]

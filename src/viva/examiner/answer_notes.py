@@ -5,10 +5,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
+from viva.compare.answers.read_answer import read_answer
+from viva.compare.answers.unreadable import Unreadable
+from viva.compare.show import show
 from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.model import Entry, Status
-from viva.model.errors import BoxUnavailable
-from viva.model.hand_grading import NOTHING_WRITTEN, NOTHING_WRITTEN_FOR
+from viva.model.errors import BoxUnavailable, MissingName
+from viva.model.hand_grading import NOTHING_WRITTEN, NOTHING_WRITTEN_FOR, UNREADABLE
 from viva.submissions.notebook_prose import Number, number_of
 
 _NO_ANSWER: Final = re.compile(r"No answer to question ([^\s]{1,60}) was found")
@@ -25,13 +28,27 @@ def notes_on_answers(view: SubmissionView, entries: Sequence[Entry], *, is_check
         entries: the results of its tests.
         is_check: whether a student checks the work before submitting it: then everything that is missing is named.
     """
-    by_hand = [entry for entry in entries if entry.rubric]
+    by_hand = [entry for entry in entries if entry.rubric and not entry.rubric.startswith(UNREADABLE)]
     found = [f"The file of answers: {view.answers_file.problem}."] if view.answers_file.problem else []
     if names := _names_of_no_question(view):
         found.append(f"These names in the file of answers belong to no question: {list_names(names)}.")
     if by_hand and (texts := _texts_of_no_question(view, by_hand)):
         found.append(f"This text belongs to no question that is answered in words: {list_names(texts)}.")
-    return [*found, *_missing(view, entries)] if is_check else found
+    return [*found, *_unreadable(view), *_missing(view, entries)] if is_check else found
+
+
+def _unreadable(view: SubmissionView) -> list[str]:
+    """Return a sentence for each answer that does not have its declared form."""
+    found = []
+    answers = view.answers
+    for number, form in view.forms.items():
+        with suppress(MissingName, BoxUnavailable):
+            answer = answers.as_written(number)
+            try:
+                read_answer(answer, form)
+            except Unreadable as why:
+                found.append(f"`{number}` must be {form.description}; got {show(answer)}: {why}.")
+    return found
 
 
 def _names_of_no_question(view: SubmissionView) -> list[str]:

@@ -35,6 +35,7 @@ from viva.examiner.sinks import Sinks
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
 from viva.model import Case, Entry, Isolation, Limits, Score, Status, Submission
+from viva.model.answer_form import AnswerForm
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxUnavailable, MissingName
 from viva.model.gpu import Gpus
@@ -76,6 +77,8 @@ class Context:
     seeds: Seeds | RecordedSeeds
     tested: frozenset[str] = frozenset()
     """The numbers of all tests."""
+    forms: Mapping[str, AnswerForm] = field(default_factory=dict)
+    """The declared form of each answer by hand."""
     test_id: str = ""
     set_points: Fraction | None = None
     leader: Any = None
@@ -121,7 +124,8 @@ class Grader:
         if call_log is not None:
             call_log.place = lambda: session.place
         key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
-        context = Context(submission, session, key, seeds, frozenset(function.number for function in self.functions))
+        tested = frozenset(function.number for function in self.functions)
+        context = Context(submission, session, key, seeds, tested, assignment.answers)
         self.config.stash[CONTEXT] = context
         events = Events(sinks.on_progress, sinks.checkpoints, lambda: session.counted_s)
         events.whole_trainings = request.options.whole_trainings
@@ -177,7 +181,7 @@ class Grader:
     def _notes_on_answers(self, request: GradeRequest, context: Context, run: "_Run") -> list[str]:
         if context.session.report is None:
             return []
-        view = SubmissionView(context.submission, context.session, context.tested)
+        view = SubmissionView(context.submission, context.session, context.tested, context.forms)
         is_check = request.options.visible_only and request.options.only is None
         return notes_on_answers(view, list(run.entries.values()), is_check=is_check)
 

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from viva.compare import Disagreement
+from viva.compare.answers.unreadable import Unreadable
 from viva.grading.signals import NeedsReview
 from viva.model import Status
 from viva.model.errors import (
@@ -27,7 +28,7 @@ from viva.model.errors import (
     StudentRaised,
     TimeSpent,
 )
-from viva.model.hand_grading import AFTER_GRADING, NOT_GRADED_YET, NOTHING_WRITTEN
+from viva.model.hand_grading import AFTER_GRADING, NOT_GRADED_YET, NOTHING_WRITTEN, UNREADABLE
 
 HIDDEN: Final = "This test is hidden: what it asks and what went wrong is not shown."
 UNEXPECTED_FORM: Final = "Your answer has an unexpected form: the test could not work with it."
@@ -86,7 +87,9 @@ def judge(  # noqa: C901, PLR0912  # one case per kind of error
         case NeedsReview():
             return Outcome(Status.NEEDS_REVIEW, _review_text(error), written=error.text, rubric=error.rubric)
         case Disagreement() if error.is_unreadable:
-            return Outcome(Status.NEEDS_REVIEW, f"{NOT_GRADED_YET}: a person reads this answer.\nThe reason: {error}")
+            return judge(NeedsReview(error.actual, UNREADABLE, (str(error),)), answered=answered)
+        case Unreadable():
+            return judge(NeedsReview("", UNREADABLE, (f"Your answer cannot be read: {error}.",)), answered=answered)
         case Disagreement():
             status = Status.PARTIAL if error.share else Status.FAILED
             feedback = f"{AFTER_GRADING}{error.feedback}" if error.feedback else ""
@@ -195,6 +198,8 @@ def _review_text(signal: NeedsReview) -> str:
     if not signal.rubric:
         # For a hidden test, students see the first line alone.
         return f"{NOT_GRADED_YET}: a person decides this test.\nThe reason: {'; '.join(signal.findings)}."[:OUTPUT_CAP]
+    if signal.rubric == UNREADABLE:
+        return "\n".join([f"{NOT_GRADED_YET}: a person reads this answer.", *signal.findings])[:OUTPUT_CAP]
     state = (
         f"{NOT_GRADED_YET}: a person grades this answer."
         if signal.text.strip()

@@ -64,7 +64,8 @@ class AssignmentRun:
         on_gpu = OnGpu(self._gpu_boxes) if self._gpu_boxes is not None else None
         loader = Loader(submission, assignment, helpers_of(assignment))
         self.session = BoxSession(self._pool, loader, assignment.limits, on_gpu)
-        self.context = Context(submission, self.session, key, seeds, frozenset(f.number for f in self.functions))
+        tested = frozenset(function.number for function in self.functions)
+        self.context = Context(submission, self.session, key, seeds, tested, assignment.answers)
         self._epoch = self.session.epoch
 
     def begin(self, function: TestFunction, item: pytest.Function) -> None:

@@ -84,7 +84,7 @@ def submission(request: pytest.FixtureRequest) -> SubmissionView:
     from viva.examiner.fixtures.submission_fixture import SubmissionView
 
     context = _context(request)
-    return SubmissionView(context.submission, context.session, context.tested)
+    return SubmissionView(context.submission, context.session, context.tested, context.forms)
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from typing import Any, Final
 from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import HIDDEN, NOT_LOADED, Outcome
 from viva.model import Case, Entry, Status
+from viva.model.hand_grading import UNREADABLE
 
 LEADER_CAP: Final = 100
 """Characters of a text on the leaderboard."""
@@ -48,9 +49,16 @@ def entry_of(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[O
         tags=function.tags,
         hide_errors=function.hide_errors,
         written=review.written if review else "",
-        rubric=review.rubric if review else "",
+        rubric=_rubric(function, review) if review else "",
         needs=function.needs,
     )
+
+
+def _rubric(function: TestFunction, review: Outcome) -> str:
+    """Return the rubric's question; a test whose answer cannot be read is a question of its own."""
+    if review.rubric != UNREADABLE:
+        return review.rubric
+    return UNREADABLE + function.test_id.replace(".py::", ".").replace("::", ".")
 
 
 def _with_advice(function: TestFunction, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Sequence[Case]:

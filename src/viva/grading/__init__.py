@@ -8,6 +8,7 @@ from viva.compare.answers import (
     agree_number,
     agree_table,
 )
+from viva.compare.answers.unreadable import Unreadable
 from viva.compare.show import show_call
 from viva.grading.by_hand import needs_review
 from viva.grading.decorators import hide_errors, leaderboard, number, partial_credit, tags, visibility, weight
@@ -19,6 +20,7 @@ from viva.grading.observing import observed, played
 
 __all__ = [
     "Disagreement",
+    "Unreadable",
     "agree",
     "agree_choice",
     "agree_formula",

@@ -16,6 +16,8 @@ APPEAL: Final = "appeal"
 KINDS: Final = (MARK, SETTLED, APPEAL)
 NOT_GRADED_YET: Final = "Not graded yet"
 """The beginning of the first line of a test's message until it is graded."""
+UNREADABLE: Final = "unreadable."
+"""How the rubric's question begins that stands for a test whose answer by hand cannot be read."""
 SET_BY_HAND: Final = "Set by hand to"
 """How the message of a test begins whose points a person has set."""
 AFTER_GRADING: Final = "After grading: "

@@ -48,7 +48,7 @@ def _queue(assignment: Assignment, source: AnswerSource, records: Records) -> Re
 
 def _rubric(assignment: Assignment) -> Rubric:
     rubric = load_rubric(assignment.folder / "rubric.yaml")
-    if not rubric.questions:
+    if not rubric.questions and not assignment.answers:
         raise UsageError(
             f"{assignment.folder / 'rubric.yaml'} has no questions, so there is nothing by which prose is graded; "
             "part 13 of docs/author-guide.md shows how a rubric is written."

@@ -16,17 +16,17 @@ from itertools import chain
 from typing import Self
 
 from viva.config import Assignment
-from viva.config.rubric import Question, Rubric
+from viva.config.rubric import Item, Question, Rubric
 from viva.formats import escaping
 from viva.model.errors import UsageError, VivaError
-from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, CurrentDecision, Judgement, Place, Review
+from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, UNREADABLE, CurrentDecision, Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.answer_sources import AnswerSource
 from viva.review.background_writer import BackgroundWriter
 from viva.review.decision_log import DecisionLog, key_of, place_of
 from viva.review.leases import Leases, Marker
 from viva.review.rubric_points import MOST_REASON, judge, rejudged, tidied
-from viva.review.written_answers import Answer, Key, answers_of
+from viva.review.written_answers import Answer, Key, Written, answers_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,11 @@ class ReviewQueue:
             for submission in self.source.read():
                 class_.append(submission)
                 self.read_count += 1
-            asked = {part.question for _, written in class_ for part in written}
-            self.unknown = sorted(asked - set(self.answers))
+            asked = {part.question: part for _, written in class_ for part in written}
+            unreadable = [_unreadable_question(asked[n]) for n in sorted(asked) if n.startswith(UNREADABLE)]
+            self.rubric = Rubric((*self.rubric.questions, *unreadable))
+            self.answers = {question.number: () for question in self.rubric.questions}
+            self.unknown = sorted(set(asked) - set(self.answers))
             self.answers = answers_of(class_, self.answers)
             self._hashes = {
                 n: frozenset(answer.content_hash for answer in answers) for n, answers in self.answers.items()
@@ -272,3 +275,14 @@ class ReviewQueue:
 
     def _standing(self, answers: Sequence[Answer]) -> dict[str, CurrentDecision]:
         return {answer.question: self.decisions.standing(answer.key) for answer in answers}
+
+
+def _unreadable_question(part: Written) -> Question:
+    """Return the question that stands for a test whose answer by hand cannot be read: it is right, or earns nothing."""
+    return Question(
+        part.question,
+        f"An answer that could not be read ({part.test_id})",
+        part.points,
+        (Item("right", part.points, "The answer is right; the test asks for the form that it should have had."),),
+        note="Read the answer as a person would. For an answer that is partly right, adjust the points.",
+    )

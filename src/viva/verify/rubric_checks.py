@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from viva.config.read_config import suggest
 from viva.config.rubric import Question, Rubric
 from viva.model import Entry, Score, Status
+from viva.model.hand_grading import UNREADABLE
 
 
 def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...]:
@@ -16,8 +17,12 @@ def rubric_complaints(rubric: Rubric, scores: Sequence[Score]) -> tuple[str, ...
     """
     if not rubric.questions:
         return ()
-    graded_by_hand = {e.rubric: e for score in scores for e in score.entries if e.status is Status.NEEDS_REVIEW}
-    graded_by_hand.pop("", None)  # decided by a person without a rubric
+    graded_by_hand = {
+        entry.rubric: entry
+        for score in scores
+        for entry in score.entries
+        if entry.status is Status.NEEDS_REVIEW and entry.rubric and not entry.rubric.startswith(UNREADABLE)
+    }
     numbers = [q.number for q in rubric.questions]
     without_question = [
         f"{graded_by_hand[number].test_id} is graded with the rubric's question {number}, and rubric.yaml has none"

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from viva.config import Assignment
 from viva.model import Entry, Score, Status
-from viva.model.hand_grading import feedback_of
+from viva.model.hand_grading import UNREADABLE, feedback_of
 from viva.model.totals import EXTRA_CREDIT, Totals
 from viva.submissions.handout import is_below, questions_in
 from viva.verify.expected_verdicts import ExampleSubmission
@@ -62,8 +62,10 @@ def blank_answers(example: ExampleSubmission, score: Score) -> list[str]:
 
 
 def _is_undecided(entry: Entry) -> bool:
-    """Return whether a test was left out, or a person decides it because it rests on a guess."""
-    return entry.status is Status.DEFERRED or (entry.status is Status.NEEDS_REVIEW and not entry.rubric)
+    """Return whether a test was left out, or a person decides it: it rests on a guess, or on an unreadable answer."""
+    if entry.status is Status.NEEDS_REVIEW:
+        return not entry.rubric or entry.rubric.startswith(UNREADABLE)
+    return entry.status is Status.DEFERRED
 
 
 def _grader_errors(score: Score) -> list[str]:

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -53,7 +53,7 @@ def agree_formula(
     ranges = ranges_of(variables)
     right = [_Formula.of_author(text, ranges) for text in (expected, *accept)]
     try:
-        readings = _readings(actual, ranges)
+        readings = read_formula(actual, ranges)
         if right[0].is_order and not all(map(has_plain_factors, readings)):
             raise Unreadable("its factors are too large or too small for an order of growth; leave them out")
     except Unreadable as why:
@@ -138,19 +138,23 @@ def _with_values(tree: Tree, points: Sequence[Values]) -> tuple[tuple[Values, fl
     return tuple((point, value) for point in points if math.isfinite(value := evaluate(tree, point)))
 
 
-def _readings(actual: object, ranges: Mapping[str, tuple[float, float]]) -> list[Tree]:
-    """Return the trees that the answer may mean: 1/2d is read both ways."""
+def read_formula(actual: object, letters: Collection[str]) -> list[Tree]:
+    """Return the trees that an answer may mean: 1/2d is read both ways.
+
+    Raises:
+        Unreadable: it is no formula of these letters.
+    """
     actual = plain(actual)
     if is_number(actual) and not isinstance(actual, bool | complex):
         actual = show(actual)
     if not isinstance(actual, str):
         raise Unreadable("write it as one line of text, such as 2*d + 2")
-    inner, _ = _without_order(actual, ranges)
-    return [parse(inner, tuple(ranges)), parse(inner, tuple(ranges), tight=True)]
+    inner, _ = _without_order(actual, letters)
+    return [parse(inner, letters), parse(inner, letters, tight=True)]
 
 
-def _without_order(text: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[str, bool]:
-    return (text, False) if "O" in ranges else without_order(text)
+def _without_order(text: str, letters: Collection[str]) -> tuple[str, bool]:
+    return (text, False) if "O" in letters else without_order(text)
 
 
 def _wrong(

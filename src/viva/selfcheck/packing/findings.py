@@ -11,7 +11,6 @@ from viva.selfcheck.packing.choosing import holds_secret
 from viva.submissions.starter_code import starter_of
 
 _UNDEFINED: Final = re.compile(r"`([^`\n]{1,100})` is not defined in your submission")
-_UNREADABLE: Final = re.compile(r"^The reason: (.* cannot be read as .*)$", re.MULTILINE)
 
 
 def before_running(files: Sequence[File], assignment: Assignment) -> list[str]:
@@ -43,5 +42,4 @@ def after_running(score: Score) -> list[str]:
     return [
         *score.notes,
         *([f"Not defined: {list_names([f'`{name}`' for name in undefined])}."] if undefined else []),
-        *(f"{entry.number}: {line}" for entry in visible for line in _UNREADABLE.findall(entry.message)),
     ]
