@@ -1,5 +1,6 @@
 """Files submitted next to code, from the bytes of a submission to the sentence that its author reads."""
 
+import io
 import json
 import pickle
 import re
@@ -34,7 +35,7 @@ def test_bytes(submission):
     assert submission.read("model.safetensors")[8:9] == b"{"
 """
 
-RIGHT = b"id,answer\n3,yes\n1,no\n0,yes\n2,no\n"
+RIGHT = b"id,prediction\n3,yes\n1,no\n0,yes\n2,no\n"
 WEIGHTS = save({"head": np.ones((2, 3), np.float32)})
 PICKLE = pickle.dumps([1, 0, 0, 1])
 CODE = "print('trained')\n"
@@ -62,7 +63,9 @@ def test_right_files_get_all_points(examiner: Examined, files: dict[str, str | b
 
 
 def test_another_ending_is_found(examiner: Examined) -> None:
-    files: dict[str, str | bytes] = {"solution.py": CODE, "predictions.json": b'["yes", "no", "no", "yes"]'}
+    npy = io.BytesIO()
+    np.save(npy, ["yes", "no", "no", "yes"])
+    files: dict[str, str | bytes] = {"solution.py": CODE, "predictions.npy": npy.getvalue()}
     assert examiner.entry(files, "test_predictions").earned == 2
 
 
@@ -70,7 +73,7 @@ def test_another_ending_is_found(examiner: Examined) -> None:
     ("files", "says"),
     [
         ({}, "No file predictions.csv was found: submit your predictions for the 4 rows under this name"),
-        ({"predictions.csv": b"1\n0\n"}, "predictions.csv holds 2 predictions; expected 4"),
+        ({"predictions.csv": b"1\n0\n"}, "predictions.csv holds 1 rows below its first line; expected 4"),
         ({"predictions.csv": b"0\n1\n1\n0\n"}, "Fewer than three of four rows are right."),
         ({"predictions.csv": PICKLE}, "predictions.csv is pickled, and pickled files are never opened"),
         ({"predictions.pkl": PICKLE}, "predictions.pkl is pickled, and pickled files are never opened"),
@@ -96,7 +99,9 @@ def test_example_of_guide(tmp_path: Path) -> None:
         r"^```python\n(.*?)^```$", GUIDE[GUIDE.index("## 9. Three kinds") : GUIDE.index("## 10.")], re.M | re.S
     )
     before = "from fractions import Fraction\n\nLABELS = [row % 2 for row in range(2000)]\n"
-    words = "".join(f"{row},{'negative' if row % 2 == 0 or row < 200 else 'positive'}\n" for row in range(2000))
+    words = "id,prediction\n" + "".join(
+        f"{row},{'negative' if row % 2 == 0 or row < 200 else 'positive'}\n" for row in range(2000)
+    )
     files = {"train.py": "rows = load().shuffle()\n", "predictions.csv": words, "answers.yaml": ANSWERS}
     with Examined(write_course(tmp_path, tests=before + block, key="")) as examined:
         entries = by_name(examined.score(files))

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
-from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
-from viva.grading.artifacts.table_cells import Classes
-from viva.grading.artifacts.unusable import Unusable
+from viva.grading.artifacts.array_files import UnusableFile
+from viva.grading.artifacts.prediction_files import classes_of, read_predictions
+from viva.grading.artifacts.submitted_files import read_checkpoint
 from viva.grading.audits import audit_predictions
 
 N = 5
@@ -26,8 +26,8 @@ def check(data: bytes) -> None:
     """Read the bytes as predictions under every kind of classes, and as weights."""
     for classes in CLASSES:
         try:
-            found = read_predictions(data, N, Classes.of(classes), [7, 8, 9, "x", 10] if data[-1:] == b"\n" else None)
-        except Unusable as why:
+            found = read_predictions(data, N, classes_of(classes), [7, 8, 9, "x", 10] if data[-1:] == b"\n" else None)
+        except UnusableFile as why:
             _expect_refusal(why)
             continue
         count = len(classes) if isinstance(classes, list) else classes
@@ -35,7 +35,7 @@ def check(data: bytes) -> None:
     for shapes in (None, SHAPES):
         try:
             arrays = read_checkpoint(data, shapes)
-        except Unusable as why:
+        except UnusableFile as why:
             _expect_refusal(why)
             continue
         expect(shapes is None or {name: array.shape for name, array in arrays.items()} == shapes, "other shapes")
@@ -43,7 +43,7 @@ def check(data: bytes) -> None:
         expect(sum(array.nbytes for array in arrays.values()) <= 1 << 25, "weights without end")
 
 
-def _expect_refusal(why: Unusable) -> None:
+def _expect_refusal(why: UnusableFile) -> None:
     expect_sentence(str(why))
     expect(str(why).endswith("."), "no whole sentence")
 
@@ -86,13 +86,8 @@ def seeds() -> Iterator[bytes]:
     """Every format and every layout of it."""
     for text in (
         "id,prediction\n0,1\n1,0\n2,0\n3,1\n4,1\n", "1\n0\n0\n1\n1\n", "no\nyes\nno\nyes\nyes",
-        "0.5;0,5\n1;2\n2;3\n1;0\n0;1\n", "idx\tno\tyes\n4\t0.1\t0.9\n3\t0.1\t0.9\n2\t1\t0\n1\t1\t0\n0\t1\t0\n",
-        "[0.1 0.9]\n[0.1 0.9]\n[1 0]\n[1 0]\n[1 0]", 'id,label\n7,"tensor(1)"\n8,True\n9,1.0\n"x",0\n10,1\n',
-        ",0,1\n0,1,2\n1,1,2\n2,1,2\n3,1,2\n4,1,2\n", '"a\nb",1\n', '{"predictions": [1, 0, 0, 1, 1]}',
-        '[[0.5, 1], [1, 2], [2, 3], [0, 1], [1, 0]]', '{"0":1,"1":0,"2":0,"3":1,"4":1}',
-        '{"id":0,"prediction":1}\n{"id":1,"prediction":0}\n{"id":2,"prediction":0}\n{"id":3,"prediction":1}\n{"id":4,"prediction":1}\n',
-        '[{"id": 7, "logits": [NaN, 1e999]}]', '{"prediction": {"0": 1, "1": 0, "2": 0, "3": 1, "4": 1}}',
-        "# 1\n0\n0\n1\n1\n0",
+        "id,no,yes\n4,0.1,0.9\n3,0.1,0.9\n2,1,0\n1,1,0\n0,1,0\n", "0,1,2\n" + "0.5,1,2\n" * 5, '"a\nb",1\n',
+        'id,prediction\n7,1.0\n8,0\n9,1.0\n"x",0\n10,1\n', "prediction;id\n1;0\n",
     ):  # fmt: skip
         yield text.encode()
     yield "prediction\n1\n0\n0\n1\n1\n".encode("utf-16")
@@ -106,7 +101,7 @@ def seeds() -> Iterator[bytes]:
     ):
         yield npy(array)
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        yield npz(method, predictions=labels, ids=np.arange(5)[::-1])
+        yield npz(method, predictions=labels, id=np.arange(5)[::-1])
         yield npz(method, **weights)
     entry = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, "__metadata__": {"format": "pt"}}
     yield tensors(entry, np.asarray(weights["a"]).tobytes())

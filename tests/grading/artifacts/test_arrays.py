@@ -13,9 +13,9 @@ from hypothesis.extra import numpy as npst
 from safetensors.numpy import save
 
 from viva.grading import artifacts
-from viva.grading.artifacts.submitted_files import read_checkpoint, read_predictions
-from viva.grading.artifacts.table_cells import Classes
-from viva.grading.artifacts.unusable import Unusable
+from viva.grading.artifacts.array_files import UnusableFile
+from viva.grading.artifacts.prediction_files import classes_of, read_predictions
+from viva.grading.artifacts.submitted_files import read_checkpoint
 
 RIGHT = np.array([1, 0, 0, 1, 1])
 SCORES = np.array([[0.25, 0.75], [2, -1], [0.5, 0.25], [-3, 4.5], [0, 1e-3]])
@@ -34,10 +34,10 @@ def npy(array: Any, pickle: bool = False) -> bytes:
 
 
 def read(data: bytes, classes: Any = 2, n: int = 5, ids: Any = None) -> Any:
-    return read_predictions(data, n, Classes.of(classes), ids).tolist()
+    return read_predictions(data, n, classes_of(classes), ids).tolist()
 
 
-@pytest.mark.parametrize("dtype", ["i8", "<u1", ">i4", "f4", ">f8", "f2", "?", "U1", "S1", "<i2"])
+@pytest.mark.parametrize("dtype", ["i8", "<u1", ">i4", "f4", ">f8", "f2", "?", "U1", "<i2"])
 def test_array_of_every_dtype_is_read(dtype: str) -> None:
     array = RIGHT.astype(dtype)
     assert read(npy(array)) == read(npz(False, array)) == read(npz(True, array)) == RIGHT.tolist()
@@ -48,14 +48,12 @@ def test_array_of_every_dtype_is_read(dtype: str) -> None:
     [
         npz(False, predictions=RIGHT),
         npz(True, predictions=RIGHT, labels=1 - RIGHT),
-        npz(False, preds=RIGHT, logits=SCORES, gold=RIGHT),
-        npz(False, predictions=RIGHT[[4, 2, 0, 1, 3]], ids=[4, 2, 0, 1, 3]),
-        npz(False, label=RIGHT[[4, 2, 0, 1, 3]], id=np.array([5, 3, 1, 2, 4])),
+        npz(False, predictions=RIGHT[[4, 2, 0, 1, 3]], id=[4, 2, 0, 1, 3]),
+        npz(False, prediction=RIGHT[[4, 2, 0, 1, 3]], id=np.array([5, 3, 1, 2, 4])),
         npz(False, RIGHT[:, None]),
         npz(False, RIGHT[None, :]),
         npz(False, np.array(["b", "a", "a", "b", "b"])),
         save({"predictions": RIGHT}),
-        save({"pred": RIGHT, "labels": 1 - RIGHT}),
     ],
 )
 def test_class_arrays(data: bytes) -> None:
@@ -64,8 +62,8 @@ def test_class_arrays(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [npy(SCORES), npy(np.asfortranarray(SCORES)), npz(True, SCORES), npz(False, logits=SCORES, labels=RIGHT),
-     npz(False, predictions=SCORES[::-1], ids=[4, 3, 2, 1, 0]), save({"logits": SCORES})],
+    [npy(SCORES), npy(np.asfortranarray(SCORES)), npz(True, SCORES), npz(False, logits=SCORES),
+     npz(False, predictions=SCORES[::-1], id=[4, 3, 2, 1, 0])],
 )  # fmt: skip
 def test_score_arrays(data: bytes) -> None:
     assert read(data) == SCORES.tolist()
@@ -76,32 +74,32 @@ def test_constant_answer() -> None:
     n = 4_000_000
     data = npz(True, np.zeros(n, np.int64))
     assert len(data) < 40_000
-    assert read_predictions(data, n, Classes.of(2)).shape == (n,)
+    assert read_predictions(data, n, classes_of(2)).shape == (n,)
 
 
 @pytest.mark.parametrize(
     ("data", "says"),
     [
-        (npy(RIGHT[:4]), "holds 4 predictions; expected 5"),
-        (npy(SCORES.T), r"of shape \(2, 5\); expected \(5,\) or \(5, 2\) \(rows and columns are swapped"),
+        (npy(RIGHT[:4]), r"of shape \(4,\); expected \(5,\) or \(5, 2\)"),
+        (npy(SCORES.T), r"of shape \(2, 5\); expected \(5,\) or \(5, 2\)\."),
         (npy(np.zeros((5, 3))), r"of shape \(5, 3\); expected \(5,\) or \(5, 2\)\."),
         (npy(np.zeros((5, 2, 1))), r"of shape \(5, 2, 1\)"),
         (npy(np.float64(3)), r"of shape \(\)"),
         (npy(RIGHT + 1), "in row 1 says 2; expected a class from 0 to 1"),
         (npy(RIGHT - 1), "in row 2 says -1; expected a class from 0 to 1"),
-        (npy(RIGHT / 2), "in row 1 says 0.5; expected a class from 0 to 1, or a score for each class"),
+        (npy(RIGHT / 2), "in row 1 says 0.5; expected a class from 0 to 1"),
         (npy(np.full(5, np.nan)), "in row 1 says nan"),
         (npy(np.full(5, 2**64 - 1, np.uint64)), "in row 1 says 18446744073709551615"),
         (npy(np.where(SCORES == 4.5, np.nan, SCORES)), "in row 4 holds NaN as the score of class 1"),
-        (npy(RIGHT.astype(complex)), "type '<c16'"),
-        (npy(RIGHT.astype("m8[s]")), r"type '<m8\[s\]'"),
-        (npy(np.zeros(5, [("a", "i4")])), "array with fields"),
+        (npy(RIGHT.astype(complex)), "type complex128"),
+        (npy(RIGHT.astype("m8[s]")), r"type timedelta64\[s\]"),
+        (npy(np.zeros(5, [("a", "i4")])), "of type "),
         (npz(False, RIGHT, RIGHT), "holds the arrays 'arr_0', 'arr_1': call the one with your answers `predictions`"),
-        (npz(False), "an empty archive"),
+        (npz(False), "a zip archive without arrays"),
     ],
 )
 def test_unusable_arrays(data: bytes, says: str) -> None:
-    with pytest.raises(Unusable, match=says):
+    with pytest.raises(UnusableFile, match=says):
         read(data)
 
 
@@ -159,11 +157,11 @@ def test_declared_shapes() -> None:
     more: dict[str, np.ndarray] = {**weights, "position_ids": np.arange(4)}
     for data in (save(weights), npz(False, **weights), save(more), save({f"module.{k}": v for k, v in more.items()})):
         assert list(read_checkpoint(data, shapes)) == list(shapes)
-    with pytest.raises(Unusable, match=r"holds 'head.weight' of shape \(3, 2\); expected \(2, 3\)"):
+    with pytest.raises(UnusableFile, match=r"holds 'head.weight' of shape \(3, 2\); expected \(2, 3\)"):
         read_checkpoint(save({**weights, "head.weight": np.ones((3, 2))}), shapes)
-    with pytest.raises(Unusable, match=r"lacks 'head.weight'; it holds 'head.bias', 'other'"):
+    with pytest.raises(UnusableFile, match=r"lacks 'head.weight'; it holds 'head.bias', 'other'"):
         read_checkpoint(save({"head.bias": np.zeros(2), "other": np.zeros(2)}), shapes)
-    with pytest.raises(Unusable, match=r"holds NaN in 'head.bias'"):
+    with pytest.raises(UnusableFile, match=r"holds NaN in 'head.bias'"):
         read_checkpoint(save({**weights, "head.bias": np.array([0, np.nan])}), shapes)
 
 

@@ -9,23 +9,18 @@ import numpy as np
 
 from viva.compare import Disagreement
 from viva.compare.show import show
-from viva.grading.artifacts.columns import Labels, Scores, from_arrays, from_columns
-from viva.grading.artifacts.file_kinds import kind_of, unless_pickled
-from viva.grading.artifacts.numpy_files import Array, read_npy, read_npz
-from viva.grading.artifacts.prediction_tables import read_text
-from viva.grading.artifacts.safetensors import read_safetensors
-from viva.grading.artifacts.table_cells import Classes
-from viva.grading.artifacts.unusable import Unusable, unpacked_limit
+from viva.grading.artifacts.array_files import NPY, Array, UnusableFile, read_arrays
+from viva.grading.artifacts.prediction_files import Labels, Scores, classes_of, read_predictions
 from viva.model.errors import MissingName
 
 _PICKLED: Final = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".joblib")
 """Tried last, so that a student who submits one reads why it is not opened."""
-TABLES: Final = (".npz", ".npy", ".csv", ".tsv", ".txt", ".json", ".jsonl", ".safetensors", *_PICKLED)
+PREDICTIONS: Final = (".npz", ".npy", ".csv", *_PICKLED)
 CHECKPOINTS: Final = (".safetensors", ".npz", *_PICKLED)
 _WRAPPERS: Final = ("module.", "_orig_mod.", "model.")
 """What DataParallel, torch.compile and a module around the model put before every name."""
-_WIDEST: Final = 16
-"""Bytes of an element."""
+_ELEMENT_BYTES: Final = 16
+"""The widest type of numbers."""
 
 
 class SubmittedFiles(Protocol):
@@ -44,11 +39,15 @@ def predictions(
     classes: int | Sequence[str] | None = None,
     ids: Sequence[Hashable] | None = None,
 ) -> Labels | Scores:
-    """Return the predictions for n rows that the student submits as npz, npy, CSV, JSON or safetensors.
+    """Return the predictions for n rows that the student submits as CSV, npy or npz.
+
+    A CSV file has a header: `prediction` with the number or the name of a class, or a column of scores for each class,
+    under its name or number; and `id`, where the rows are in another order. An npz file has the array `predictions`,
+    classes (n,) or scores (n, C), and perhaps `id`.
 
     Args:
         submission: the fixture.
-        name: the file, such as "predictions.csv"; in another folder or in another of these formats it is found as well.
+        name: the file, such as "predictions.csv"; in another folder or of another of these kinds it is found as well.
         n: how many rows to predict.
         classes: how many classes there are, or their names in the order of their numbers, which the file may then use.
         ids: the ids of the rows in the examiner's order. Without them, ids 0 … n−1 or 1 … n are understood.
@@ -61,13 +60,13 @@ def predictions(
         Disagreement: it cannot be used; the message says what was expected and what to do.
         ValueError: n, classes or ids make no sense.
     """
-    known = Classes.of(classes)
+    known = classes_of(classes)
     if n < 1 or (ids is not None and len({*ids}) != n):
         raise ValueError(f"predictions(n={n}): expected one row or more, and as many different ids.")
-    file, data = _found(submission, name, TABLES, f"your predictions for the {n:,} rows")
+    file, data = _found(submission, name, PREDICTIONS, f"your predictions for the {n:,} rows")
     try:
         return read_predictions(data, n, known, ids)
-    except Unusable as why:
+    except UnusableFile as why:
         raise Disagreement(f"{file} {why}") from None
 
 
@@ -91,55 +90,25 @@ def checkpoint(
     file, data = _found(submission, name, CHECKPOINTS, "your weights")
     try:
         return read_checkpoint(data, shapes)
-    except Unusable as why:
+    except UnusableFile as why:
         raise Disagreement(f"{file} {why}") from None
-
-
-def read_predictions(data: bytes, n: int, classes: Classes, ids: Sequence[Hashable] | None = None) -> Labels | Scores:
-    """Return the predictions in the bytes of a file; see `predictions`.
-
-    Raises:
-        Unusable: they cannot be used; `str()` continues after the file's name.
-    """
-    match kind_of(data):
-        case "text":
-            try:
-                return from_columns(read_text(data, n, classes), n, classes, ids)
-            except Unusable as why:
-                raise unless_pickled(data, str(why)) from None
-        case "npy":
-            arrays = {"predictions": read_npy(data)}
-        case "npz":
-            arrays = read_npz(data, unpacked_limit(len(data), _WIDEST * n * (classes.count or 1)))
-        case "safetensors":
-            arrays = read_safetensors(data)
-    return from_arrays(arrays, n, classes, ids)
 
 
 def read_checkpoint(data: bytes, shapes: Mapping[str, Sequence[int]] | None = None) -> dict[str, Array]:
     """Return the arrays in the bytes of a checkpoint; see `checkpoint`.
 
     Raises:
-        Unusable: they cannot be used; `str()` continues after the file's name.
+        UnusableFile: they cannot be used; `str()` continues after the file's name.
     """
-    match kind_of(data):
-        case "safetensors":
-            arrays = read_safetensors(data)
-        case "npz":
-            arrays = read_npz(
-                data, unpacked_limit(len(data), sum(_WIDEST * math.prod(s) for s in (shapes or {}).values()))
-            )
-        case "npy":
-            read_npy(data)
-            raise Unusable("holds an array without a name: write all weights by safetensors.torch.save_file.")
-        case "text":
-            raise unless_pickled(data, "is text; expected weights: write them by safetensors.torch.save_file.")
+    arrays = read_arrays(data, sum(_ELEMENT_BYTES * math.prod(shape) for shape in (shapes or {}).values()))
+    if data.startswith(NPY):
+        raise UnusableFile("holds an array without a name: write all weights by safetensors.torch.save_file.")
     found = arrays if shapes is None else _declared(arrays, shapes)
     for name, array in found.items():
         if array.dtype.kind not in "biuf":
-            raise Unusable(f"holds {show(name)} of type {array.dtype}; expected numbers.")
+            raise UnusableFile(f"holds {show(name)} of type {array.dtype}; expected numbers.")
         if array.dtype.kind == "f" and np.isnan(array).any():
-            raise Unusable(f"holds NaN in {show(name)}: the training diverged; save weights that are numbers.")
+            raise UnusableFile(f"holds NaN in {show(name)}: the training diverged; save weights that are numbers.")
     return found
 
 
@@ -151,13 +120,15 @@ def _declared(arrays: dict[str, Array], shapes: Mapping[str, Sequence[int]]) -> 
             arrays = bare
     if missing := [name for name in shapes if name not in arrays]:
         there = ", ".join(show(name) for name in list(arrays)[:4])
-        raise Unusable(
+        raise UnusableFile(
             f"lacks {show(missing[0])}{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}; it holds {there}"
             f"{', …' if len(arrays) > 4 else ''}: save the state_dict of the model that the question asks for."
         )
     for name, shape in shapes.items():
         if arrays[name].shape != tuple(shape):
-            raise Unusable(f"holds {show(name)} of shape {show(arrays[name].shape)}; expected {show(tuple(shape))}.")
+            raise UnusableFile(
+                f"holds {show(name)} of shape {show(arrays[name].shape)}; expected {show(tuple(shape))}."
+            )
     return {name: arrays[name] for name in shapes}
 
 
