@@ -31,7 +31,7 @@ _ENTRY: Final = msgspec.msgpack.Decoder(_Entry)
 
 
 def unpack_written(data: bytes) -> tuple[str, list[dict[str, Any]]]:
-    """Return the content hash of a score, and its entries that are graded by hand as plain data of `entry_to_plain`.
+    """Return the content hash of a score, and its entries that are graded by hand as plain data of `to_plain`.
 
     Args:
         data: what `pack_score` returned.
