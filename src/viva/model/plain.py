@@ -68,6 +68,12 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return _reader_of_union(parts)
     if get_origin(kind) is tuple:
         return _reader_of_tuple(parts)
+    if get_origin(kind) is list:
+        read_item = _reader(parts[0])
+        return lambda values: [read_item(value) for value in values]
+    if get_origin(kind) in (dict, Mapping):
+        read_value = _reader(parts[1])
+        return lambda pairs: {key: read_value(value) for key, value in pairs.items()}
     if is_dataclass(kind):
         readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
         return lambda plain: make(**{name: readers[name](value) for name, value in plain.items()})
