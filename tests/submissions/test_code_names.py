@@ -9,7 +9,7 @@ from bench.small_course import cell, notebook
 from tests.support.table_rows import Rows
 from viva.model.submission import File, Submission
 from viva.submissions.code_imports import imported, imported_by, preloads
-from viva.submissions.statement_names import statement_names, used_names
+from viva.submissions.code_names import statement_names, used_names
 
 
 @pytest.mark.parametrize(

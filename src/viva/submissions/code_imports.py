@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.model.submission import ARCHIVES, Submission
-from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
-from viva.submissions.syntax_trees import MOST_CHARACTERS_HERE
+from viva.submissions.code_names import MOST_CHARACTERS_HERE, NOT_PYTHON, parse_cell
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 _SLOW: Final = (
     "numpy",
@@ -43,9 +43,13 @@ def preloads(sources: Iterable[str]) -> list[str]:
 
 def imported(source: str) -> list[str]:
     """Return the modules that a text imports, by their full names; none if it is not Python."""
-    nodes = list(_imports(source))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    return names + [n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module]
+    names: list[str] = []
+    for node in _imports(source):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif node.module:
+            names.append(node.module)
+    return names
 
 
 def imported_by(submission: Submission) -> set[str] | None:
@@ -101,22 +105,20 @@ def is_installed(module: str) -> bool:
 
 def _imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
     """Yield the statements that import, but not relative ones; none if the text is not Python."""
-    try:
-        nodes = list(ast.walk(ast.parse(NOT_PYTHON.sub("", source))))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in nodes:
+    for node in ast.walk(parse_cell(source)):
         if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
             yield node
 
 
 def _modules(source: str) -> Iterator[str]:
     """Yield the modules that a text imports, also as a name of their package (`from scipy import stats`)."""
-    yield from imported(source)
     for node in _imports(source):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = (f"{node.module}.{alias.name}" for alias in node.names)
-            yield from (name for name in names if _is_module(name))
+        names = [alias.name for alias in node.names]
+        if isinstance(node, ast.Import):
+            yield from names
+        elif node.module:
+            yield node.module
+            yield from filter(_is_module, [f"{node.module}.{name}" for name in names])
 
 
 def _is_module(name: str) -> bool:

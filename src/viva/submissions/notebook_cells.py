@@ -5,13 +5,13 @@ tests that other tools have written into them. nbformat reads only what is valid
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from viva.submissions.code_names import NOT_PYTHON, all_are_python, with_trees
 from viva.submissions.decode_text import decode, without_surrogates
-from viva.submissions.syntax_trees import all_are_python, with_trees
+from viva.submissions.reading_child import Unreadable, read_apart
 
 MAX_BYTES: Final = 64 << 20
 MOST_BYTES_HERE: Final = 8 << 20
@@ -30,8 +30,6 @@ _OTHER_LANGUAGES: Final = frozenset(
     ("r", "julia", "octave", "matlab", "scala", "java", "javascript", "typescript", "kotlin", "c", "c++", "c#", "f#",
      "rust", "go", "ruby", "perl", "lua", "haskell", "ocaml", "sql", "bash", "powershell", "stata", "sas")
 )  # fmt: skip
-NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
-"""A line of a cell that only IPython understands."""
 
 _LONGEST_NUMBER: Final = 100
 _NESTED: Final = "nested too deeply"
@@ -127,9 +125,6 @@ def read_notebook(data: bytes) -> Notebook:
     """
     if len(data) <= MOST_BYTES_HERE and sum(map(data.count, (b",", b"[", b"{"))) <= MOST_VALUES_HERE:
         return read_here(data)
-    # Its libraries are not needed for others.
-    from viva.submissions.reading_child import Unreadable, read_apart
-
     try:
         return read_apart(read_here, data, returns=Notebook, raises=NotebookError)
     except Unreadable as error:

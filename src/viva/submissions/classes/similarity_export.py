@@ -10,8 +10,9 @@ from viva.model import Submission
 from viva.model.errors import UsageError
 from viva.submissions.classes.read_class import read_class
 from viva.submissions.classes.submission_names import Names
+from viva.submissions.code_names import NOT_PYTHON
 from viva.submissions.decode_text import decode
-from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 from viva.submissions.open_submission import open_submission
 
 
