@@ -143,7 +143,7 @@ def _keys_at(model: type["DataclassInstance"], steps: tuple[str | int, ...]) -> 
         types = [field.type for each in classes for field in fields(each) if field.name == step]
         inner = [each for kind in types for each in _classes_in(kind)]
         classes = inner or classes
-    return [field.name for each in classes for field in fields(each)]
+    return list(dict.fromkeys(field.name for each in classes for field in fields(each)))
 
 
 def _classes_in(kind: Any) -> Iterator[type["DataclassInstance"]]:

@@ -2,15 +2,12 @@
 
 import ast
 import importlib.util
-import re
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
-from viva.model.submission import ARCHIVES, Submission
-from viva.submissions.code_names import MOST_CHARACTERS_HERE, NOT_PYTHON, parse_cell
-from viva.submissions.notebook_cells import NotebookError, read_notebook
+from viva.submissions.code_names import parse_cell
 
 _SLOW: Final = (
     "numpy",
@@ -28,10 +25,6 @@ _SLOW: Final = (
     "PIL",
 )
 """Libraries that take long to import, in the order in which they are imported; in a box, none starts a thread then."""
-_IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
-"""Names with which code can import a module that it does not name."""
-_PLOTS: Final = re.compile(r"^\s*%(?:matplotlib|pylab)\b", re.M)
-"""Magic commands that import matplotlib."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
@@ -50,47 +43,6 @@ def imported(source: str) -> list[str]:
         elif node.module:
             names.append(node.module)
     return names
-
-
-def imported_by(submission: Submission) -> set[str] | None:
-    """Return the top-level modules that the code imports, its own files and Python's left out; None if unsure."""
-    paths = [PurePosixPath(file.path) for file in submission.files]
-    own = {name for path in paths for name in (path.stem, *path.parts[:-1])}
-    try:
-        found = {
-            name.partition(".")[0]
-            for file in submission.files
-            for source in _sources(file.path.lower(), file.data)
-            for name in _imported_by_name(source)
-        }
-    except (NotebookError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return found - own - sys.stdlib_module_names
-
-
-def _imported_by_name(source: str) -> list[str]:
-    """Return the modules that a text imports.
-
-    Raises:
-        SyntaxError: the text is not Python.
-        ValueError: it is long, or may import modules that it does not name.
-    """
-    by_magic = ["matplotlib"] if _PLOTS.search(source) else []
-    source = NOT_PYTHON.sub("", source)
-    if len(source) > MOST_CHARACTERS_HERE or _IMPORTS_BY_NAME.search(source):
-        raise ValueError("may import anything")
-    ast.parse(source)
-    return [*by_magic, *imported(source)]
-
-
-def _sources(path: str, data: bytes) -> Iterator[str]:
-    """Yield the texts of a file that run; raise ValueError for an archive, which may hold any."""
-    if path.endswith(ARCHIVES):
-        raise ValueError("an archive")
-    if path.endswith(".py"):
-        yield data.decode("utf-8-sig")
-    elif path.endswith(".ipynb"):
-        yield from (cell.source for cell in read_notebook(data).code)
 
 
 def is_installed(module: str) -> bool:

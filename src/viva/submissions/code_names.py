@@ -23,6 +23,8 @@ _MOST_BITS: Final = 10_000
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
 """A line of a cell that only IPython understands."""
+# Every repetition is bounded, so that no text makes the search slow.
+_DEFINITION: Final = r"(?:(?:async +)?def +(\w{1,80})|class +(\w{1,80})|(\w{1,80}) {0,8}(?::[^=\n]{0,80})?=(?!=))"
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 T = TypeVar("T")
 
@@ -107,6 +109,16 @@ def free_names(source: str) -> frozenset[str]:
         free |= found.uses - bound
         bound |= found.binds
     return frozenset(free)
+
+
+def names_in_text(text: str, line: str = "^") -> set[str]:
+    """Return the functions, classes and variables that a text defines at its top level; it need not be valid Python.
+
+    Args:
+        text: the text.
+        line: a regular expression for what comes before a definition.
+    """
+    return {name for match in re.finditer(line + _DEFINITION, text, re.M) for name in match.groups() if name}
 
 
 def parse_cell(source: str) -> ast.Module:
