@@ -66,7 +66,7 @@ def test_rate_with_a_floor(write: Write, tmp_path: Path) -> None:
 
 def test_no_policy(write: Write, tmp_path: Path) -> None:
     assignment = masks(write, tmp_path, DUE)
-    assert assignment.policy() == Policy(datetime(2026, 12, 1, 23, 59, tzinfo=UTC), Fraction(50))
+    assert assignment.policy() == Policy(due=datetime(2026, 12, 1, 23, 59, tzinfo=UTC), maximum=Fraction(50))
     assert assignment.exceptions() == Exceptions()
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from viva.config.assignment import Assignment, Release, SubmissionFiles
-from viva.config.policy import Policy
-from viva.config.policy_file import PolicyFile, policy_of
+from viva.config.policy import Policy, PolicyFile
+from viva.config.policy_file import policy_of
 from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import (
     STRICT,

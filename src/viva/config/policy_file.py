@@ -1,34 +1,26 @@
 """`policy:` of assignment.yaml and exceptions.yaml as typed values; errors say file, line, key, what is allowed."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
-from pydantic import Discriminator, PlainValidator, Tag, WithJsonSchema
+from pydantic import PlainValidator, WithJsonSchema
 
 from viva.config.policy import (
-    DURATION_SCHEMA,
     Adjustment,
     Amount,
-    Attempts,
     Decision,
-    Duration,
     Exceptions,
     Extension,
     Policy,
-    Rate,
-    Rounding,
-    Span,
+    PolicyFile,
     Step,
-    read_duration,
 )
 from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import (
-    EXPECTED,
-    MOMENT_SCHEMA,
     STRICT,
     Expect,
     FilledTuple,
@@ -36,20 +28,7 @@ from viva.config.yaml_types import (
     Text,
     fraction_schema,
     read_fraction,
-    read_moment,
 )
-
-
-def _read_closing(value: object) -> object:
-    """Return a moment, or a time after each student's own deadline."""
-    try:
-        return read_duration(value)
-    except ValueError:
-        pass
-    try:
-        return read_moment(value)
-    except ValueError as error:
-        raise ValueError(f"a time after the deadline, such as 7d, or {error}") from None
 
 
 def _read_students(value: object) -> tuple[str, ...]:
@@ -77,45 +56,9 @@ def _read_true(value: object) -> bool:
     return True
 
 
-def _form_of_late(value: object) -> str | None:
-    """Return the tag of the class that a written penalty is read into; None where it is neither."""
-    if isinstance(value, dict):
-        return _RATE
-    return _STEPS if isinstance(value, list) and value else None
-
-
-_STEPS: Final = "(steps)"
-_RATE: Final = "(rate)"
 _ID: Final = {"type": ["string", "integer"], "pattern": r"\S"}
 _STUDENTS_SCHEMA: Final = {"anyOf": [_ID, {"type": "array", "items": _ID, "minItems": 1}]}
-_CLOSING_SCHEMA: Final = {"anyOf": [DURATION_SCHEMA, MOMENT_SCHEMA]}
-_LATE: Final = "steps, such as [{until: 24h, minus: 10%}], or a rate, such as {per: 1d, minus: 10%, floor: 50%}"
 _CHANGE: Final = "points that are given, such as 2 or 0.5, or taken, such as -5"
-
-Late = Annotated[
-    Annotated[FilledTuple[Step], Tag(_STEPS)] | Annotated[Rate, Tag(_RATE)],
-    Discriminator(_form_of_late, custom_error_type=EXPECTED, custom_error_message=_LATE),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyFile:
-    """How points become grades: late penalties, attempts, rounding."""
-
-    grace: Duration = field(default_factory=Span)
-    """So much after the deadline is not late, such as 15m."""
-    late: Late = ()
-    """Late penalties: steps, or a rate for each span that has begun."""
-    closes: Annotated[datetime | Span, PlainValidator(_read_closing), WithJsonSchema(_CLOSING_SCHEMA)] | None = None
-    """After this moment, or so long after the student's deadline, nothing counts."""
-    attempts: Attempts = field(default_factory=Attempts)
-    """Which of a student's submissions counts."""
-    nothing: Literal["blank", "zero"] = "blank"
-    """The grade of a student without a submission."""
-    extra_credit: Literal["keep", "cap"] = "keep"
-    """Whether points above the maximum are kept."""
-    rounding: Rounding = field(default_factory=Rounding)
-    """How a grade is rounded when it is returned, and nowhere before."""
 
 
 @dataclass(frozen=True, slots=True)
