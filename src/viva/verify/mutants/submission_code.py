@@ -46,7 +46,7 @@ def pieces_of(submission: Submission) -> list[Piece]:
     for file in submission.files:
         if file.path.endswith(".py"):
             found.append(Piece(file.path, file.data.decode("utf-8", "replace").replace("\r\n", "\n")))
-        elif file.path.endswith(".ipynb"):
+        elif file.path.endswith(".ipynb") and "cells" in read_json(file.data):  # format 3 has worksheets
             with contextlib.suppress(NotebookError):
                 cells = read_notebook(file.data).code
                 found += [Piece(file.path, cell.source, cell.position - 1, cell.number) for cell in cells]
