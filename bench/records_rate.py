@@ -9,6 +9,7 @@ from typing import Any
 from viva.model import Attempt
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded
+from viva.model.plain import from_plain, to_plain
 from viva.records import Records
 from viva.records.claims import Claims
 from viva.records.conditions import Conditions
@@ -25,14 +26,14 @@ def recorded(url: str, course: Path) -> list[tuple[float, dict[str, Any]]]:
     with Records.open(url, course) as records:
         return [
             (kept.scored.score.wall_s,
-             Graded(kept.scored.score, call_log=records.call_log(kept.call_log_id)).to_plain())
+             to_plain(Graded(kept.scored.score, call_log=records.call_log(kept.call_log_id))))
             for kept in records.each_current("small")
         ]  # fmt: skip
 
 
 def measure_rates(folder: Path, rows: list[tuple[float, dict[str, Any]]], postgresql: str | None) -> None:
     """Print how many scores a second can be stored, in each database, and how large a row is."""
-    graded = Graded.from_plain(rows[0][1])
+    graded = from_plain(Graded, rows[0][1])
     for name, url in (("SQLite", f"sqlite:///{folder}/rate.db"), ("PostgreSQL", postgresql)):
         if url is None:
             print(f"{name} is not installed.")

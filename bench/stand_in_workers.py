@@ -16,6 +16,7 @@ import msgpack
 from distributed import Worker, get_worker
 
 from viva.model.grade_request import Graded
+from viva.model.plain import from_plain
 from viva.pipeline import cluster_worker
 from viva.pipeline.cluster_messages import News, Reply, Task
 
@@ -31,7 +32,7 @@ class Recorded:
             task_s: how long a task takes; None for as long as it was measured.
         """
         rows = msgpack.unpackb(file.read_bytes(), raw=False)
-        self._rows = [(task_s if task_s is not None else seconds, Graded.from_plain(plain)) for seconds, plain in rows]
+        self._rows = [(task_s if task_s is not None else seconds, from_plain(Graded, plain)) for seconds, plain in rows]
         self._next = itertools.count()
 
     def grade(self, message: bytes) -> bytes:

@@ -45,6 +45,7 @@ PACKAGES = [
 # The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker, to the fork
 # server, and to a process that cannot inherit a connection; the table of the types that cross; and which files count.
 SHARED_WITH_OUTSIDE = {
+    "viva.sandbox.guest.loading.archives",
     "viva.sandbox.guest.loading.student_files",
     "viva.sandbox.guest.process.counted_time",
     *(

@@ -16,6 +16,7 @@ from bench.small_course import WRONG, name_of, put, source_of, total_of
 from viva.model import Attempt, Case, Entry, File, Isolation, Score, Status, Submission, Tier
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded, GradeRequest
+from viva.model.plain import to_plain
 from viva.pipeline import cluster_worker
 from viva.pipeline.cluster_messages import News, Task, reply_from_bytes
 from viva.records import Records
@@ -80,7 +81,7 @@ class FakeWorker:
 
 def test_stand_in_answers_as_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graded = Graded(score("recorded", Fraction(3)), call_log=b"a call log")
-    (tmp_path / "recorded").write_bytes(msgpack.packb([[5.0, graded.to_plain()]]))
+    (tmp_path / "recorded").write_bytes(msgpack.packb([[5.0, to_plain(graded)]]))
     worker: Any = FakeWorker()
     monkeypatch.setattr(stand_in_workers, "get_worker", lambda: worker)
     slept: list[float] = []

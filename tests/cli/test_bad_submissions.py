@@ -16,9 +16,9 @@ from tests.support.run_command import Viva
 from tests.support.words_course import KEEPS_CASE, OPEN, RIGHT, SECRET, hand_in, notebook
 from viva.cli.main import run
 from viva.cli.shared import listing
-from viva.config import recognise
 from viva.formats.results_json import Results, load_results
 from viva.model import Submission
+from viva.submissions import recognize_assignment
 
 WHOLE = notebook(RIGHT)
 # Name of the only file, what it holds, and what is said above the tests: what is wrong, where, and what to do.
@@ -114,7 +114,7 @@ def test_submission_that_goes_away_meanwhile(viva: Viva, tmp_path: Path, monkeyp
     """Large classes are read when their turn comes; one that has gone by then is told, the others are graded."""
     folders = [hand_in(tmp_path / f"s{index}") for index in range(3)]
     monkeypatch.setattr(listing, "KEEP_BYTES_BELOW", 0)
-    monkeypatch.setattr("viva.cli.shared.options.recognise", _removing(folders[1]))
+    monkeypatch.setattr("viva.cli.shared.options.recognize_assignment", _removing(folders[1]))
     ran = viva("grade", *folders, "-o", "graded", "--workers", "1")
     assert ran.status == 2
     assert "s1" in ran.sentence() and "cannot be read any more" in ran.sentence()
@@ -126,6 +126,6 @@ def _removing(folder: Path) -> Callable[..., object]:
         if submission.name == str(folder):
             (folder / "solution.py").unlink()
             folder.rmdir()
-        return recognise(course, submission)  # type: ignore[arg-type]  # passed on as it comes
+        return recognize_assignment(course, submission)  # type: ignore[arg-type]  # passed on as it comes
 
     return recognise_and_remove

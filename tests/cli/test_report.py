@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.run_command import Viva
 from tests.support.words_course import RIGHT, hand_in, hand_in_notebook
-from viva.formats.executed_file import FILE
+from viva.submissions.notebook_cells import EXECUTED_FILE
 
 HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "mistune", "viva.report")
 
@@ -77,7 +77,7 @@ WORK = ("print('put-' + 'out')", RIGHT, "word_counts('a b a')")
 
 
 def executed(folder: str) -> list[str]:
-    return sorted(str(path) for path in Path(folder).rglob(FILE))
+    return sorted(str(path) for path in Path(folder).rglob(EXECUTED_FILE))
 
 
 @pytest.fixture(autouse=True)
@@ -89,8 +89,8 @@ def test_beside_the_result_of_a_notebook(viva: Viva) -> None:
     """The same bytes each time; that of other work is taken away."""
     hand_in(Path("class/eve"))
     assert viva("grade", "class/ada", "class/eve", "-o", "out").status == 0
-    assert executed("out") == [f"out/class/ada/{FILE}"]
-    path = Path("out/class/ada") / FILE
+    assert executed("out") == [f"out/class/ada/{EXECUTED_FILE}"]
+    path = Path("out/class/ada") / EXECUTED_FILE
     data = path.read_text("utf-8")
     nbformat.validate(json.loads(data))
     result = json.loads(path.with_name("results.json").read_text())["extra_data"]
@@ -113,9 +113,9 @@ def test_nothing_is_written_into_the_submission(viva: Viva) -> None:
     """The next run would take it for one of the student's notebooks."""
     viva("grade", "class/ada", "-o", ".")
     assert Path("class/ada/results.json").is_file() and executed(".") == []
-    Path("class/ada", FILE).write_text("the student's own")
+    Path("class/ada", EXECUTED_FILE).write_text("the student's own")
     viva("grade", "class/ada", "-o", ".")
-    assert Path("class/ada", FILE).read_text() == "the student's own"
+    assert Path("class/ada", EXECUTED_FILE).read_text() == "the student's own"
 
 
 def test_kept_score_needs_none(viva: Viva, keeping: Path) -> None:
@@ -129,9 +129,9 @@ def test_kept_score_needs_none(viva: Viva, keeping: Path) -> None:
 
 
 def test_unwritable_notebook_costs_no_score(viva: Viva) -> None:
-    Path("out/class/ada", FILE).mkdir(parents=True)
+    Path("out/class/ada", EXECUTED_FILE).mkdir(parents=True)
     done = viva("grade", "class/ada", "-o", "out")
-    assert done.status == 1 and f"{FILE} cannot be written: it is a folder" in done.sentence()
+    assert done.status == 1 and f"{EXECUTED_FILE} cannot be written: it is a folder" in done.sentence()
     assert json.loads(Path("out/class/ada/results.json").read_text())["extra_data"]["complete"] is True
 
 

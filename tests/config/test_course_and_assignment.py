@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from viva.config import find_course, keep_apart, load_course, recognise
+from viva.config import find_course, keep_apart, load_course
 from viva.model import File, Submission
 from viva.model.errors import CourseError, UsageError
+from viva.submissions import recognize_assignment
 
 Write = Callable[[str, str], Path]
 
@@ -56,29 +57,29 @@ def course_root(write: Write, tmp_path: Path) -> Path:
     ],
 )
 def test_assignment_is_recognized_from_the_text(course_root: Path, given: Submission, expected: str) -> None:
-    assert recognise(load_course(course_root), given).name == expected
+    assert recognize_assignment(load_course(course_root), given).name == expected
 
 
 def test_exact_file_name(write: Write, course_root: Path) -> None:
     write("assignments/lora/assignment.yaml", "title: L\nsubmission: {module: lora.py}\n")
-    assert recognise(load_course(course_root), submission(lora__py="x = 1")).name == "lora"
+    assert recognize_assignment(load_course(course_root), submission(lora__py="x = 1")).name == "lora"
 
 
 def test_course_with_one_assignment(write: Write, course_root: Path) -> None:
     write("grader.yaml", "course: nlp\nassignments: [lora]\n")
-    assert recognise(load_course(course_root), Submission("empty", (), "")).name == "lora"
+    assert recognize_assignment(load_course(course_root), Submission("empty", (), "")).name == "lora"
 
 
 @pytest.mark.parametrize("given", [submission("bob/hw", solution__py="x = 1"), Submission("bob/hw", (), "")])
 def test_assignment_that_cannot_be_told(course_root: Path, given: Submission) -> None:
     with pytest.raises(UsageError, match=r"bob/hw .* --assignment NAME \(one of: masks, lora\)"):
-        recognise(load_course(course_root), given)
+        recognize_assignment(load_course(course_root), given)
 
 
 def test_course_without_assignments(write: Write, course_root: Path) -> None:
     write("grader.yaml", "course: nlp\nassignments: []\n")
     with pytest.raises(CourseError, match="assignments is empty"):
-        recognise(load_course(course_root), submission())
+        recognize_assignment(load_course(course_root), submission())
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ def test_course_without_assignments(write: Write, course_root: Path) -> None:
 def test_recognition_is_linear(course_root: Path, nasty: str) -> None:
     """Searching is linear: an hour of backtracking in the grader would be a student's cheapest attack."""
     with pytest.raises(UsageError):
-        recognise(load_course(course_root), submission(hw__ipynb=nasty, solution__py=nasty))
+        recognize_assignment(load_course(course_root), submission(hw__ipynb=nasty, solution__py=nasty))
 
 
 # --- where the course is

@@ -66,7 +66,7 @@ def test_rate_with_a_floor(write: Write, tmp_path: Path) -> None:
 
 def test_no_policy(write: Write, tmp_path: Path) -> None:
     assignment = masks(write, tmp_path, DUE)
-    assert assignment.policy() == Policy(datetime(2026, 12, 1, 23, 59, tzinfo=UTC), Fraction(50))
+    assert assignment.policy() == Policy(due=datetime(2026, 12, 1, 23, 59, tzinfo=UTC), maximum=Fraction(50))
     assert assignment.exceptions() == Exceptions()
 
 
@@ -99,7 +99,7 @@ WRONG = [
     ("{grace: 99999d}", ["policy.grace", "such as 90m"]),
     ("{late: 10%}", ["policy.late", "steps, such as [{until: 24h, minus: 10%}]"]),
     ("{late: []}", ["policy.late", "steps, such as"]),
-    ("{late: [10%]}", ["policy.late.0", "needed: minus"]),
+    ("{late: [10%]}", ["policy.late.0", "from these: until, minus"]),
     ("{late: [{until: 24h}]}", ["policy.late.0.minus: this key is needed"]),
     ("{late: [{until: 24h, minus: 110%}]}", ["policy.late.0.minus: found `110%`", "10% (of what was earned)"]),
     ("{late: [{until: 24h, minus: -5}]}", ["policy.late.0.minus: found `-5`"]),
@@ -111,9 +111,9 @@ WRONG = [
     ("{late: {per: 1d, minus: 10%, flor: 5%}}", ["policy.late.flor", "did you mean `floor`?"]),
     ("{closes: 2026-11-30T00:00:00Z}", ["policy.closes: this is before the deadline"]),
     ("{closes: tomorrow}", ["policy.closes", "such as 7d", "time zone"]),
-    ("{attempts: {which: first}}", ["policy.attempts.which: found `first`, expected last or best"]),
+    ("{attempts: {which: first}}", ["policy.attempts.which: found `first`, expected 'last' or 'best'"]),
     ("{attempts: {count: 0}}", ["policy.attempts.count"]),
-    ("{nothing: null}", ["policy.nothing", "blank or zero"]),
+    ("{nothing: null}", ["policy.nothing", "'blank' or 'zero'"]),
     ("{rounding: {to: 0}}", ["policy.rounding.to", "such as 0.01"]),
     ("{rounding: {to: 0.00001}}", ["policy.rounding.to"]),
     ("[late]", ["policy", "keys with values"]),

@@ -95,7 +95,11 @@ WRONG = [
     ("3/2", "a lot", "questions.2.1.items.1.points: found `a lot`, expected a number of points, such as 2, 1/2"),
     ("item: faster", "item: fast", "misconceptions.0.item: there is no item `fast`; did you mean `faster`?"),
     ('"Its projections have."', '""', "misconceptions.1.comment: found nothing, expected a text."),
-    ('"2.1"]', '"2.1", "2.1"]', "questions.2.1.evidence.2: found `2.1`, expected each element once."),
+    (
+        '"2.1"]',
+        '"2.1", "2.1"]',
+        "questions.2.1.evidence: found a list, expected each element once; `2.1` is there twice.",
+    ),
     (
         "2.1:",
         "2/1:",

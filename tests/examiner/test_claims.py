@@ -15,7 +15,7 @@ from viva.examiner.fixtures.student_names import Names
 from viva.examiner.load_notes import notes_for_student
 from viva.model import Score
 from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
-from viva.model.plain import score_from_plain, score_to_plain
+from viva.model.plain import from_plain, to_plain
 from viva.proxies.proxies import Remote
 
 WORDS = [
@@ -85,7 +85,7 @@ def test_any_replies_while_loading(assignment: Assignment, replies: list[Any]) -
         return
     assert type(report) is LoadReport
     score = Score("ada", "0", NAME, 1, (), notes=notes_for_student(submission, report))
-    assert score_from_plain(score_to_plain(score)) == score
+    assert from_plain(Score, to_plain(score)) == score
     assert all(type(note) is str and len(note) < 20_000 for note in score.notes)
 
 

@@ -16,7 +16,8 @@ from tests.support.course_of_texts import (
 )
 from viva.model import Status
 from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.model.plain import score_from_plain, score_to_plain
+from viva.model.plain import from_plain, to_plain
+from viva.model.score import Score
 
 TESTS = '''
 """One test for each thing that can happen."""
@@ -298,7 +299,7 @@ def test_missing_library_name_is_noted(examined: Examined) -> None:
     assert any("has no `float`" in note for note in score.notes)
     lacks = f"numpy {np.__version__} lacks"
     assert score.environment == ("sacreblue_of_tomorrow is not installed", f"{lacks} float", f"{lacks} product")
-    assert score_from_plain(score_to_plain(score)) == score
+    assert from_plain(Score, to_plain(score)) == score
 
 
 def test_hidden_missing_module_is_not_noted(examined: Examined) -> None:

@@ -13,7 +13,8 @@ from tests.support.words_course import notebook
 from viva.model import Tier
 from viva.model.gpu import Gpus, GpuUse
 from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.model.plain import score_from_plain, score_to_plain
+from viva.model.plain import from_plain, to_plain
+from viva.model.score import Score
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
 
@@ -114,7 +115,7 @@ def test_only_gpu_tests_see_gpu(examined: Examined, gpus: Gpus) -> None:
         assert score.gpu is not None and score.gpu.peak_mib is not None
         assert dataclasses.replace(score.gpu, peak_mib=None) == GpuUse("NVIDIA L4", "550.90.07", 23034, None)
         assert lock_file(gpus.devices[0]).read_bytes() == b""
-    assert score_from_plain(score_to_plain(score)).gpu == score.gpu
+    assert from_plain(Score, to_plain(score)).gpu == score.gpu
     assert examined.score(student(gpus), "test_before").gpu is None
 
 

@@ -22,7 +22,7 @@ SOURCE = Path(leftovers.__file__).parents[2]
 WALL_CLOCKS = {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime", "now", "utcnow", "today"}
 ALLOWED = {
     "formats/folder_locks.py",  # a folder's age is on the wall clock; a lock holds what is in use
-    "formats/leftover_parts.py",  # a file's age again
+    "formats/atomic_write.py",  # a file's age again
     "records/database.py",  # and whether an empty file is just being made
     "cli/check.py",  # `--watch` shows people when it checked
     "formats/ci/export.py",  # Classroom 50 wants to know when

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from viva.formats.short_notes import MOST_LINES, short_notes
+from viva.formats.escaping import MAX_NOTE_LINES, short_notes
 from viva.formats.terminal_table import LATEST, print_class, print_score, progress_bar
 from viva.model import Case, Entry, Isolation, Score, Status
 
@@ -211,8 +211,8 @@ def test_many_notes() -> None:
 def test_notes_are_counted(notes: list[str]) -> None:
     lines = [line for note in notes for line in note.splitlines() or [""]]
     shown = short_notes(notes)
-    assert len(shown) <= MOST_LINES
-    if len(lines) > MOST_LINES:
+    assert len(shown) <= MAX_NOTE_LINES
+    if len(lines) > MAX_NOTE_LINES:
         assert shown[-1] == f"… and {len(lines) - (len(shown) - 1)} more lines."
     else:
         assert shown == lines

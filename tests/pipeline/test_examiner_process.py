@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.course_of_texts import NAME, best_tier, write_course
 from viva.model import Case, Entry, File, Isolation, Score, Status, Submission, Tier
 from viva.model.gpu import GpuUse
-from viva.model.plain import score_from_plain, score_to_plain, submission_from_plain, submission_to_plain
+from viva.model.plain import from_plain, to_plain
 from viva.model.score import VISIBILITIES, Curve, Leader
 from viva.pipeline.process.main import Boxes
 from viva.pipeline.process.messages import receive, send
@@ -62,15 +62,15 @@ def test_score_arrives_exactly(made: list[Entry], note: str, wall_s: float) -> N
     )
     left, right = socket.socketpair()
     with left, right:
-        send(left, score_to_plain(score))
+        send(left, to_plain(score))
         arrived = receive(right)
     assert arrived is not None
-    assert score_from_plain(arrived) == score
+    assert from_plain(Score, arrived) == score
 
 
 def test_submission_arrives_exactly() -> None:
     submission = Submission("ü", (File("a.py", b"\x00\xff"), File("b/c.txt", b"")), "00", "a problem", ("a note",))
-    assert submission_from_plain(submission_to_plain(submission)) == submission
+    assert from_plain(Submission, to_plain(submission)) == submission
 
 
 def test_closed_connection() -> None:

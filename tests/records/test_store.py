@@ -22,7 +22,7 @@ from sqlalchemy import text
 from tests.support import samples
 from viva.model import Case, Entry, Isolation, Status
 from viva.model.errors import UsageError
-from viva.model.plain import entry_to_plain
+from viva.model.plain import to_plain
 from viva.records import Records
 from viva.records.database import REVISION, open_database
 from viva.records.database_tables import METADATA, claims
@@ -225,7 +225,7 @@ def test_entries_for_markers(entries: list[Entry]) -> None:
     packed = pack_score(replace(samples.score(), entries=tuple(entries)))
     whole = unpack_score(packed)
     by_hand = [e for e in whole.entries if e.rubric and e.status is Status.NEEDS_REVIEW]
-    assert unpack_written(packed) == (whole.content_hash, [entry_to_plain(entry) for entry in by_hand])
+    assert unpack_written(packed) == (whole.content_hash, [to_plain(entry) for entry in by_hand])
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-4], lambda _: b"", lambda _: zlib.compress(b"\x81\xa1a\x01")])

@@ -9,9 +9,9 @@ import pytest
 
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import entry, marked
-from viva.formats.executed_file import FILE, About, about
 from viva.model import ScoredAttempt
 from viva.report.feedback.executed_notebooks import ExecutedNotebooks
+from viva.submissions.notebook_cells import EXECUTED_FILE, About, about
 
 CONTENT_HASH = "a" * 64
 
@@ -31,7 +31,7 @@ def one() -> ScoredAttempt:
 def test_executed_notebooks(tmp_path: Path, one: ScoredAttempt) -> None:
     found = ExecutedNotebooks([(one, tmp_path)])
     assert list(found) == [] and found.get("ada") is None and len(found) == 0
-    (tmp_path / FILE).write_bytes(notebook_of())
+    (tmp_path / EXECUTED_FILE).write_bytes(notebook_of())
     assert list(found) == ["ada"] and found["ada"] == notebook_of() and len(found) == 1
     assert "eve" not in found
 
@@ -52,12 +52,12 @@ def test_executed_notebooks(tmp_path: Path, one: ScoredAttempt) -> None:
     ids=lambda data: str(data[:12]),
 )
 def test_notebook_of_another_submission(tmp_path: Path, one: ScoredAttempt, data: bytes) -> None:
-    (tmp_path / FILE).write_bytes(data)
+    (tmp_path / EXECUTED_FILE).write_bytes(data)
     assert "ada" not in ExecutedNotebooks([(one, tmp_path)])
 
 
 def test_result_without_a_hash(tmp_path: Path, one: ScoredAttempt) -> None:
-    (tmp_path / FILE).write_bytes(notebook_of(""))
+    (tmp_path / EXECUTED_FILE).write_bytes(notebook_of(""))
     assert "ada" not in ExecutedNotebooks([(replace(one, score=replace(one.score, content_hash="")), tmp_path)])
 
 
@@ -65,11 +65,11 @@ def test_no_regular_file(tmp_path: Path, one: ScoredAttempt) -> None:
     for name in ("link", "pipe", "folder", "huge"):
         (tmp_path / name).mkdir()
     (tmp_path / "elsewhere.ipynb").write_bytes(notebook_of())
-    (tmp_path / "link" / FILE).symlink_to(tmp_path / "elsewhere.ipynb")
-    os.mkfifo(tmp_path / "pipe" / FILE)
-    (tmp_path / "folder" / FILE).mkdir()
-    (tmp_path / "huge" / FILE).touch()
-    os.truncate(tmp_path / "huge" / FILE, 1 << 40)
+    (tmp_path / "link" / EXECUTED_FILE).symlink_to(tmp_path / "elsewhere.ipynb")
+    os.mkfifo(tmp_path / "pipe" / EXECUTED_FILE)
+    (tmp_path / "folder" / EXECUTED_FILE).mkdir()
+    (tmp_path / "huge" / EXECUTED_FILE).touch()
+    os.truncate(tmp_path / "huge" / EXECUTED_FILE, 1 << 40)
     for name in ("link", "pipe", "folder", "huge"):
         assert "ada" not in ExecutedNotebooks([(one, tmp_path / name)])
 

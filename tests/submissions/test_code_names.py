@@ -1,15 +1,12 @@
 """What code imports, binds, changes and uses, as its text tells: a sandbox imports some libraries ahead."""
 
 import ast
-import hashlib
 
 import pytest
 
-from bench.small_course import cell, notebook
 from tests.support.table_rows import Rows
-from viva.model.submission import File, Submission
-from viva.submissions.code_imports import imported, imported_by, preloads
-from viva.submissions.statement_names import statement_names, used_names
+from viva.submissions.code_imports import imported, preloads
+from viva.submissions.code_names import statement_names, used_names
 
 
 @pytest.mark.parametrize(
@@ -42,37 +39,6 @@ def test_preloads_are_named_once() -> None:
 
 def test_imported_modules() -> None:
     assert imported("import a.b as c, d\nfrom e.f import g\nfrom .h import i") == ["a.b", "d", "e.f"]
-
-
-def submission(**files: str) -> Submission:
-    """Files by their names, with `_py` and `_ipynb` for the endings."""
-    sources = tuple(File(name.replace("__", "/").replace("_", "."), text.encode()) for name, text in files.items())
-    return Submission("a", sources, hashlib.sha256(repr(sources).encode()).hexdigest())
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({"solution_py": "import numpy as np\nimport json, os.path\nfrom collections import Counter"}, {"numpy"}),
-        ({"solution_py": "import numpy\n", "answers_yaml": "import: torch"}, {"numpy"}),
-        ({"solution_py": "import helpers\nfrom . import helpers", "helpers_py": "import math"}, set()),
-        ({"solution_py": "from parts.one import f", "parts__one_py": "f = len"}, set()),
-        ({"solution_py": "import torch"}, {"torch"}),
-        ({"solution_py": "def f():\n    from torch.nn import functional"}, {"torch"}),
-        ({"solution_py": "import os, torch"}, {"torch"}),
-        ({"solution_py": "import helpers", "helpers_py": "import torch"}, {"torch"}),
-        ({"solution_py": "import importlib\nm = importlib.import_module('to' 'rch')"}, None),
-        ({"solution_py": "__import__('torch')"}, None),
-        ({"solution_py": "import numpy as np\n1 +"}, None),
-        ({"solution_py": "import numpy", "more_zip": "PK"}, None),
-        ({"homework_ipynb": notebook([cell("a", "%matplotlib inline\nimport numpy")])}, {"numpy", "matplotlib"}),
-        ({"solution_py": "import json\n# %matplotlib inline"}, set()),
-        ({"homework_ipynb": notebook([cell("a", "import numpy"), cell("b", "import torch")])}, {"numpy", "torch"}),
-        ({"homework_ipynb": "{"}, None),
-    ],
-)
-def test_libraries_of_a_submission(files: dict[str, str], expected: set[str] | None) -> None:
-    assert imported_by(submission(**files)) == expected
 
 
 # --- names of statements, also in blocks, functions and comprehensions

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.table_rows import Rows
 from viva.grading.audits import audit_seeds
-from viva.submissions import notebook_cells, syntax_trees
+from viva.submissions import code_names, notebook_cells
 from viva.submissions.code_of_names import code_of
 from viva.submissions.notebook_cells import NotebookError, read_here, read_notebook
 from viva.submissions.reading_child import Unreadable, read_apart
@@ -127,7 +127,7 @@ def test_code_read_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ]
 
     here = everything()
-    monkeypatch.setattr(syntax_trees, "MOST_CHARACTERS_HERE", -1)
+    monkeypatch.setattr(code_names, "MOST_CHARACTERS_HERE", -1)
     assert everything() == here
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from viva.submissions.code_names import syntax_trees
 from viva.submissions.starter_code import StarterCode, parameters_of
-from viva.submissions.syntax_trees import syntax_trees
 
 STARTER = 'import math\n\n\ndef f(x):\n    """Say."""\n    raise NotImplementedError\n\n\nclass A:\n    n = 1\n'
 

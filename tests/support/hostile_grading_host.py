@@ -22,7 +22,7 @@ from viva.config import load_course
 from viva.model import Tier
 from viva.model.errors import VivaError
 from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.model.plain import score_to_plain
+from viva.model.plain import to_plain
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.lockdown import kernel_calls
@@ -64,7 +64,7 @@ class Host:
         graded = self.examiner.grade(GradeRequest(submission, GradeOptions(questions=True)))
         shutil.rmtree(self.base / folder, ignore_errors=True)  # the next program finds a class of one, not of hundreds
         return {
-            "score": score_to_plain(graded.score),
+            "score": to_plain(graded.score),
             "questions": graded.questions,
             "examiner": self.pid,
             "heard": self.listener.heard(),

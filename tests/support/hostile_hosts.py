@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 from tests.support.hostile_course import KEY, OTHER, RESULTS, SECRET_FILE, TESTS, HostileCourse
 from tests.support.hostile_programs import Content, Program
 from viva.model import Score, Tier
-from viva.model.plain import score_from_plain
+from viva.model.plain import from_plain
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.sandbox.host.limits.uids import FIRST_UID
@@ -136,7 +136,7 @@ class GradingHost:
         told = self._ask({"name": name, "files": dict(files), "only": only})
         self.examiner = told["examiner"] or self.examiner
         heard = told.pop("heard")
-        return Result(score_from_plain(told["score"]), json.dumps(told), told["examiner"], told["wall_s"], heard)
+        return Result(from_plain(Score, told["score"]), json.dumps(told), told["examiner"], told["wall_s"], heard)
 
     def try_out(self, program: Program, turn: int = 0) -> Trial:
         """Grade a hostile program, with its tools and all it could know, and see what is left of us."""

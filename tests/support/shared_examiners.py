@@ -20,6 +20,7 @@ from typing import Final
 from viva.config import Assignment, Course
 from viva.model import Entry
 from viva.model.grade_request import Graded, GradeRequest
+from viva.model.plain import to_plain
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.launch import Launched, environment
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
@@ -166,7 +167,7 @@ class SharedExaminer(ExaminerProcess):
 def key_of(settings: ExaminerSettings) -> str:
     """What two examiners have in common if one can replace the other."""
     root = settings.course
-    fields = {name: value for name, value in settings.to_plain().items() if name != "course"}
+    fields = {name: value for name, value in to_plain(settings).items() if name != "course"}
     identity = [sorted(fields.items()), environment(), root if root == REPOSITORY else _contents(root)]
     return hashlib.sha256(repr(identity).encode()).hexdigest()
 

@@ -12,7 +12,7 @@ from typing import Final
 from viva.authoring.yaml_edit import NotEditable, as_scalar, with_item
 from viva.config import Course
 from viva.config.load_course import GRADER_YAML
-from viva.config.yaml_types import FOLDER_NAME, Expected
+from viva.config.yaml_types import FOLDER_NAME_PHRASE, is_folder_name
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import CourseError, UsageError
 
@@ -54,10 +54,8 @@ def check_name(course: Course, name: str) -> None:
     Raises:
         UsageError: the name is not usable or taken.
     """
-    try:
-        FOLDER_NAME.read(name)
-    except Expected as expected:
-        raise UsageError(f"An assignment cannot be called {name!r:.80}: expected {expected}.") from None
+    if not is_folder_name(name):
+        raise UsageError(f"An assignment cannot be called {name!r:.80}: expected {FOLDER_NAME_PHRASE}.")
     if name in course.assignments:
         raise UsageError(f"{course.root / GRADER_YAML} lists an assignment `{name}` already. Give another name.")
     taken = [folder for part in _PARTS if (folder := course.root / part / name).exists()]

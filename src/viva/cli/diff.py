@@ -7,8 +7,7 @@ import click
 
 from viva.formats.decimal_points import show, signed, total_in_words
 from viva.formats.difference import Difference, by_change, difference, summary, write_csv
-from viva.formats.folders import results_below
-from viva.formats.results_json import Results, TestResult, load_results, totals
+from viva.formats.results_json import Results, TestResult, load_results, results_below, totals
 from viva.model.errors import UsageError
 
 

@@ -14,7 +14,7 @@ from viva.cli.shared.options import course_option, open_course
 from viva.config import load_course
 from viva.config.find_course import find_course
 from viva.config.secret import weakness
-from viva.formats.leftover_parts import leftover_parts
+from viva.formats.atomic_write import leftover_parts
 from viva.model import Limits, Tier, system
 from viva.model.errors import CourseError, UsageError
 from viva.model.extras import EXTRAS, install_command

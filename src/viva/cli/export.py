@@ -7,7 +7,7 @@ import click
 from viva.cli.shared.options import CourseChoice, course_choice_options
 from viva.formats import escaping
 from viva.formats.ci.export import OF_ONE, OF_SEVERAL, exported, write_export
-from viva.formats.folders import results_below
+from viva.formats.results_json import results_below
 
 
 @click.command("export")

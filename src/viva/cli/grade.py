@@ -27,7 +27,7 @@ from viva.cli.shared.place import Place
 from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
 from viva.config import Course
 from viva.config.secret import weakness
-from viva.formats.leftover_parts import sweep_parts
+from viva.formats.atomic_write import sweep_parts
 from viva.model.errors import UsageError
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job, Observer, Pool, always

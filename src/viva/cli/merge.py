@@ -6,8 +6,7 @@ import click
 
 from viva.formats.decimal_points import total_in_words
 from viva.formats.escaping import line, terminal
-from viva.formats.folders import results_below
-from viva.formats.results_json import totals
+from viva.formats.results_json import results_below, totals
 from viva.model import Score
 from viva.model.counting import counted
 from viva.model.errors import UsageError

@@ -14,7 +14,7 @@ from viva.cli.shared.options import assignment_option, course_option, open_cours
 from viva.cli.shared.record_options import login_name, records_option
 from viva.cli.shared.stop_signals import do_not_repeat
 from viva.formats.escaping import line
-from viva.formats.folders import results_below
+from viva.formats.results_json import results_below
 from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.model.extras import need

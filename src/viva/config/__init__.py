@@ -4,6 +4,5 @@ from viva.config.assignment import Assignment, SubmissionFiles
 from viva.config.course import Course
 from viva.config.find_course import find_course, keep_apart
 from viva.config.load_course import load_course
-from viva.config.recognise import recognise
 
-__all__ = ["Assignment", "Course", "SubmissionFiles", "find_course", "keep_apart", "load_course", "recognise"]
+__all__ = ["Assignment", "Course", "SubmissionFiles", "find_course", "keep_apart", "load_course"]

@@ -6,15 +6,17 @@ from datetime import datetime
 from fnmatch import fnmatch
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import Annotated, Final, Literal
 
-from viva.config.yaml_types import Text, span, whole
+from pydantic import Field, PlainValidator
+
+from viva.config.policy import Exceptions, Policy
+from viva.config.policy_file import read_exceptions
+from viva.config.rubric import Rubric
+from viva.config.rubric_file import load_rubric
+from viva.config.yaml_types import SPAN_SCHEMA, Text, UniqueTuple, read_seconds
 from viva.model import Limits, Tier
 from viva.model.answer_form import AnswerForm
-
-if TYPE_CHECKING:
-    from viva.config.policy import Exceptions, Policy
-    from viva.config.rubric import Rubric
 
 EXCEPTIONS_YAML: Final = "exceptions.yaml"
 """The file next to assignment.yaml that says who was ill and who has copied. No release contains it."""
@@ -45,17 +47,17 @@ class SubmissionFiles:
 class Gradescope:
     """How the assignment is graded on Gradescope."""
 
-    timeout: Annotated[float, span(120, 2400, "10m")] = 600.0
+    timeout: Annotated[float, PlainValidator(read_seconds(120, 2400, "10m")), SPAN_SCHEMA] = 600.0
     """Time after which Gradescope ends the autograder, as set on its page; viva ends earlier. Default: 10m."""
-    attempts: Annotated[int, whole(1, 1000)] | None = None
+    attempts: Annotated[int, Field(ge=1, le=1000)] | None = None
     """How many submissions of a student are graded within `per`; null for all."""
-    per: Annotated[float, span(60, 365 * 86_400, "24h")] = 86_400.0
+    per: Annotated[float, PlainValidator(read_seconds(60, 365 * 86_400, "24h")), SPAN_SCHEMA] = 86_400.0
     """The time in which `attempts` are counted. Default: 24h."""
     hidden: Literal["after_published", "after_due_date", "hidden"] = "after_published"
     """The visibility that hidden tests get on Gradescope."""
     training: bool = True
     """Whether tests that train are run there; otherwise they are not graded yet."""
-    files: tuple[Text, ...] = ()
+    files: UniqueTuple[Text] = ()
     """Further files of the course that the graders read, by their paths in it."""
 
 
@@ -63,7 +65,7 @@ class Gradescope:
 class Release:
     """What a released folder holds of the visible tests, and what an autograder does."""
 
-    withhold: tuple[Text, ...] = ()
+    withhold: UniqueTuple[Text] = ()
     """Tests, by number, function or id, that are not released though students see their messages."""
     answers: bool = False
     """Whether tests are released that look answers up in the key (`key.answers[…]`), and these answers with them."""
@@ -121,7 +123,7 @@ class Assignment:
     """
     master: Path | None = None
     """The master notebook or source folder of the suite, from which its files are made; may not be there."""
-    declared: "Policy | None" = None
+    declared: Policy | None = None
     """The policy as `policy:` declares it; `policy()` returns the one that applies."""
 
     @property
@@ -143,28 +145,22 @@ class Assignment:
         solved = any((self.folder / name).is_file() for name in (*SOURCES, TESTS))
         return [self.graders.parent, *([self.folder] if solved else []), *([self.master] if self.master else [])]
 
-    def policy(self) -> "Policy":
+    def policy(self) -> Policy:
         """Return how points become grades: as declared, or with nothing taken off."""
-        from viva.config.policy import Policy
-
         return self.declared or Policy(due=self.due, maximum=self.points)
 
-    def exceptions(self) -> "Exceptions":
+    def exceptions(self) -> Exceptions:
         """Return the extensions, excuses and points that people have decided on.
 
         Raises:
             CourseError: exceptions.yaml is wrong.
         """
-        from viva.config.policy_file import read_exceptions
-
         return read_exceptions(self.folder / EXCEPTIONS_YAML)
 
-    def rubric(self) -> "Rubric":
+    def rubric(self) -> Rubric:
         """Return how written answers are graded.
 
         Raises:
             CourseError: rubric.yaml is wrong.
         """
-        from viva.config.rubric_file import load_rubric
-
         return load_rubric(self.folder / "rubric.yaml")

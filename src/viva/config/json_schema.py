@@ -6,35 +6,24 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 if TYPE_CHECKING:
-    from pydantic_core.core_schema import DictSchema, TupleSchema, WithDefaultSchema
+    from pydantic_core.core_schema import WithDefaultSchema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _Generator(GenerateJsonSchema):
-    """Says of lists, mappings and defaults what the reader does (`read_config.py`); leaves out titles made of names."""
+    """Leaves out titles made of names, and defaults that a file would write in another way."""
 
     def field_title_should_be_set(self, schema: object) -> bool:
         """Return False: a key is its own title."""
         return False
 
-    def dict_schema(self, schema: "DictSchema") -> dict[str, object]:
-        """Return the schema of a mapping; a name that does not match is an error."""
-        written = super().dict_schema(schema)
-        return {**written, **({"additionalProperties": False} if "patternProperties" in written else {})}
-
-    def tuple_schema(self, schema: "TupleSchema") -> dict[str, object]:
-        """Return the schema of a list: of mappings at least one, of anything else each once."""
-        written = super().tuple_schema(schema)
-        return {**written, **({"minItems": 1} if "$ref" in written["items"] else {"uniqueItems": True})}
-
     def default_schema(self, schema: "WithDefaultSchema") -> dict[str, object]:
         """Return the schema of a value that may be left out, with its default if it is written as it is read."""
         written, default = self.generate_inner(schema["schema"]), schema.get("default")
-        shown = (
-            type(default) in _WRITTEN_AS and "default" not in written and _allows(written, _WRITTEN_AS[type(default)])
-        )
-        return {**written, "default": default} if shown else written
+        if "default" in written or not _allows(written, _WRITTEN_AS.get(type(default), ())):
+            return written
+        return {**written, "default": default}
 
 
 _WRITTEN_AS = {str: ("string",), bool: ("boolean",), int: ("integer", "number"), float: ("number",)}

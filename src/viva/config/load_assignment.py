@@ -3,14 +3,17 @@
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from viva.config.assignment import Assignment, Release, SubmissionFiles
+from viva.config.policy import Policy, PolicyFile
+from viva.config.policy_file import policy_of
 from viva.config.read_config import CourseDocument, read_document, values_of
 from viva.config.yaml_types import (
     STRICT,
     DeclaredForm,
-    Imported,
     ModuleName,
     Moment,
     Points,
@@ -18,19 +21,16 @@ from viva.config.yaml_types import (
     Seconds,
     Text,
     TierName,
-    whole,
+    UniqueTuple,
 )
 from viva.model import Limits
 from viva.model.errors import CourseError
-
-if TYPE_CHECKING:
-    from viva.config.policy import Policy
 
 _MIB = 1 << 20
 _LIMITS = Limits()
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True)
 class LimitsFile:
     """What one submission may use."""
 
@@ -42,19 +42,19 @@ class LimitsFile:
     """Seconds for one test, all its calls together."""
     submission_s: Seconds = _LIMITS.submission_s
     """Seconds for one submission, everything together."""
-    memory_mib: Annotated[int, whole(64, _MIB)] = _LIMITS.memory_mib
+    memory_mib: Annotated[int, Field(ge=64, le=_MIB)] = _LIMITS.memory_mib
     """Memory of all processes of the sandbox together, in MiB."""
-    disk_mib: Annotated[int, whole(1, _MIB)] = _LIMITS.disk_mib
+    disk_mib: Annotated[int, Field(ge=1, le=_MIB)] = _LIMITS.disk_mib
     """What the student's code may write to its work directory, and again to /tmp, in MiB."""
-    output_kib: Annotated[int, whole(1, _MIB)] = _LIMITS.output_kib
+    output_kib: Annotated[int, Field(ge=1, le=_MIB)] = _LIMITS.output_kib
     """Printed output that is kept, in KiB; two hundred times as much ends the sandbox."""
-    processes: Annotated[int, whole(1, 4096)] = _LIMITS.processes
+    processes: Annotated[int, Field(ge=1, le=4096)] = _LIMITS.processes
     """Processes and threads that may be alive at once."""
     fork: bool = _LIMITS.fork
     """Whether the student's code may start processes (data loaders need it)."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True)
 class AssignmentFile:
     """assignment.yaml: what students submit, what it is worth and how it is run."""
 
@@ -62,7 +62,7 @@ class AssignmentFile:
 
     title: Text
     """What students and reports call the assignment."""
-    version: Annotated[int, whole(1, 1_000_000)] = 1
+    version: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     """Part of every score's signature; a new version draws other random inputs."""
     submission: SubmissionFiles = field(default_factory=SubmissionFiles)
     """What a student submits; null for a kind of file that the assignment does not have."""
@@ -72,7 +72,7 @@ class AssignmentFile:
     """cpu runs code that names cuda or mps on the CPU of the sandbox."""
     points: Points | None = None
     """What the tests add up to; `viva verify` compares."""
-    preload: tuple[PreloadedModule, ...] = ()
+    preload: UniqueTuple[PreloadedModule] = ()
     """Modules that are imported once, before any submission; `torch?` if it need not be installed."""
     limits: LimitsFile = field(default_factory=LimitsFile)
     """What one submission may use."""
@@ -80,13 +80,13 @@ class AssignmentFile:
     """The form of each answer by hand, by its number; the starter's answers.yaml and notebook are made from it."""
     dropped: dict[str, Literal["give", "remove"]] = field(default_factory=dict)
     """Questions or tests that count no longer: everybody gets their points (give), or they are taken out (remove)."""
-    data: tuple[Text, ...] = ()
+    data: UniqueTuple[Text] = ()
     """Files that the submission may read, by the paths that the student's code opens."""
-    forbid: tuple[ModuleName, ...] = ()
+    forbid: UniqueTuple[ModuleName] = ()
     """Modules, and names in modules, that a submission may not import."""
     due: Moment | None = None
     """The deadline, with its time zone: 2026-12-01 23:59 Europe/Vienna."""
-    policy: Annotated[Any, Imported("viva.config.policy_file", "PolicyFile")] | None = None
+    policy: PolicyFile | None = None
     """How points become grades: late penalties, attempts, rounding."""
     min_tier: TierName | None = None
     """The weakest isolation that grading accepts; overrides that of grader.yaml."""
@@ -117,6 +117,9 @@ def load_assignment(root: Path, name: str) -> Assignment:
     document = read_document(path)
     written = document.read(AssignmentFile)
     _check_together(document, written)
+    declared: Policy | None = None
+    if written.policy is not None:
+        declared = policy_of(document, written.policy, written.due, written.points)
     values = values_of(written)
     del values["policy"]
     values |= {
@@ -125,17 +128,9 @@ def load_assignment(root: Path, name: str) -> Assignment:
         "data_names": tuple(Path(entry).as_posix() for entry in written.data),
         "python": _interpreter(document, root, written.python),
         "master": None if written.master is None else Path(os.path.normpath(folder / written.master)),
-        "declared": _policy(document, written),
+        "declared": declared,
     }
     return Assignment(name=name, folder=folder, graders=root / "graders" / name, starter=folder / "starter", **values)
-
-
-def _policy(document: CourseDocument, written: AssignmentFile) -> "Policy | None":
-    if written.policy is None:
-        return None
-    from viva.config.policy_file import policy_of
-
-    return policy_of(document, written.policy, written.due, written.points)
 
 
 def _check_together(document: CourseDocument, written: AssignmentFile) -> None:

@@ -6,14 +6,14 @@ from typing import Final
 
 from viva.config.course import Course
 from viva.config.read_config import read_document
-from viva.config.yaml_types import STRICT, FolderName, SecretSource, Text, TierName, Workers
+from viva.config.yaml_types import STRICT, FolderName, SecretSource, Text, TierName, UniqueTuple, Workers
 from viva.model.errors import CourseError
 
 GRADER_YAML: Final = "grader.yaml"
 _IN_ENVIRONMENT: Final = "env:VIVA_SECRET"
 
 
-@dataclass(slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True)
 class CourseFile:
     """grader.yaml: a course and its assignments."""
 
@@ -21,7 +21,7 @@ class CourseFile:
 
     course: Text
     """The title of the course."""
-    assignments: tuple[FolderName, ...]
+    assignments: UniqueTuple[FolderName]
     """The names of the assignments, which are the names of their folders."""
     secret: SecretSource = _IN_ENVIRONMENT
     """Where the secret comes from that draws every hidden input: env:NAME or file:PATH."""

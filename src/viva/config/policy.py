@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from typing import Annotated, Final, Literal
 
-from viva.config.yaml_types import Expected, Kind, is_number, whole
+from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+
+from viva.config.yaml_types import EXPECTED, MOMENT_SCHEMA, FilledTuple, is_number, read_moment
 
 _SPAN: Final = re.compile(r"([0-9]{1,6})(s|m|h|d)")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -41,40 +44,62 @@ class Amount:
     points: Fraction = Fraction(0)
 
 
-def _duration(value: object) -> Span:
+def _read_duration(value: object) -> Span:
     """Return a time span with its unit, at most ten years."""
     if isinstance(value, str) and (found := _SPAN.fullmatch(value)):
         number, unit = int(found[1]), found[2]
         span = Span(number, 0, value) if unit == "d" else Span(0, number * _SECONDS[unit], value)
         if 0 < span.nominal_s <= _LONGEST_S:
             return span
-    raise Expected("a time with its unit, such as 90m, 24h or 2d (days end at the same time of the clock)")
+    raise ValueError("a time with its unit, such as 90m, 24h or 2d (days end at the same time of the clock)")
 
 
-def _amount(value: object) -> Amount:
+def _read_amount(value: object) -> Amount:
     """Return a share of what was earned (`10%`), of the maximum (`10% of maximum`), or points (`5`)."""
     if isinstance(value, str) and (found := _AMOUNT.fullmatch(value)):
         return Amount(share=Fraction(found[1]) / 100, of_maximum=found[2] is not None)
     if is_number(value) and 0 <= value <= _MOST_POINTS:
         return Amount(points=Fraction(str(value)))
-    raise Expected("10% (of what was earned), 10% of maximum, or a number of points, such as 5")
+    raise ValueError("10% (of what was earned), 10% of maximum, or a number of points, such as 5")
 
 
-def _finest(value: object) -> Fraction:
+def _read_step(value: object) -> Fraction:
     """Return what grades are rounded to: a decimal with at most four places."""
     if is_number(value) and 0 < value <= 1000:
         exact = Fraction(str(value))
         if (exact * _FINEST).denominator == 1:
             return exact
-    raise Expected("a number such as 0.01, 0.5 or 1, with at most four decimals")
+    raise ValueError("a number such as 0.01, 0.5 or 1, with at most four decimals")
 
 
-DURATION: Final = Kind(_duration, {"type": "string", "pattern": f"^{_SPAN.pattern}$"})
+def _read_closing(value: object) -> object:
+    """Return a moment, or a time after each student's own deadline."""
+    with suppress(ValueError):
+        return _read_duration(value)
+    try:
+        return read_moment(value)
+    except ValueError as error:
+        raise ValueError(f"a time after the deadline, such as 7d, or {error}") from None
+
+
+def _form_of_late(value: object) -> str | None:
+    """Return the tag of the class that a written penalty is read into; None where it is neither."""
+    if isinstance(value, dict):
+        return _RATE
+    return _STEPS if isinstance(value, list) and value else None
+
+
+_DURATION_SCHEMA: Final = {"type": "string", "pattern": f"^{_SPAN.pattern}$"}
 _PERCENT: Final = {"type": "string", "pattern": f"^{_AMOUNT.pattern}$"}
-_PENALTY: Final = Kind(_amount, {"anyOf": [{"type": "number", "minimum": 0, "maximum": _MOST_POINTS}, _PERCENT]})
+_PENALTY_SCHEMA: Final = {"anyOf": [{"type": "number", "minimum": 0, "maximum": _MOST_POINTS}, _PERCENT]}
+_STEP_SCHEMA: Final = {"type": "number", "exclusiveMinimum": 0, "maximum": 1000}
+_STEPS: Final = "(steps)"
+_RATE: Final = "(rate)"
+_CLOSING_SCHEMA: Final = {"anyOf": [_DURATION_SCHEMA, MOMENT_SCHEMA]}
+_LATE: Final = "steps, such as [{until: 24h, minus: 10%}], or a rate, such as {per: 1d, minus: 10%, floor: 50%}"
 
-Duration = Annotated[Span, DURATION]
-Penalty = Annotated[Amount, _PENALTY]
+Duration = Annotated[Span, PlainValidator(_read_duration), WithJsonSchema(_DURATION_SCHEMA)]
+Penalty = Annotated[Amount, PlainValidator(_read_amount), WithJsonSchema(_PENALTY_SCHEMA)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +128,7 @@ class Rate:
 class Attempts:
     """Which of a student's submissions counts."""
 
-    count: Annotated[int, whole(1, 10_000)] | None = None
+    count: Annotated[int, Field(ge=1, le=10_000)] | None = None
     """Only so many count, from the first; null for all."""
     which: Literal["last", "best"] = "last"
     """Which of them makes the grade; the best is chosen after penalties."""
@@ -113,33 +138,45 @@ class Attempts:
 class Rounding:
     """How a grade is rounded when it is returned, and nowhere before."""
 
-    to: Annotated[Fraction, Kind(_finest, {"type": "number", "exclusiveMinimum": 0, "maximum": 1000})] = Fraction(
-        1, 100
-    )
+    to: Annotated[Fraction, PlainValidator(_read_step), WithJsonSchema(_STEP_SCHEMA)] = Fraction(1, 100)
     """The step to which grades are rounded, such as 0.01, 0.5 or 1. Default: 0.01."""
     half: Literal["even", "up"] = "even"
     """Where a half is rounded to."""
 
 
+Late = Annotated[
+    Annotated[FilledTuple[Step], Tag(_STEPS)] | Annotated[Rate, Tag(_RATE)],
+    Discriminator(_form_of_late, custom_error_type=EXPECTED, custom_error_message=_LATE),
+]
+
+
 @dataclass(frozen=True, slots=True)
-class Policy:
+class PolicyFile:
+    """How points become grades: late penalties, attempts, rounding."""
+
+    grace: Duration = field(default_factory=Span)
+    """So much after the deadline is not late, such as 15m."""
+    late: Late = ()
+    """Late penalties: steps, or a rate for each span that has begun."""
+    closes: Annotated[datetime | Span, PlainValidator(_read_closing), WithJsonSchema(_CLOSING_SCHEMA)] | None = None
+    """After this moment, or so long after the student's deadline, nothing counts."""
+    attempts: Attempts = field(default_factory=Attempts)
+    """Which of a student's submissions counts."""
+    nothing: Literal["blank", "zero"] = "blank"
+    """The grade of a student without a submission."""
+    extra_credit: Literal["keep", "cap"] = "keep"
+    """Whether points above the maximum are kept."""
+    rounding: Rounding = field(default_factory=Rounding)
+    """How a grade is rounded when it is returned, and nowhere before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy(PolicyFile):
     """Everything between points and grades that an assignment declares."""
 
     due: datetime | None = None
     maximum: Fraction | None = None
     """The assignment's points; None where assignment.yaml does not say."""
-    grace: Span = field(default_factory=Span)
-    """So much after the deadline is not late."""
-    late: tuple[Step, ...] | Rate = ()
-    """Empty: nothing is taken off."""
-    closes: datetime | Span | None = None
-    """After this, or so long after the student's deadline, nothing counts."""
-    attempts: Attempts = field(default_factory=Attempts)
-    nothing: Literal["blank", "zero"] = "blank"
-    """The grade of a student without a submission."""
-    extra_credit: Literal["keep", "cap"] = "keep"
-    """What becomes of points above the maximum."""
-    rounding: Rounding = field(default_factory=Rounding)
 
 
 @dataclass(frozen=True, slots=True)

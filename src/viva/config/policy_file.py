@@ -1,90 +1,71 @@
 """`policy:` of assignment.yaml and exceptions.yaml as typed values; errors say file, line, key, what is allowed."""
 
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator, WithJsonSchema
 
 from viva.config.policy import (
-    DURATION,
     Adjustment,
     Amount,
-    Attempts,
     Decision,
-    Duration,
     Exceptions,
     Extension,
     Policy,
-    Rate,
-    Rounding,
-    Span,
+    PolicyFile,
     Step,
 )
 from viva.config.read_config import CourseDocument, read_document, values_of
-from viva.config.yaml_types import MOMENT, STRICT, Expected, Kind, Moment, Text, fraction
+from viva.config.yaml_types import (
+    STRICT,
+    Expect,
+    FilledTuple,
+    Moment,
+    Text,
+    fraction_schema,
+    read_fraction,
+)
 
 
-def _closing(value: object) -> object:
-    """Return a moment, or a time after each student's own deadline."""
-    with suppress(Expected):
-        return DURATION.read(value)
-    try:
-        return MOMENT.read(value)
-    except Expected as error:
-        raise Expected(f"a time after the deadline, such as 7d, or {error}") from None
-
-
-def _students(value: object) -> tuple[str, ...]:
+def _read_students(value: object) -> tuple[str, ...]:
     """Return one student's id, or a list of them; an id may look like a number."""
     given: list[Any] = value if isinstance(value, list) else [value]
     ids = tuple(str(each) if type(each) is int else each for each in given)
     if not ids or not all(isinstance(each, str) and each.strip() for each in ids):
-        raise Expected("a student's id, or a list of them, as the class list has them (in quotes where one has a sign)")
+        raise ValueError(
+            "a student's id, or a list of them, as the class list has them (in quotes where one has a sign)"
+        )
     return ids
 
 
-def _only_true(value: object) -> bool:
+def _read_change(value: object) -> Fraction:
+    """Return points that are given or taken; not none."""
+    points = read_fraction(value)
+    if points == 0:
+        raise ValueError("not zero")
+    return points
+
+
+def _read_true(value: object) -> bool:
     if value is not True:
-        raise Expected("true")
+        raise ValueError("true")
     return True
 
 
-_ID = {"type": ["string", "integer"], "pattern": r"\S"}
-_LATE = "steps, such as [{until: 24h, minus: 10%}], or a rate, such as {per: 1d, minus: 10%, floor: 50%}"
-_NOT_ZERO = {"not": {"const": 0}}
-_CHANGE = "points that are given, such as 2 or 0.5, or taken, such as -5"
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyFile:
-    """How points become grades: late penalties, attempts, rounding."""
-
-    grace: Duration = field(default_factory=Span)
-    """So much after the deadline is not late, such as 15m."""
-    late: Annotated[tuple[Step, ...] | Rate, _LATE] = ()
-    """Late penalties: steps, or a rate for each span that has begun."""
-    closes: Annotated[datetime | Span, Kind(_closing, {"anyOf": [DURATION.schema, MOMENT.schema]})] | None = None
-    """After this moment, or so long after the student's deadline, nothing counts."""
-    attempts: Attempts = field(default_factory=Attempts)
-    """Which of a student's submissions counts."""
-    nothing: Literal["blank", "zero"] = "blank"
-    """The grade of a student without a submission."""
-    extra_credit: Literal["keep", "cap"] = "keep"
-    """Whether points above the maximum are kept."""
-    rounding: Rounding = field(default_factory=Rounding)
-    """How a grade is rounded when it is returned, and nowhere before."""
+_ID: Final = {"type": ["string", "integer"], "pattern": r"\S"}
+_STUDENTS_SCHEMA: Final = {"anyOf": [_ID, {"type": "array", "items": _ID, "minItems": 1}]}
+_CHANGE: Final = "points that are given, such as 2 or 0.5, or taken, such as -5"
 
 
 @dataclass(frozen=True, slots=True)
 class ExceptionRow:
     """One decision about one or more students: exactly one of `due`, `excused` and `points`."""
 
-    students: Annotated[
-        tuple[str, ...], Kind(_students, {"anyOf": [_ID, {"type": "array", "items": _ID, "minItems": 1}]})
-    ]
+    students: Annotated[tuple[str, ...], PlainValidator(_read_students), WithJsonSchema(_STUDENTS_SCHEMA)]
     """A student's id, or a list of them, as the roster has them."""
     by: Text
     """Who decided."""
@@ -92,9 +73,14 @@ class ExceptionRow:
     """Why they decided so."""
     due: Moment | None = None
     """An extension: these students' deadline, with its time zone."""
-    excused: Annotated[bool, Kind(_only_true, {"const": True})] | None = None
+    excused: Annotated[bool, PlainValidator(_read_true), WithJsonSchema({"const": True})] | None = None
     """true excuses these students from the assignment."""
-    points: Annotated[Fraction, fraction(lambda exact: exact != 0, _CHANGE, "[+-]?", **_NOT_ZERO)] | None = None
+    points: (
+        Annotated[
+            Fraction, PlainValidator(_read_change), fraction_schema("[+-]?", **{"not": {"const": 0}}), Expect(_CHANGE)
+        ]
+        | None
+    ) = None
     """Points that are given in addition to those of the tests, or taken if negative."""
 
 
@@ -104,7 +90,7 @@ class ExceptionsFile:
 
     __pydantic_config__ = STRICT
 
-    exceptions: tuple[ExceptionRow, ...]
+    exceptions: FilledTuple[ExceptionRow]
     """The decisions, in any order."""
 
 

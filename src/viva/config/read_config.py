@@ -1,26 +1,36 @@
 """A course file becomes checked values, or one sentence: file, line, key, what was found, what is allowed.
 
 What a file may hold is said by a dataclass: its fields are the keys, their types say what is allowed (`yaml_types.py`),
-their docstrings are what an editor shows. pydantic reads the same classes (`json_schema.py`). Classes that are read and
-converted at once have no `eq` and no `repr`: making these takes longer than reading the file.
+their docstrings are what an editor shows. pydantic reads them; the errors that it finds get the line of the file.
 """
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, fields
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+
+from pydantic import TypeAdapter, ValidationError
 
 from viva.config.strict_yaml import Document, YamlProblem, read_yaml
 from viva.config.strict_yaml import Path as Place
-from viva.config.yaml_types import Expected, Imported, Kind, one_of
 from viva.model.errors import CourseError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from pydantic_core import ErrorDetails
 
 Model = TypeVar("Model", bound="DataclassInstance")
+_UNKNOWN_KEY: Final = "unexpected_keyword_argument"
+_PHRASES: Final = {
+    "bool_type": "true or false",
+    "tuple_type": "a list, such as [a, b]",
+    "dict_type": "keys with values, such as {key: value}",
+}
+"""What is allowed in the words of YAML, by the type of pydantic's error, whose messages use those of JSON."""
+_BOUNDS: Final = ("greater_than_equal", "less_than_equal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +46,16 @@ class CourseDocument:
         Raises:
             CourseError: an unknown key, a missing one, or a value that is not allowed.
         """
-        given = self._value(at)
-        keys = {field.name: field.type for field in fields(model)}
-        needed = [f.name for f in fields(model) if f.default is MISSING and f.default_factory is MISSING]
-        if not isinstance(given, dict):
-            expected = f"keys with values, such as {{{next(iter(keys))}: …}}"
-            raise self._unlike(at, f"{expected} (needed: {', '.join(needed)})" if needed else expected)
-        for name in given:
-            if name not in keys:
-                raise self.error((*at, name), f"there is no such key{suggest(name, list(keys))}")
-        values = {}
-        for name, kind in keys.items():
-            if name in given:
-                values[name] = self._read(kind, (*at, name))
-            elif name in needed:
-                raise self.error((*at, name), "this key is needed and is missing.")
-        return model(**values)
+        # Strict as pydantic's reader of JSON is: no text becomes a number, but a list becomes a tuple.
+        value = json.dumps(self._value(at))
+        adapter: TypeAdapter[Model] = _adapter(model)
+        try:
+            return adapter.validate_json(value)
+        except ValidationError as error:
+            found = error.errors(include_url=False)
+        # An unknown key is often the misspelled name of one that is missing.
+        unknown = [detail for detail in found if detail["type"] == _UNKNOWN_KEY]
+        raise self._explain((unknown or found)[0], model, at)
 
     def error(self, at: Place, text: str) -> CourseError:
         """Return an error about the value at `at`: file, line, dotted key, and what `text` says."""
@@ -59,72 +63,36 @@ class CourseDocument:
         place = f"{self.path}:{line}" if line else str(self.path)
         return CourseError(": ".join([place, *([".".join(str(step) for step in at)] if at else []), text]))
 
-    def _read(self, kind: Any, at: Place) -> object:
-        """Return the value at `at` as its type says."""
-        origin, of = get_origin(kind), get_args(kind)
-        if origin is Annotated:
-            return self._annotated(of[0], of[1], at)
-        if origin in (Union, UnionType):  # the other member is None
-            return None if self._value(at) is None else self._read(of[0], at)
-        if origin is tuple:
-            return self._elements(of[0], at)
-        if origin is dict:
-            return self._entries(of[0], of[1], at)
-        if kind is bool or of:
-            return self._scalar(_TRUTH if kind is bool else one_of(*of), at)
-        return self.read(kind, at)
+    def _explain(self, detail: "ErrorDetails", model: type[Model], at: Place) -> CourseError:
+        """Return pydantic's error as a sentence."""
+        kind, steps = detail["type"], detail["loc"]
+        place = self._place(at, steps)
+        if kind == "missing":
+            return self.error((*place, steps[-1]), "this key is needed and is missing.")
+        if kind == _UNKNOWN_KEY:
+            return self.error(place, f"there is no such key{suggest(str(steps[-1]), _keys_at(model, steps[:-1]))}")
+        if kind == "value_error":
+            expected = str(detail["ctx"]["error"])
+        elif kind == "dataclass_type":
+            expected = f"keys with values, from these: {', '.join(_keys_at(model, steps))}"
+        else:
+            message = detail["msg"].removeprefix("Input should be ")
+            expected = _PHRASES.get(kind, f"a number {message}" if kind in _BOUNDS else message)
+        written = str(detail["input"]) if steps[-1:] == ("[key]",) else self.document.texts.get(place, "")
+        found = f"`{written[:80]}`" if written else _found(self._value(place))
+        return self.error(place, f"found {found}, expected {expected}.")
 
-    def _annotated(self, kind: object, how: Kind | Imported | str, at: Place) -> object:
-        if isinstance(how, Kind):
-            return self._scalar(how, at)
-        return self.read(how.load(), at) if isinstance(how, Imported) else self._either(kind, how, at)
+    def _place(self, at: Place, steps: tuple[str | int, ...]) -> Place:
+        """Return the way to the value of an error; steps that are not in the file are pydantic's names of variants."""
+        value, place = self._value(at), at
+        for step in steps:
+            is_key = isinstance(value, dict) and step in value
+            if is_key or (isinstance(value, list) and isinstance(step, int)):
+                value = value[step]
+                place = (*place, step)
+        return place
 
-    def _scalar(self, kind: Kind, at: Place) -> object:
-        try:
-            return kind.read(self._value(at))
-        except Expected as error:
-            raise self._unlike(at, str(error)) from None
-
-    def _either(self, kinds: object, expected: str, at: Place) -> object:
-        """Return a list or a mapping, whichever is written; for anything else, the error says `expected`."""
-        listed, keyed = get_args(kinds)
-        value = self._value(at)
-        if isinstance(value, dict):
-            return self._read(keyed, at)
-        if isinstance(value, list) and value:
-            return self._read(listed, at)
-        raise self._unlike(at, expected)
-
-    def _elements(self, kind: object, at: Place) -> tuple[object, ...]:
-        """Return a list: of mappings at least one, of anything else each once."""
-        values, of_mappings = self._value(at), get_origin(kind) is None
-        if not isinstance(values, list) or (of_mappings and not values):
-            raise self._unlike(at, "a list with at least one element" if of_mappings else "a list, such as [a, b]")
-        read: list[object] = []
-        for index in range(len(values)):
-            value = self._read(kind, (*at, index))
-            if not of_mappings and value in read:
-                raise self._unlike((*at, index), "each element once")
-            read.append(value)
-        return tuple(read)
-
-    def _entries(self, key: object, kind: object, at: Place) -> dict[str, object]:
-        values = self._value(at)
-        if not isinstance(values, dict):
-            raise self._unlike(at, "keys with values, such as {key: value}")
-        for name in values if get_args(key) else ():
-            try:
-                get_args(key)[1].read(name)
-            except Expected as error:
-                raise self.error((*at, name), f"found `{name}`, expected {error}.") from None
-        return {name: self._read(kind, (*at, name)) for name in values}
-
-    def _unlike(self, at: Place, expected: str) -> CourseError:
-        written = self.document.texts.get(at, "")
-        found = f"`{written[:80]}`" if written else _found(self._value(at))
-        return self.error(at, f"found {found}, expected {expected}.")
-
-    def _value(self, at: Place) -> object:
+    def _value(self, at: Place) -> Any:
         value = self.document.value
         for step in at:
             value = value[step]
@@ -163,10 +131,27 @@ def values_of(instance: "DataclassInstance") -> dict[str, Any]:
     return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise Expected("true or false")
-    return value
+@cache
+def _adapter(model: type[Model]) -> TypeAdapter[Model]:
+    return TypeAdapter(model)
+
+
+def _keys_at(model: type["DataclassInstance"], steps: tuple[str | int, ...]) -> list[str]:
+    """Return the keys that a mapping may have, found by the keys that lead to it."""
+    classes = [model]
+    for step in steps:
+        types = [field.type for each in classes for field in fields(each) if field.name == step]
+        inner = [each for kind in types for each in _classes_in(kind)]
+        classes = inner or classes
+    return list(dict.fromkeys(field.name for each in classes for field in fields(each)))
+
+
+def _classes_in(kind: Any) -> Iterator[type["DataclassInstance"]]:
+    """Yield the dataclasses of which a type is made."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        yield kind
+    for part in get_args(kind):
+        yield from _classes_in(part)
 
 
 def _found(value: object) -> str:
@@ -177,6 +162,3 @@ def _found(value: object) -> str:
     if isinstance(value, list):
         return "a list"
     return f"`{str(value)[:80]}`"
-
-
-_TRUTH: Final = Kind(_truth, {"type": "boolean"})

@@ -2,11 +2,23 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from viva.config.read_config import CourseDocument, read_document, suggest, values_of
 from viva.config.rubric import Group, Item, Misconception, Question, Rubric
 from viva.config.strict_yaml import Path as Place
-from viva.config.yaml_types import STRICT, Deduction, Points, QuestionNumber, Text, TextOrNothing
+from viva.config.yaml_types import (
+    STRICT,
+    Deduction,
+    FilledTuple,
+    Points,
+    QuestionNumber,
+    Text,
+    TextOrNothing,
+    UniqueTuple,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +41,21 @@ class QuestionFile:
     """What the question asks."""
     points: Points
     """What the question is worth; the items reach exactly this."""
-    items: tuple[Item, ...]
+    items: FilledTuple[Item]
     """What a marker finds in an answer or misses there."""
     model: TextOrNothing = ""
     """The model answer."""
     groups: dict[str, GroupFile] = field(default_factory=dict)
     """Items that count together, by the name that the items give as `group`."""
-    accept: tuple[Text, ...] = ()
+    accept: UniqueTuple[Text] = ()
     """Other answers that are right as well."""
     note: TextOrNothing = ""
     """What else a marker should know."""
-    misconceptions: tuple[Misconception, ...] = ()
+    misconceptions: FilledTuple[Misconception] = ()
     """Wrong answers that students often give, with comments that are ready for them."""
-    evidence: tuple[Text, ...] = ()
+    evidence: UniqueTuple[Text] = ()
     """Tests, by id, function or question number, whose results markers see next to the answer."""
-    references: tuple[Text, ...] = ()
+    references: UniqueTuple[Text] = ()
     """Where the answer can be read up."""
 
 
@@ -53,7 +65,7 @@ class RubricFile:
 
     __pydantic_config__ = STRICT
 
-    questions: dict[QuestionNumber, QuestionFile]
+    questions: Annotated[dict[QuestionNumber, QuestionFile], Field(json_schema_extra={"additionalProperties": False})]
     """The questions by their numbers, such as 2.1a."""
 
 

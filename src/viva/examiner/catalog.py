@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from viva.formats.question_numbers import in_order
 from viva.model.errors import CourseError
 from viva.model.gpu import GpuNeed
-from viva.model.score import VISIBILITIES
+from viva.model.score import VISIBILITIES, in_order
 
 
 @dataclass(slots=True)

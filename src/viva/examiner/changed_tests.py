@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from viva.examiner.catalog import TestFunction, resolve
-from viva.model.case_ids import test_of
+from viva.model.score import test_of
 from viva.replay.call_log import BoxReplay
 
 

@@ -6,12 +6,13 @@ from contextlib import suppress
 from typing import Final
 
 from viva.config import Assignment, load_course
-from viva.config.recognise import better_fit
 from viva.examiner.boxes.load import LoadReport
 from viva.model import Submission, untrusted
 from viva.model.errors import CourseError, MissingName, NotAnswered, StudentRaised
+from viva.submissions.code_names import names_in_text
 from viva.submissions.code_of_names import LINE_END
 from viva.submissions.decode_text import decode
+from viva.submissions.recognize import find_better_fit
 
 MOST_NAMED: Final = 3
 """Names in one note."""
@@ -21,7 +22,7 @@ def explained(error: MissingName, submission: Submission, report: LoadReport) ->
     """Return the error with its cause: a part that defines the name failed, or does so inside a function or a class."""
     head = error.name.partition(".")[0]
     for where, text, failure in (*_cells(report), *_statements(submission, report)):
-        if _defines(text, head):
+        if head in names_in_text(text):
             return MissingName(error.name, why=f"{where} defines it and did not run to its end{failure}")
     if not isinstance(error, NotAnswered) and (where := _inside(submission, report, head)):
         return MissingName(error.name, why=f"{where} defines it inside a function or a class")
@@ -44,7 +45,7 @@ def nothing_asked_for(
     some = _listed(list(sought))
     note = f"This was graded as “{assignment.title}”, and your submission defines none of the names asked for"
     with suppress(CourseError):
-        if other := better_fit(load_course(assignment.graders.parents[1]), assignment.name, submission):
+        if other := find_better_fit(load_course(assignment.graders.parents[1]), assignment.name, submission):
             theirs = f"{_listed(other[1])} of “{other[0].title}”"
             return f"{note} (such as {some}), but {theirs}: is it for that assignment?"
     return f"{note} (such as {some})."
@@ -52,17 +53,6 @@ def nothing_asked_for(
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names[:MOST_NAMED])
-
-
-def _defines(text: str, name: str) -> bool:
-    """Return whether a text defines a name at its top level; the text may be no valid Python."""
-    name = re.escape(name)
-    return (
-        re.search(
-            rf"^(?:(?:async {{1,8}})?def|class) {{1,8}}{name}\b|^{name} {{0,8}}(?::[^=\n]{{0,80}})?=(?!=)", text, re.M
-        )
-        is not None
-    )
 
 
 def _inside(submission: Submission, report: LoadReport, name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from viva.submissions.parameters import Parameters
+from viva.submissions.code_names import Parameters
 
 MOST_NAMED: Final = 3
 """Functions in one note."""

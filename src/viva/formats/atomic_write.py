@@ -1,13 +1,29 @@
-"""Write a file whole or not at all: readers see the old bytes or the new ones, even if the process is killed."""
+"""Write a file whole or not at all: readers see the old bytes or the new ones, even if the process is killed.
+
+What a process that was killed had not finished can be found and removed.
+"""
 
 import contextlib
 import errno
 import os
+import re
 import secrets
+import shutil
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
+from viva.formats.folder_locks import is_abandoned
 from viva.model import system
 from viva.model.errors import UsageError
+
+_FILE: Final = re.compile(r"\..+\.[0-9a-f]{12}\.part", re.DOTALL)
+"""As `write_atomically` names it."""
+_FOLDER: Final = re.compile(r"\..+\.part", re.DOTALL)
+"""As `read_into_stable_folder` names it."""
+_WRITTEN_S: Final = 3600.0
+"""No file takes this long to write."""
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool = True, mode: int | None = None) -> None:
@@ -95,3 +111,27 @@ def _sentence(path: Path, error: OSError) -> str:
     if error.errno in (errno.ENOTDIR, errno.EEXIST):
         return f"{path} cannot be written: a folder on the way to it is a file."
     return f"{path} cannot be written: {error.strerror or error}."
+
+
+def leftover_parts(folder: Path) -> Iterator[Path]:
+    """Yield the files and folders below a folder that a process which has ended had not finished."""
+    for path in sorted(folder.rglob(".*.part")) if folder.is_dir() else ():
+        with contextlib.suppress(OSError):
+            if path.is_symlink():
+                continue
+            if path.is_dir():
+                found = _FOLDER.fullmatch(path.name) is not None and is_abandoned(path)
+            else:
+                found = _FILE.fullmatch(path.name) is not None and time.time() - path.lstat().st_mtime > _WRITTEN_S
+            if found:
+                yield path
+
+
+def sweep_parts(folder: Path) -> None:
+    """Remove them; what cannot be removed stays."""
+    for path in leftover_parts(folder):
+        with contextlib.suppress(OSError):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()

@@ -6,6 +6,7 @@ The result cannot move a cursor, set a title, hide or reorder text, open a tag, 
 import html as _html
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 MOST_CHARACTERS: Final = 8000
@@ -35,6 +36,9 @@ _CONTROL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uf
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()#+\-.!|~>:@/$^=])")
 _FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\n")
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(\.\d{0,20})?([eE][-+]?\d{1,3})?")
+MAX_NOTE_LINES: Final = 10
+_FIRST_NOTE: Final = 6
+"""Lines of the first note, which costs most; of the others, the first line is shown."""
 
 
 def terminal(text: str, *, characters: int = MOST_CHARACTERS, lines: int = MOST_LINES) -> str:
@@ -107,3 +111,13 @@ def _cut(text: str, characters: int, lines: int) -> str:
         cut = "\n".join(cut.split("\n")[:lines])
     missing = len(text) - len(cut)
     return f"{cut}… ({missing:,} more characters)" if missing else cut
+
+
+def short_notes(notes: Sequence[str]) -> list[str]:
+    """Return the lines to show, and how many are left out; all of them if they are few."""
+    whole = [note.splitlines() or [""] for note in notes]
+    lines = [line for note in whole for line in note]
+    if len(lines) <= MAX_NOTE_LINES:
+        return lines
+    shown = [*whole[0][:_FIRST_NOTE], *(note[0] for note in whole[1:])][: MAX_NOTE_LINES - 1]
+    return [*shown, f"… and {len(lines) - len(shown)} more lines."]

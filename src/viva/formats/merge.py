@@ -11,7 +11,6 @@ from typing import Final, TypeVar
 
 from viva.formats import escaping
 from viva.formats.decimal_points import show
-from viva.formats.question_numbers import in_order
 from viva.formats.results_json import (
     OPEN_LINE,
     CurveData,
@@ -26,6 +25,7 @@ from viva.formats.results_json import (
 )
 from viva.model import Status
 from viva.model.errors import UsageError
+from viva.model.score import in_order
 
 _SEVERAL: Final = " | "
 """Separates the values of a signature's key when two passes have different ones."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from viva.formats import escaping
 from viva.formats.decimal_points import UNIT, decimal, scores_and_maxima, show, total_units, units_of
-from viva.formats.short_notes import MOST_LINES, short_notes
+from viva.formats.escaping import MAX_NOTE_LINES, short_notes
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
@@ -463,7 +463,7 @@ def _summary(score: Score, *, complete: bool) -> str:
 
 def _notes_left_out(score: Score) -> list[str] | None:
     lines = [line for note in score.notes for line in note.splitlines()]
-    return [escaping.terminal(note) for note in score.notes] if len(lines) > MOST_LINES else None
+    return [escaping.terminal(note) for note in score.notes] if len(lines) > MAX_NOTE_LINES else None
 
 
 def _provenance(score: Score, *, complete: bool) -> Provenance:
@@ -490,3 +490,17 @@ def _provenance(score: Score, *, complete: bool) -> Provenance:
         ),
         signature=dict(score.signature),
     )
+
+
+def results_below(folder: Path) -> list[Path]:
+    """List the paths of all results below a folder, relative to it, sorted.
+
+    Raises:
+        UsageError: the folder does not exist, or has no results.
+    """
+    if not folder.exists():
+        raise UsageError(f"{folder}: no such file or folder; give the folder that `viva grade -o` wrote.")
+    found = [path.relative_to(folder) for path in sorted(folder.rglob("results.json")) if path.is_file()]
+    if not found:
+        raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
+    return found

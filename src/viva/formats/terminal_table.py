@@ -19,7 +19,7 @@ from rich.text import Text
 
 from viva.formats import escaping
 from viva.formats.decimal_points import column, total_in_words
-from viva.formats.short_notes import short_notes
+from viva.formats.escaping import short_notes
 from viva.model import Entry, Score, Status
 from viva.model.counting import counted
 from viva.model.totals import EXTRA_CREDIT, Totals

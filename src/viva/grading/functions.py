@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from viva.sandbox.guest.transport.wire import Code
-from viva.submissions.statement_names import used_names
+from viva.submissions.code_names import used_names
 
 _LIBRARIES: Final = ("math", "numpy", "torch", "torch.nn.functional", "operator")
 """Where a function of a library is looked for whose own module is private."""

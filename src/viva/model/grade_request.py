@@ -1,11 +1,9 @@
 """One request to grade, and what comes back: the same value for the socket, the cluster and the records."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
-from viva.model.plain import score_from_plain, score_to_plain, submission_from_plain, submission_to_plain
 from viva.model.score import Entry, Score, names_of
 from viva.model.submission import Submission
 
@@ -81,27 +79,6 @@ class GradeRequest:
     replayed: bytes = b""
     """A call log that answers in place of the student's program; empty to run the program."""
 
-    def to_plain(self) -> dict[str, object]:
-        """Return the request as plain data."""
-        return {
-            "submission": submission_to_plain(self.submission),
-            "options": asdict(self.options),
-            "checkpoints": None if self.checkpoints is None else str(self.checkpoints.absolute()),
-            "replayed": self.replayed,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the request that `to_plain` described."""
-        options, folder = plain["options"], plain["checkpoints"]
-        only = None if options["only"] is None else tuple(options["only"])
-        return cls(
-            submission_from_plain(plain["submission"]),
-            GradeOptions(**{**options, "only": only}),
-            None if folder is None else Path(folder),
-            plain["replayed"],
-        )
-
 
 @dataclass(slots=True)
 class Graded:
@@ -127,13 +104,3 @@ class Graded:
     """False if the examiner did not come to the end."""
     ended: bool = False
     """Whether the examiner ended in the middle: a fresh one may do better. One that hung had its time."""
-
-    def to_plain(self) -> dict[str, object]:
-        """Return the result as plain data."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        return plain | {"score": score_to_plain(self.score)}
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the result that `to_plain` described."""
-        return cls(**{**plain, "score": score_from_plain(plain["score"])})

@@ -1,157 +1,134 @@
-"""Convert values to plain data and back, for the wire, the cluster and the records."""
+"""Convert values to plain data and back, for the wire, the cluster and the records.
 
-from collections.abc import Mapping
-from dataclasses import asdict
+A dataclass becomes a dict of its fields by their names, and their types say how they are read back. So a new field of a
+score needs nothing here; in what was stored before, it has its default.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache, singledispatch
+from pathlib import Path
 from sys import intern
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from viva.model.gpu import Gpu, Gpus, GpuUse
-from viva.model.isolation import Isolation
-from viva.model.score import Case, Curve, Entry, Leader, Score
-from viva.model.status import Status
-from viva.model.submission import File, Submission
-
-_Pairs = tuple[tuple[str, str], ...]
+T = TypeVar("T")
+_Reader = Callable[[Any], Any]
 
 
-def submission_to_plain(submission: Submission) -> dict[str, object]:
-    """Return a submission as plain data."""
-    return {
-        "name": submission.name,
-        "files": [[f.path, f.data] for f in submission.files],
-        "content_hash": submission.content_hash,
-        "problem": submission.problem,
-        "notes": list(submission.notes),
-    }
+@singledispatch
+def to_plain(value: Any) -> Any:
+    """Return a value as plain data: points become exact text, words of an enumeration their values.
 
-
-def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
-    """Rebuild a submission from what `submission_to_plain` returned."""
-    return Submission(
-        plain["name"],
-        tuple(File(path, data) for path, data in plain["files"]),
-        plain["content_hash"],
-        plain["problem"],
-        tuple(plain["notes"]),
-    )
-
-
-def gpus_to_plain(gpus: Gpus) -> dict[str, object]:
-    """Return the GPUs that a run offers to tests as plain data."""
-    return asdict(gpus)
-
-
-def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
-    """Rebuild GPUs from what `gpus_to_plain` returned."""
-    files = ("shared", "capabilities")
-    devices = (Gpu(**{**device, **{name: tuple(device[name]) for name in files}}) for device in plain["devices"])
-    return Gpus(tuple(devices), plain["why_none"], tuple(plain["refused"]), plain["checked"], plain["for_training"])
-
-
-def entry_to_plain(entry: Entry) -> dict[str, object]:
-    """Return an entry as plain data; points become exact text."""
-    return {
-        "test_id": entry.test_id,
-        "name": entry.name,
-        "number": entry.number,
-        "visibility": entry.visibility,
-        "status": str(entry.status),
-        "earned": str(entry.earned),
-        "points": str(entry.points),
-        "tags": list(entry.tags),
-        "hide_errors": entry.hide_errors,
-        "written": entry.written,
-        "rubric": entry.rubric,
-        "needs": list(entry.needs),
-        "cases": [
-            [c.label, str(c.status), str(c.earned), str(c.points), c.message, c.staff_message, c.wall_s]
-            for c in entry.cases
-        ],
-    }
-
-
-def entry_from_plain(plain: Mapping[str, Any]) -> Entry:
-    """Rebuild an entry from what `entry_to_plain` returned.
-
-    Its texts are shared with entries that were rebuilt before: those of a class differ in few of them.
+    Args:
+        value: a dataclass whose fields hold such dataclasses, tuples, lists, mappings, and plain data.
     """
-    cases = tuple(
-        Case(intern(label), Status(status), _points(earned), _points(points), intern(message), intern(staff), wall_s)
-        for label, status, earned, points, message, staff, wall_s in plain["cases"]
-    )
-    exact = {
-        "status": Status(plain["status"]),
-        "earned": _points(plain["earned"]),
-        "points": _points(plain["points"]),
-    }
-    texts = {name: intern(plain[name]) for name in ("test_id", "name", "number", "visibility", "rubric")}
-    lists = {"cases": cases, "tags": tuple(plain["tags"]), "needs": tuple(plain["needs"])}
-    return Entry(**{**plain, **exact, **texts, **lists})
+    names = _field_names(cast("Any", type(value)))
+    return {name: to_plain(getattr(value, name)) for name in names} if names else value
+
+
+@to_plain.register(list)
+@to_plain.register(tuple)
+def _items_to_plain(items: Any) -> list[Any]:
+    return [to_plain(item) for item in items]
+
+
+@to_plain.register(Mapping)
+def _mapping_to_plain(mapping: Any) -> dict[Any, Any]:
+    return {key: to_plain(value) for key, value in mapping.items()}
+
+
+@to_plain.register(Enum)
+def _word_to_plain(word: Any) -> Any:
+    return word.value
+
+
+@to_plain.register(Path)
+def _path_to_plain(path: Any) -> str:
+    return str(path.absolute())
+
+
+to_plain.register(Fraction, str)
+
+
+def from_plain(kind: type[T], plain: Any) -> T:
+    """Rebuild a value of a dataclass from what `to_plain` returned.
+
+    Its texts are shared with values that were rebuilt before: the scores of a class differ in few of them.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: it is damaged.
+    """
+    read: Callable[[Any], T] = _reader_of(cast("Any", kind))
+    return read(plain)
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
+@cache
+def _reader_of(kind: Any) -> _Reader:
+    """Return the function that reads a value of this type."""
+    make_reader = _READERS_OF_GENERICS.get(get_origin(kind))
+    if make_reader is not None:
+        return make_reader(*get_args(kind))
+    if is_dataclass(kind):
+        return _reader_of_fields(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind
+    return _READERS.get(kind, _read_unchanged)
+
+
+def _reader_of_fields(kind: Any) -> _Reader:
+    readers = {name: _reader_of(hint) for name, hint in get_type_hints(kind).items()}
+    return lambda plain: kind(**{name: readers[name](value) for name, value in plain.items()})
+
+
+def _reader_of_union(*kinds: Any) -> _Reader:
+    """Return the reader of a value that may be None; other unions are of plain values."""
+    others = [kind for kind in kinds if kind is not NoneType]
+    if len(others) > 1:
+        return _read_unchanged
+    read = _reader_of(others[0])
+    return lambda value: None if value is None else read(value)
+
+
+def _reader_of_tuple(*kinds: Any) -> _Reader:
+    if kinds[-1] is not Ellipsis:
+        return tuple  # of plain values
+    read = _reader_of(kinds[0])
+    return lambda values: tuple([read(value) for value in values])
+
+
+def _reader_of_list(kind: Any) -> _Reader:
+    read = _reader_of(kind)
+    return lambda values: [read(value) for value in values]
+
+
+def _reader_of_mapping(_: Any, kind: Any) -> _Reader:
+    read = _reader_of(kind)
+    return lambda mapping: {key: read(value) for key, value in mapping.items()}
 
 
 @lru_cache
-def _points(text: str) -> Fraction:
+def _read_points(text: str) -> Fraction:
     return Fraction(text)
 
 
-@lru_cache
-def _isolation(tier: str, layers: _Pairs, probes: _Pairs, missing: tuple[str, ...]) -> Isolation:
-    return Isolation(tier, dict(layers), dict(probes), missing)
+def _read_unchanged(value: T) -> T:
+    return value
 
 
-@lru_cache
-def _signature(pairs: _Pairs) -> Mapping[str, str]:
-    return dict(pairs)
-
-
-def score_to_plain(score: Score) -> dict[str, object]:
-    """Return a score as plain data."""
-    return {
-        "submission": score.submission,
-        "content_hash": score.content_hash,
-        "assignment": score.assignment,
-        "version": score.version,
-        "entries": [entry_to_plain(e) for e in score.entries],
-        "notes": list(score.notes),
-        "isolation": {
-            "tier": score.isolation.tier,
-            "layers": dict(score.isolation.layers),
-            "probes": dict(score.isolation.probes),
-            "missing": list(score.isolation.missing),
-        },
-        "signature": dict(score.signature),
-        "choice": score.choice,
-        "environment": list(score.environment),
-        "leaderboard": [[x.name, x.value, x.order] for x in score.leaderboard],
-        "wall_s": score.wall_s,
-        "gpu": None if score.gpu is None else asdict(score.gpu),
-        "curves": [[c.test_id, c.name, list(c.values), [list(t) for t in c.thresholds]] for c in score.curves],
-    }
-
-
-def score_from_plain(plain: Mapping[str, Any]) -> Score:
-    """Rebuild a score from what `score_to_plain` returned."""
-    isolation = plain["isolation"]
-    rebuilt = {
-        "entries": tuple(entry_from_plain(e) for e in plain["entries"]),
-        "notes": tuple(plain["notes"]),
-        "choice": plain["choice"],
-        "environment": tuple(plain["environment"]),
-        "isolation": _isolation(
-            isolation["tier"],
-            tuple(isolation["layers"].items()),
-            tuple(isolation["probes"].items()),
-            tuple(isolation["missing"]),
-        ),
-        "assignment": intern(plain["assignment"]),
-        "signature": _signature(tuple(plain["signature"].items())),
-        "leaderboard": tuple(Leader(*x) for x in plain["leaderboard"]),
-        "gpu": None if plain["gpu"] is None else GpuUse(**plain["gpu"]),
-        "curves": tuple(
-            Curve(test_id, name, tuple(values), tuple((epoch, value) for epoch, value in thresholds))
-            for test_id, name, values, thresholds in plain["curves"]
-        ),
-    }
-    return Score(**{**plain, **rebuilt})
+_READERS: Final[Mapping[Any, _Reader]] = {str: intern, Fraction: _read_points, Path: Path}
+_READERS_OF_GENERICS: Final[Mapping[Any, Callable[..., _Reader]]] = {
+    Union: _reader_of_union,
+    UnionType: _reader_of_union,
+    tuple: _reader_of_tuple,
+    list: _reader_of_list,
+    dict: _reader_of_mapping,
+    Mapping: _reader_of_mapping,
+}

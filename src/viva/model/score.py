@@ -1,5 +1,6 @@
 """The result of one submission: an entry for each test function, exact points, and what it was graded against."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -161,3 +162,14 @@ class Score:
     def has_grader_error(self) -> bool:
         """True when something went wrong on the grader's side: exit status 2, unscored until retried."""
         return any(e.status.is_fault for e in self.entries)
+
+
+def test_of(case_id: str) -> str:
+    """Return the id of the test that a case belongs to."""
+    return case_id.partition("[")[0]
+
+
+def in_order(number: str) -> tuple[bool, list[tuple[int, str]]]:
+    """Return a key that sorts as people do: 1.2 before 1.10, 3.2a before 3.2b, those without a number last."""
+    parts = re.findall(r"[0-9]+|[^\W0-9_]+", number)
+    return not parts, [(int(p), "") if p.isdecimal() else (0, p) for p in parts]

@@ -3,7 +3,6 @@
 The cluster's own way of sending objects never gets anything but bytes.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
@@ -14,7 +13,7 @@ import viva
 from viva.model import Entry, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeRequest
-from viva.model.plain import entry_from_plain, entry_to_plain
+from viva.model.plain import from_plain, to_plain
 
 _SURROGATES: Final = "surrogatepass"
 """Texts of students may hold lone surrogates."""
@@ -47,11 +46,7 @@ class Task:
 
     def to_bytes(self) -> bytes:
         """Return the task as bytes."""
-        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        plain["request"] = self.request.to_plain()
-        plain["least"] = int(self.least)
-        plain["tier"] = None if self.tier is None else int(self.tier)
-        return _pack({"viva": viva.__version__, "task": plain})
+        return _pack({"viva": viva.__version__, "task": to_plain(self)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -66,16 +61,7 @@ class Task:
                 f"it has viva {viva.__version__}, and what was sent comes from viva {message['viva']}; install the "
                 "same version on both and start the worker again."
             )
-        plain = message["task"]
-        return cls(
-            **plain
-            | {
-                "request": GradeRequest.from_plain(plain["request"]),
-                "least": Tier(plain["least"]),
-                "tier": None if plain["tier"] is None else Tier(plain["tier"]),
-                "waiting": tuple(plain["waiting"]),
-            }
-        )
+        return from_plain(cls, message["task"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +76,7 @@ class Reply:
 
     def to_bytes(self) -> bytes:
         """Return the reply as bytes."""
-        return _pack({"graded": self.graded.to_plain(), "checkpoints": self.checkpoints, "worker": self.worker})
+        return _pack(to_plain(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,20 +90,12 @@ class News:
 
     def to_bytes(self) -> bytes:
         """Return the news as bytes."""
-        return _pack(
-            {
-                "key": self.key,
-                "entry": entry_to_plain(self.entry) if self.entry is not None else None,
-                "text": self.text,
-            }
-        )
+        return _pack(to_plain(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read what `to_bytes` returned."""
-        plain = _unpack(data)
-        entry = entry_from_plain(plain["entry"]) if plain["entry"] is not None else None
-        return cls(plain["key"], entry, plain["text"])
+        return from_plain(cls, _unpack(data))
 
 
 def error_to_bytes(error: Exception) -> bytes:
@@ -137,7 +115,7 @@ def reply_from_bytes(data: bytes) -> Reply:
         raise UsageError(message["usage"])
     if "error" in message:
         raise GraderError(message["error"])
-    return Reply(Graded.from_plain(message["graded"]), dict(message["checkpoints"]), message["worker"])
+    return from_plain(Reply, message)
 
 
 def _pack(message: Mapping[str, object]) -> bytes:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from viva.formats import escaping, executed_file
+from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
 from viva.model import Entry, Score, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
 from viva.pipeline import checkpoint_folder, curve_files
 from viva.pipeline.jobs import Job
+from viva.submissions.notebook_cells import EXECUTED_FILE
 
 if TYPE_CHECKING:
     from viva.records.overrides import DecidedScore
@@ -162,7 +163,7 @@ class ResultsWriter:
         This is not done if results are written into the submission itself: the next run would take the notebook for the
         student's work.
         """
-        path = self._targets[job.name].with_name(executed_file.FILE)
+        path = self._targets[job.name].with_name(EXECUTED_FILE)
         if not self.writes_notebooks or not graded.finished or path.resolve().is_relative_to(job.path.resolve()):
             return
         if graded.notebook:

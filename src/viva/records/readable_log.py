@@ -5,8 +5,8 @@ from typing import Final
 
 import viva.sandbox.guest.transport.wire as wire
 from viva.formats import escaping
-from viva.model.case_ids import test_of
 from viva.model.errors import UsageError
+from viva.model.score import test_of
 from viva.replay.call_log import DIGEST, CallLog, Exchange
 
 MOST_BYTES: Final = 256 << 10

@@ -15,7 +15,7 @@ import msgpack
 
 from viva.model import Attempt, Score, Student
 from viva.model.errors import UsageError
-from viva.model.plain import score_from_plain, score_to_plain
+from viva.model.plain import from_plain, to_plain
 
 if TYPE_CHECKING:
     from sqlalchemy import Row, Select
@@ -31,7 +31,7 @@ SURROGATES: Final = "surrogatepass"
 
 def pack_score(score: Score) -> bytes:
     """Pack a whole score into bytes."""
-    return zlib.compress(msgpack.packb(score_to_plain(score), use_bin_type=True, unicode_errors=SURROGATES))
+    return zlib.compress(msgpack.packb(to_plain(score), use_bin_type=True, unicode_errors=SURROGATES))
 
 
 @contextlib.contextmanager
@@ -53,7 +53,7 @@ def unpack_score(data: bytes) -> Score:
         UsageError: it is damaged.
     """
     with undamaged():
-        return score_from_plain(msgpack.unpackb(zlib.decompress(data), raw=False, unicode_errors=SURROGATES))
+        return from_plain(Score, msgpack.unpackb(zlib.decompress(data), raw=False, unicode_errors=SURROGATES))
 
 
 def attempt_to(attempt: Attempt) -> dict[str, object]:

@@ -14,7 +14,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.gradebook.pseudonyms import Anonymiser
 from viva.model import Attempt, Case, Entry, Score, Student
 from viva.model.hand_grading import APPEAL, Review
-from viva.model.plain import score_to_plain
+from viva.model.plain import to_plain
 from viva.records.database_tables import attempts, call_logs, decisions, overrides, proposals, proposed, scores
 from viva.records.find_person import Person, PersonAttempt, find_person
 from viva.records.hand_grading import of_contents
@@ -90,7 +90,7 @@ def _scored(connection: Connection, row: "StoredRow", unseen: set[str], *, hidde
         "earned": row.earned,
         "points": row.points,
         "still_open": row.still_open,
-        "score": score_to_plain(score if hidden else _without_hidden_tests(score)),
+        "score": to_plain(score if hidden else _without_hidden_tests(score)),
         "call_log": readable(bytes(data or b""), leave_out=frozenset() if hidden else tests),
     }
 
@@ -105,7 +105,7 @@ def _regrade(row: "StoredRow", *, hidden: bool) -> dict[str, object]:
         "decided_at": row.decided_at,
         "decided_by": row.decided_by,
         "decided_why": row.decided_why,
-        "score": score_to_plain(score if hidden else _without_hidden_tests(score)),
+        "score": to_plain(score if hidden else _without_hidden_tests(score)),
     }
 
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Status, Tier
-from viva.model.case_ids import test_of
 from viva.model.errors import CourseError, GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.model.score import test_of
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.model import Submission
-from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
-from viva.submissions.statement_names import StatementNames, statement_names
+from viva.submissions.code_names import NOT_PYTHON, StatementNames, statement_names
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 
 @dataclass(frozen=True, slots=True)

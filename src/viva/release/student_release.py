@@ -12,10 +12,10 @@ from typing import Final
 from viva.config import Assignment, Course, load_course
 from viva.config.find_course import RELEASED
 from viva.model import Entry, File, Status, Submission, Tier
-from viva.model.case_ids import test_of
 from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
+from viva.model.score import test_of
 from viva.release import release_proof
 from viva.release.key_answers import KeyAnswers, KeyRecorder, key_answers, right_submissions
 from viva.release.leak_search import Secrets, decoded

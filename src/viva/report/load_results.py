@@ -8,8 +8,7 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.ci.public_view import messages_of_cases
-from viva.formats.folders import results_below
-from viva.formats.results_json import NOT_FINISHED, OPEN_LINE, Results, TestResult, load_results
+from viva.formats.results_json import NOT_FINISHED, OPEN_LINE, Results, TestResult, load_results, results_below
 from viva.model import Case, Entry, Isolation, Score, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError

@@ -167,7 +167,7 @@ def _students_key(attempt: Attempt) -> Sequence[str]:
 
 def _stored_part(plain: Mapping[str, Any]) -> Written:
     """Return the part that is graded by hand from an entry in the form in which the records store it."""
-    findings = "\n".join(dict.fromkeys(message for _, _, _, _, message, _, _ in plain["cases"] if message))
+    findings = "\n".join(dict.fromkeys(case["message"] for case in plain["cases"] if case["message"]))
     return Written(plain["rubric"], plain["test_id"], points_from(plain["points"]), plain["written"], noticed(findings))
 
 

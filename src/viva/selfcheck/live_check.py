@@ -86,11 +86,12 @@ def check(
 def _check(
     live: "LiveNotebook", options: "GradeOptions", assignment: str | None, course_dir: Path | None, began: float
 ) -> "Report":
-    from viva.config import find_course, load_course, recognise
+    from viva.config import find_course, load_course
+    from viva.submissions import recognize_assignment
 
     submission, notes = live.submission()
     course = load_course(find_course(course_dir, os.environ, live.folder, released=True))
-    chosen = course.assignment(assignment) if assignment else recognise(course, live.outline(submission))
+    chosen = course.assignment(assignment) if assignment else recognize_assignment(course, live.outline(submission))
     examiner = _examiner(course, chosen)
     try:
         examiner.open()

@@ -14,6 +14,7 @@ from viva.examiner.boxes.load import Ask, Loader, LoadReport, TimeLeft
 from viva.model.errors import CourseError, UsageError
 from viva.model.gpu import Gpus
 from viva.model.hand_grading import NOT_GRADED_YET
+from viva.model.plain import from_plain
 from viva.pipeline.process.failures import reporting_failures
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.request_loop import serve_requests
@@ -60,7 +61,7 @@ def main() -> None:
     with reporting_failures(control):
         message = receive(control)
         if message is not None:
-            _serve(control, questions, ExaminerSettings.from_plain(message))
+            _serve(control, questions, from_plain(ExaminerSettings, message))
     os._exit(0)  # threads that wait forever must not hold the process
 
 

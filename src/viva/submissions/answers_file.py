@@ -1,12 +1,14 @@
-"""Answers that are not code, by the number of their question: `answers.yaml`, and tables like it."""
+"""Answers by the number of their question: `answers.yaml`, and tables like it in code (`answers = {...}`)."""
 
+import ast
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from viva.config.strict_yaml import MAX_CHARACTERS, YamlProblem, read_yaml
 from viva.submissions.answers_by_line import ANSWERS, WRITTEN, merged_items, read_line_by_line
+from viva.submissions.code_names import NOT_PYTHON, syntax_trees, with_trees
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.notebook_prose import Number, number_of
 
@@ -102,3 +104,35 @@ def _cleaned(text: str) -> str:
     """Remove what YAML refuses and no student means: control characters, no-break spaces, lone surrogates."""
     text = without_surrogates(text).replace("\u00a0", " ").replace("\r\n", "\n").replace("\r", "\n")
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs", "Cn", "Co"))
+
+
+def answers_in_code(texts: Sequence[str], table: str = ANSWERS) -> dict[str, object]:
+    """Return every answer that is written into the table `answers` or `written`, by its key as a text.
+
+    A second table replaces the first one where the code runs; here it only adds to it.
+    """
+    return with_trees(_answers_in, texts, table, returns=dict[str, object], unreadable={})
+
+
+def _answers_in(texts: Sequence[str], table: str) -> dict[str, object]:
+    found: dict[str, object] = {}
+    trees = syntax_trees([NOT_PYTHON.sub("", text) for text in texts])
+    for node in (node for tree in trees if isinstance(tree, ast.Module) for node in tree.body):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
+            continue
+        if table in {target.id for target in node.targets if isinstance(target, ast.Name)}:
+            for key, value in zip(node.value.keys, node.value.values, strict=True):
+                if isinstance(key, ast.Constant):
+                    found |= {str(key.value): plain for plain in _plain(value)}
+    return found
+
+
+def _plain(node: ast.expr) -> Iterator[object]:
+    """Yield the value if it is a text, a number, True, False or None, or a list of these."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return
+    parts = value if isinstance(value, list) else [value]
+    if all(part is None or isinstance(part, bool | int | float | str) for part in parts):
+        yield value

@@ -2,15 +2,12 @@
 
 import ast
 import importlib.util
-import re
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
-from viva.model.submission import ARCHIVES, Submission
-from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
-from viva.submissions.syntax_trees import MOST_CHARACTERS_HERE
+from viva.submissions.code_names import parse_cell
 
 _SLOW: Final = (
     "numpy",
@@ -28,10 +25,6 @@ _SLOW: Final = (
     "PIL",
 )
 """Libraries that take long to import, in the order in which they are imported; in a box, none starts a thread then."""
-_IMPORTS_BY_NAME: Final = re.compile(r"\b(?:__import__|importlib|runpy|pkgutil|exec|get_ipython)\b")
-"""Names with which code can import a module that it does not name."""
-_PLOTS: Final = re.compile(r"^\s*%(?:matplotlib|pylab)\b", re.M)
-"""Magic commands that import matplotlib."""
 
 
 def preloads(sources: Iterable[str]) -> list[str]:
@@ -43,50 +36,13 @@ def preloads(sources: Iterable[str]) -> list[str]:
 
 def imported(source: str) -> list[str]:
     """Return the modules that a text imports, by their full names; none if it is not Python."""
-    nodes = list(_imports(source))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    return names + [n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module]
-
-
-def imported_by(submission: Submission) -> set[str] | None:
-    """Return the top-level modules that the code imports, its own files and Python's left out; None if unsure."""
-    paths = [PurePosixPath(file.path) for file in submission.files]
-    own = {name for path in paths for name in (path.stem, *path.parts[:-1])}
-    try:
-        found = {
-            name.partition(".")[0]
-            for file in submission.files
-            for source in _sources(file.path.lower(), file.data)
-            for name in _imported_by_name(source)
-        }
-    except (NotebookError, UnicodeDecodeError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return found - own - sys.stdlib_module_names
-
-
-def _imported_by_name(source: str) -> list[str]:
-    """Return the modules that a text imports.
-
-    Raises:
-        SyntaxError: the text is not Python.
-        ValueError: it is long, or may import modules that it does not name.
-    """
-    by_magic = ["matplotlib"] if _PLOTS.search(source) else []
-    source = NOT_PYTHON.sub("", source)
-    if len(source) > MOST_CHARACTERS_HERE or _IMPORTS_BY_NAME.search(source):
-        raise ValueError("may import anything")
-    ast.parse(source)
-    return [*by_magic, *imported(source)]
-
-
-def _sources(path: str, data: bytes) -> Iterator[str]:
-    """Yield the texts of a file that run; raise ValueError for an archive, which may hold any."""
-    if path.endswith(ARCHIVES):
-        raise ValueError("an archive")
-    if path.endswith(".py"):
-        yield data.decode("utf-8-sig")
-    elif path.endswith(".ipynb"):
-        yield from (cell.source for cell in read_notebook(data).code)
+    names: list[str] = []
+    for node in _imports(source):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif node.module:
+            names.append(node.module)
+    return names
 
 
 def is_installed(module: str) -> bool:
@@ -101,22 +57,20 @@ def is_installed(module: str) -> bool:
 
 def _imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
     """Yield the statements that import, but not relative ones; none if the text is not Python."""
-    try:
-        nodes = list(ast.walk(ast.parse(NOT_PYTHON.sub("", source))))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return
-    for node in nodes:
+    for node in ast.walk(parse_cell(source)):
         if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and not node.level):
             yield node
 
 
 def _modules(source: str) -> Iterator[str]:
     """Yield the modules that a text imports, also as a name of their package (`from scipy import stats`)."""
-    yield from imported(source)
     for node in _imports(source):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = (f"{node.module}.{alias.name}" for alias in node.names)
-            yield from (name for name in names if _is_module(name))
+        names = [alias.name for alias in node.names]
+        if isinstance(node, ast.Import):
+            yield from names
+        elif node.module:
+            yield node.module
+            yield from filter(_is_module, [f"{node.module}.{name}" for name in names])
 
 
 def _is_module(name: str) -> bool:

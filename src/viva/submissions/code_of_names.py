@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from viva.submissions.code_names import Definition, syntax_trees, with_trees
 from viva.submissions.notebook_prose import MAX_CHARACTERS
-from viva.submissions.syntax_trees import Definition, syntax_trees, with_trees
 
 LINE_END: Final = re.compile(r"\r\n|\r|\n")
 """Where a line ends for Python's parser; `str.splitlines` knows more ends."""
@@ -29,11 +29,16 @@ def _code_of(texts: Sequence[str], paths: Sequence[str], names: Sequence[str]) -
     defined: dict[str, dict[str, str]] = {}
     for path, text, tree in zip(paths, texts, syntax_trees(texts), strict=True):
         defined.setdefault(path, {}).update(_definitions(text, tree))
-    asked = {path: [code[name] for name in names if name in code] for path, code in defined.items()}
-    found = {path: "\n\n\n".join(dict.fromkeys(parts)) for path, parts in asked.items() if parts}
+    found: dict[str, str] = {}
+    for path, code in defined.items():
+        parts = [code[name] for name in names if name in code]
+        if parts:
+            found[path] = "\n\n\n".join(dict.fromkeys(parts))
+    if not found:
+        return ""
     if len(found) == 1:
         return fenced(*found.values())
-    return fenced("\n\n\n".join(f"# {path}\n{code}" for path, code in found.items())) if found else ""
+    return fenced("\n\n\n".join(f"# {path}\n{code}" for path, code in found.items()))
 
 
 def fenced(code: str) -> str:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
+from pydantic import Field
+
 from viva.config.load_course import GRADER_YAML
 from viva.config.read_config import read_document
-from viva.config.yaml_types import STRICT, Points, Text, TextOrNothing, matching
+from viva.config.yaml_types import STRICT, Expect, Points, Text, TextOrNothing, UniqueTuple
 from viva.model.errors import CourseError
 from viva.submissions.patches import BadPatch, apply_patch
 
@@ -31,9 +33,12 @@ class ExampleFile:
 
     __pydantic_config__ = STRICT
 
-    base: Annotated[str, matching(_BASE, "starter, or a kind and a name such as accepted/plain")] | None = None
+    base: (
+        Annotated[str, Field(pattern=f"^({_BASE})$"), Expect("starter, or a kind and a name such as accepted/plain")]
+        | None
+    ) = None
     """The example of which this one is a copy, with the changes of `mistake.patch` and the files next to it."""
-    without: tuple[Text, ...] = ()
+    without: UniqueTuple[Text] = ()
     """Files of the base that this example does not have."""
     mistake: TextOrNothing = ""
     """What is wrong with it, in one sentence."""
@@ -41,7 +46,7 @@ class ExampleFile:
     """The exact points it must get in the tests that run everywhere; null if its folder's name says all."""
     training: Points | None = None
     """The exact points it must get in the tests that train; compared where they are run."""
-    failing: tuple[Text, ...] | None = None
+    failing: UniqueTuple[Text] | None = None
     """The test functions that must not pass, and no other."""
     message: TextOrNothing = ""
     """Words that the student must read in some visible test."""

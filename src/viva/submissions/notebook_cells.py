@@ -1,40 +1,38 @@
 """Read a notebook as data: its cells in order, whatever is wrong with the rest of the file.
 
 Saved outputs and ids are ignored, so they may be missing, doubled or of any type; metadata are kept as they are, for
-tests that other tools have written into them.
+tests that other tools have written into them. nbformat reads only what is valid, and students submit what is not.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
-from viva.formats.notebook_json import NESTED, parse_json
+from viva.submissions.code_names import NOT_PYTHON, all_are_python, with_trees
 from viva.submissions.decode_text import decode, without_surrogates
-from viva.submissions.syntax_trees import all_are_python, with_trees
+from viva.submissions.reading_child import Unreadable, read_apart
 
 MAX_BYTES: Final = 64 << 20
-MAX_CONTAINERS: Final = 500_000
-"""Lists and objects. A notebook has a few for each cell; each costs memory many times its two characters."""
-MAX_VALUES: Final = 1_000_000
-LARGE: Final = 1 << 20
-"""Bytes from which on a notebook's outputs are skipped, not read: they may hold any number of values."""
 MOST_BYTES_HERE: Final = 8 << 20
 MOST_VALUES_HERE: Final = 200_000
-"""A larger notebook, or one with more commas and brackets, is read in another process."""
+"""A larger notebook, or one with more commas and brackets, is read in another process, with limits."""
+MAX_METADATA: Final = 200_000
+"""Values and brackets of all cells' metadata, in which a tool writes a few for each cell."""
 MAX_CELLS: Final = 10_000
 MAX_SOURCE: Final = 8 << 20
 """Characters in all cells together."""
+EXECUTED_FILE: Final = "executed.ipynb"
+"""The file name of the executed notebook next to a result."""
+OURS: Final = "viva"
+"""The key in a notebook's metadata that holds viva's own metadata."""
 _OTHER_LANGUAGES: Final = frozenset(
     ("r", "julia", "octave", "matlab", "scala", "java", "javascript", "typescript", "kotlin", "c", "c++", "c#", "f#",
      "rust", "go", "ruby", "perl", "lua", "haskell", "ocaml", "sql", "bash", "powershell", "stata", "sas")
 )  # fmt: skip
-NOT_PYTHON: Final = re.compile(r"^[ \t]*[%!?].*$", re.MULTILINE)
-"""A line of a cell that only IPython understands."""
 
-_TOO_MANY: Final = "the notebook holds far too many values: clear its outputs first"
-_TOO_MANY_CELLS: Final = f"the notebook has more than {MAX_CELLS:,} cells"
+_LONGEST_NUMBER: Final = 100
+_NESTED: Final = "nested too deeply"
 _AGAIN: Final = "open it in Jupyter and save it there first"
 
 
@@ -76,6 +74,49 @@ class Notebook:
         return tuple(c for c in self.cells if c.kind == "markdown")
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """The submission from which an executed notebook was made."""
+
+    content_hash: str = ""
+    """The submission's; empty where the file does not have it."""
+    load: str = ""
+    """"run", or "definitions" where only statements that define names were run."""
+
+
+def about(data: bytes) -> About:
+    """Read viva's metadata from an executed notebook; never raises."""
+    metadata = _mapping(_mapping(read_json(data).get("metadata")).get(OURS))
+    content_hash, load = metadata.get("content_hash"), metadata.get("load")
+    return About(
+        content_hash[:100] if isinstance(content_hash, str) else "", load[:100] if isinstance(load, str) else ""
+    )
+
+
+def saved_outputs(data: bytes) -> dict[int, list[Mapping[str, object]]]:
+    """Return the saved outputs by the position of their cell; none if the file format is older than 4.
+
+    Args:
+        data: a notebook that `read_notebook` has read, which checks its size and nesting.
+    """
+    cells = read_json(data).get("cells")
+    saved: dict[int, list[Mapping[str, object]]] = {}
+    for position, cell in enumerate(cells if isinstance(cells, list) else [], 1):
+        outputs = _mapping(cell).get("outputs")
+        if isinstance(outputs, list):
+            saved[position] = [output for output in outputs if isinstance(output, dict)]
+    return saved
+
+
+def read_json(data: bytes) -> dict[str, Any]:
+    """Return the JSON of a notebook as it is, to be changed or shown; empty if it is no JSON object."""
+    try:
+        notebook = _parse_json(data)
+    except json.JSONDecodeError:
+        return {}
+    return notebook if isinstance(notebook, dict) else {}
+
+
 def read_notebook(data: bytes) -> Notebook:
     """Read the bytes of an .ipynb file of format 3 or 4; with limits, if that could take much.
 
@@ -84,9 +125,6 @@ def read_notebook(data: bytes) -> Notebook:
     """
     if len(data) <= MOST_BYTES_HERE and sum(map(data.count, (b",", b"[", b"{"))) <= MOST_VALUES_HERE:
         return read_here(data)
-    # Its libraries are not needed for others.
-    from viva.submissions.reading_child import Unreadable, read_apart
-
     try:
         return read_apart(read_here, data, returns=Notebook, raises=NotebookError)
     except Unreadable as error:
@@ -102,14 +140,17 @@ def read_here(data: bytes) -> Notebook:
     parsed = _parse(data)
     found = list(_cells(parsed))
     if len(found) > MAX_CELLS:
-        raise NotebookError(_TOO_MANY_CELLS)
+        raise NotebookError(f"the notebook has more than {MAX_CELLS:,} cells")
     cells: list[Cell] = []
     unknown: list[int] = []
-    number = length = 0
+    number = length = said = 0
     for position, (kind, source, metadata) in enumerate(found, 1):
         length += len(source)
         if length > MAX_SOURCE:
             raise NotebookError(f"the cells hold more than {MAX_SOURCE >> 20} MiB of text")
+        said += sum(map(json.dumps(metadata).count, ",[{"))
+        if said > MAX_METADATA:
+            raise NotebookError("the notebook's metadata hold far too many values: clear its outputs first")
         if kind not in ("code", "markdown", "raw"):
             unknown.append(position)
             kind = "raw"
@@ -151,11 +192,7 @@ def _parse(data: bytes) -> Mapping[str, object]:
         raise NotebookError(f"the notebook is larger than {MAX_BYTES >> 20} MiB: clear its outputs first")
     text = decode(data)
     try:
-        if len(data) > LARGE and (read := _without_outputs(text)) is not None:
-            return read
-        if data.count(b"[") + data.count(b"{") > MAX_CONTAINERS or data.count(b",") > MAX_VALUES:
-            raise NotebookError(_TOO_MANY)
-        notebook = parse_json(text)
+        notebook = _parse_json(text, object_pairs_hook=_without_outputs)
     except json.JSONDecodeError as error:
         raise NotebookError(_broken(text, error)) from None
     if not isinstance(notebook, dict):
@@ -163,21 +200,34 @@ def _parse(data: bytes) -> Mapping[str, object]:
     return notebook
 
 
-def _without_outputs(text: str) -> Mapping[str, object] | None:
-    # Its library is not needed for others.
-    from viva.submissions.large_notebooks import TooLarge, TooManyCells, without_outputs
+def _without_outputs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Make an object of a notebook; the outputs of a cell are forgotten as soon as they are read."""
+    return {name: value for name, value in pairs if name != "outputs"}
 
+
+def _parse_json(text: str | bytes, **options: Any) -> Any:
+    """Return what JSON says; an integer of very many digits is read as 0, because no number of a notebook matters.
+
+    Raises:
+        json.JSONDecodeError: and nothing else, whatever the text is.
+    """
     try:
-        return without_outputs(text, MAX_CELLS)
-    except TooManyCells:
-        raise NotebookError(_TOO_MANY_CELLS) from None
-    except TooLarge:
-        raise NotebookError(_TOO_MANY) from None
+        return json.loads(text, parse_int=_parse_int, **options)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError(_NESTED, "", 0) from None
+    except ValueError as error:  # bytes that are no text
+        raise json.JSONDecodeError(str(error), "", 0) from None
+
+
+def _parse_int(digits: str) -> int:
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else 0
 
 
 def _broken(text: str, error: json.JSONDecodeError) -> str:
-    if error.msg == NESTED:
-        return f"the notebook is {NESTED}: {_AGAIN}"
+    if error.msg == _NESTED:
+        return f"the notebook is {_NESTED}: {_AGAIN}"
     start = text.lstrip()[:200].lower()
     if start.startswith("<"):
         if start.startswith("<<<<<<<"):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-import msgspec
+from viva.model.plain import from_plain, to_plain
 
 MEMORY_BYTES: Final = 1 << 30
 COMPUTED_S: Final = 20
@@ -29,9 +29,7 @@ class Unreadable(Exception):
     """Reading took more memory or time than it may; the text is a phrase for the student."""
 
 
-def read_apart(
-    reader: Callable[..., T], *arguments: object, returns: object, raises: type[Exception] | None = None
-) -> T:
+def read_apart(reader: Callable[..., T], *arguments: object, returns: Any, raises: type[Exception] | None = None) -> T:
     """Call a function in another process, with limits on memory and processor time.
 
     Args:
@@ -57,7 +55,7 @@ def read_apart(
     reply = json.loads(ran.stdout)
     if raises and "error" in reply:
         raise raises(reply["error"])
-    value: T = msgspec.convert(reply["value"], type=returns)
+    value: T = from_plain(returns, reply["value"])
     return value
 
 
@@ -91,7 +89,7 @@ def _main() -> int:
     reader: Callable[..., Any] = getattr(importlib.import_module(module), name)
     _limit()
     try:
-        reply = json.dumps({"value": msgspec.to_builtins(reader(*arguments))})
+        reply = json.dumps({"value": to_plain(reader(*arguments))})
     except (MemoryError, RecursionError):
         return _TOO_MUCH
     except Exception as found:

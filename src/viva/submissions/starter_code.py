@@ -11,10 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from viva.submissions.code_names import NOT_PYTHON, Definition, Parameters, parameters_in, syntax_trees, with_trees
 from viva.submissions.decode_text import decode
-from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
-from viva.submissions.parameters import Parameters, parameters_in
-from viva.submissions.syntax_trees import Definition, syntax_trees, with_trees
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 
 MOST_BYTES: Final = 4 << 20
 """A larger file is not compared: no starter is as large."""

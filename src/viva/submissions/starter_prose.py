@@ -7,8 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from viva.submissions.answers_file import as_text, read_answers
-from viva.submissions.code_answers import answers_in_code
+from viva.submissions.answers_file import answers_in_code, as_text, read_answers
 from viva.submissions.decode_text import decode
 from viva.submissions.file_names import is_answers_file
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook

@@ -22,9 +22,9 @@ import msgpack
 import viva
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
-from viva.model import Tier
+from viva.model import Score, Tier
 from viva.model.errors import UsageError
-from viva.model.plain import score_from_plain, score_to_plain
+from viva.model.plain import from_plain, to_plain
 from viva.verify.earlier_replies import Verified
 from viva.verify.verify_course import Finding, verify
 
@@ -57,7 +57,7 @@ class LastVerification:
         table = {}
         for name, each in found.items():
             shared = {case: numbers.setdefault(kept, len(numbers)) for case, kept in each.cases.items()}
-            table[name] = [score_to_plain(each.score), each.head, shared]
+            table[name] = [to_plain(each.score), each.head, shared]
         state = self._state if all(finding.holds for finding in findings) else _DOES_NOT_HOLD
         kept = [self._boxes, state, list(numbers), table, mutants]
         data = msgpack.packb(kept, use_bin_type=True, unicode_errors=_SURROGATES)
@@ -138,7 +138,7 @@ class _Kept:
 
 
 def _verified(shared: Sequence[bytes], score: Mapping[str, Any], head: bytes, cases: Mapping[str, int]) -> Verified:
-    return Verified(score_from_plain(score), head, {case: shared[number] for case, number in cases.items()})
+    return Verified(from_plain(Score, score), head, {case: shared[number] for case, number in cases.items()})
 
 
 def _read(path: Path) -> bytes:

@@ -12,12 +12,11 @@ from tests.support.words_course import cell, notebook
 from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.executed import MOST_BYTES, executed_notebook
-from viva.formats.executed_file import about
 from viva.model import Tier
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.submission import Submission
 from viva.pipeline.process.settings import BoxOptions
-from viva.submissions.notebook_cells import read_notebook
+from viva.submissions.notebook_cells import about, read_notebook
 
 Files = str | dict[str, str]
 PLANTED: Final = "zq-hidden-7141"

@@ -11,7 +11,8 @@ from tests.sandbox.host.conftest import SMALL, offered
 from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
 from viva.model import Tier
-from viva.model.plain import gpus_from_plain, gpus_to_plain
+from viva.model.gpu import Gpus
+from viva.model.plain import from_plain, to_plain
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu import gpus as finding
 from viva.sandbox.host.gpu.gpu_lease import lock_file
@@ -63,7 +64,7 @@ def test_slice_has_own_files_and_memory(machine: Machine) -> None:
     machine.use(BUS, "500", number=1)
     assert (used_mib(first), used_mib(second), used_mib(whole)) == (12, 500, 4)
     assert len({lock_file(gpu) for gpu in (first, second, whole)}) == 3
-    assert gpus_from_plain(gpus_to_plain(machine.gpus())) == machine.gpus()
+    assert from_plain(Gpus, to_plain(machine.gpus())) == machine.gpus()
 
 
 @pytest.mark.parametrize(

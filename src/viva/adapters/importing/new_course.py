@@ -17,7 +17,7 @@ from viva.adapters.nbgrader.nbgrader_source import FOLDER as SOURCE
 from viva.adapters.nbgrader.nbgrader_source import read_source
 from viva.adapters.otter.otter_grading import read_otter
 from viva.config import load_course
-from viva.config.yaml_types import FOLDER_NAME, Expected, as_name
+from viva.config.yaml_types import as_name, is_folder_name
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import CourseError, UsageError
 
@@ -88,10 +88,9 @@ def write_course(to: Path, title: str, assignments: Sequence[ImportedAssignment]
 
 def folder_name(text: str) -> str:
     """Return a name that an assignment's folders can have, as close to the text as possible."""
-    try:
-        return str(FOLDER_NAME.read(text))
-    except Expected:
-        return as_name(text, "").strip("-._") or "assignment"
+    if is_folder_name(text):
+        return text
+    return as_name(text, "").strip("-._") or "assignment"
 
 
 def plain_points(points: Fraction) -> int | float | str:

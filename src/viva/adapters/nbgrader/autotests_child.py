@@ -10,7 +10,7 @@ from typing import Any
 
 from viva.adapters.nbgrader.autotest_lines import AUTOTEST, is_directive
 from viva.model.child_process import answer, read_request
-from viva.submissions.notebook_cells import NOT_PYTHON
+from viva.submissions.code_names import NOT_PYTHON
 
 
 class _Failed(Exception):

@@ -11,8 +11,8 @@ from viva.adapters.nbgrader.autotest_lines import AUTOTEST, has_autotest
 from viva.adapters.nbgrader.regions import HIDDEN_TESTS, MARK_SCHEME, SOLUTION, RegionError, regions, replace_regions
 from viva.config.yaml_types import as_name
 from viva.model.errors import CourseError
+from viva.submissions.code_names import bound_names, free_names
 from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
-from viva.submissions.statement_names import bound_names, free_names
 
 FOLDER: Final = "source"
 """The folder of the notebooks, below graders/<a>/; they hold solutions, and never go into a box unchanged."""

@@ -23,7 +23,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 from viva.submissions.code_imports import imported
-from viva.submissions.notebook_cells import NOT_PYTHON
+from viva.submissions.code_names import NOT_PYTHON
 
 LONGEST_S: Final = 600.0
 LARGEST_DATA: Final = 64 << 20

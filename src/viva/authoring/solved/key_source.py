@@ -13,8 +13,7 @@ from typing import Final
 from viva.authoring.solved.questions import parsed
 from viva.authoring.source.solution_markers import solved
 from viva.authoring.source.source_cells import Cell
-from viva.submissions.statement_names import StatementNames, statement_names
-from viva.submissions.syntax_trees import Definition
+from viva.submissions.code_names import Definition, StatementNames, statement_names
 
 _FUTURE: Final = "from __future__"
 _BUILTINS: Final = frozenset(dir(builtins))

@@ -19,8 +19,7 @@ from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import Cell
 from viva.config.yaml_types import as_name
 from viva.examiner.fixtures.submission_fixture import ANSWER_VARIABLES
-from viva.submissions.notebook_cells import NOT_PYTHON
-from viva.submissions.syntax_trees import Definition
+from viva.submissions.code_names import NOT_PYTHON, Definition
 
 _HEADING: Final = re.compile(
     r"^ {0,3}(?:(?P<rank>#{1,6})[ \t]+(?P<marks>.+)|(?:\*\*|__)(?P<bold>[^*\n]+)(?:\*\*|__)[^\n]*)$", re.M

@@ -18,8 +18,7 @@ from typing import Any, Final
 from viva.authoring.source.source_cells import Cell
 from viva.compare.normalize import is_tensor
 from viva.grading.functions import keep_source
-from viva.submissions.statement_names import statement_names, used_names
-from viva.submissions.syntax_trees import Definition
+from viva.submissions.code_names import Definition, statement_names, used_names
 
 MOST_CALLS: Final = 60
 CELL: Final = "<cell "

@@ -8,7 +8,7 @@ from typing import Final
 from viva.authoring.solved.questions import Question, parsed
 from viva.authoring.source.solution_markers import solution_lines
 from viva.authoring.source.source_cells import ANSWER_HERE, Cell
-from viva.submissions.syntax_trees import Definition
+from viva.submissions.code_names import Definition
 
 BEGIN: Final = "### BEGIN SOLUTION"
 END: Final = "### END SOLUTION"

@@ -22,7 +22,7 @@ from viva.config import Assignment, Course
 from viva.config.assignment import SOURCES, TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
-from viva.submissions.statement_names import attributes_read
+from viva.submissions.code_names import attributes_read
 
 MADE: Final = ".made"
 """In the folder of the graders: from what its files were made."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from viva.authoring.solved.proposal import Proposal, own_strategies
 from viva.authoring.solved.questions import Question
-from viva.submissions.syntax_trees import Definition
+from viva.submissions.code_names import Definition
 
 _HEAD: Final = '''"""The questions of {title}. viva wrote these tests: keep, change or delete them."""
 

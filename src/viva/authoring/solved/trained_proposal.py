@@ -16,7 +16,7 @@ from viva.authoring.solved.recorded_run import Recorded
 from viva.authoring.solved.trial import LONGEST_CALL_S, TooSlow, tried, within
 from viva.compare.agree import difference
 from viva.compare.context import Context
-from viva.submissions.statement_names import used_names
+from viva.submissions.code_names import used_names
 
 AFTERWARDS: Final = "networks afterwards"
 _ADAPTIVE: Final = re.compile(r"\b(Ada\w+|[NR]?Adam\w*|RMSprop|Rprop|SparseAdam)\b")

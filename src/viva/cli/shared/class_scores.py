@@ -6,8 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from viva.config import Course
-from viva.formats.folders import results_below
-from viva.formats.results_json import load_results
+from viva.formats.results_json import load_results, results_below
 from viva.model import Attempt, ScoredAttempt, Student
 from viva.model.errors import UsageError
 from viva.model.submission import ARCHIVES

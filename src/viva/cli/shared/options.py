@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from viva.cli.shared.option_groups import option_group
-from viva.config import Assignment, Course, find_course, load_course, recognise
+from viva.config import Assignment, Course, find_course, load_course
 from viva.model import Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.gpu import Gpus
+from viva.submissions import recognize_assignment
 
 UNSAFE = "the key and other submissions are readable by the code you grade"
 
@@ -123,7 +124,7 @@ def choose_assignment(course: Course, name: str | None, submission: Submission) 
     Raises:
         UsageError: there is no such assignment, or it cannot be recognised.
     """
-    return course.assignment(name) if name else recognise(course, submission)
+    return course.assignment(name) if name else recognize_assignment(course, submission)
 
 
 def choose_tier(wanted: str | None, min_tier: Tier | None) -> Tier:

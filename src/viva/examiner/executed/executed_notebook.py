@@ -7,9 +7,8 @@ from typing import Any, Final
 from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.executed.executed_outputs import checked
-from viva.formats.executed_file import OURS
 from viva.model import untrusted
-from viva.submissions.notebook_cells import Cell
+from viva.submissions.notebook_cells import OURS, Cell
 
 MOST_BYTES: Final = 4 << 20
 """The size of the whole file. Later outputs are cut, and their cells say so."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from viva.examiner.executed.pictures import is_picture
-from viva.formats.executed_file import OURS
 from viva.model import untrusted
 from viva.submissions.decode_text import without_surrogates
+from viva.submissions.notebook_cells import OURS
 
 MOST_OF_CELL: Final = 1 << 20
 """Bytes of the outputs of one cell, as they are written."""

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import Final
 
 from viva.grading.audits.finding import Finding
+from viva.submissions.code_names import syntax_trees, with_trees
 from viva.submissions.notebook_cells import NotebookError, read_notebook
-from viva.submissions.syntax_trees import syntax_trees, with_trees
 
 _MAGIC: Final = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 _SHOWN: Final = 60

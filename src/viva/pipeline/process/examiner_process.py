@@ -16,7 +16,7 @@ from viva.model import Case, Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.model.plain import entry_from_plain
+from viva.model.plain import from_plain, to_plain
 from viva.pipeline.process.launch import Launched, launch
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
@@ -102,7 +102,7 @@ class ExaminerProcess:
         ready, what = None, "ended before it was ready"
         try:
             self._left_s = Countdown(self._new_clock(), START_S).left_s  # a busy machine may take longer
-            send(ours, self.settings.to_plain())
+            send(ours, to_plain(self.settings))
             meanwhile()
             ready = self._next()
         except TimeoutError:
@@ -113,7 +113,7 @@ class ExaminerProcess:
             log_tail = self._log_tail()
             self.close(kill=True)
             raise GraderError(f"The examiner of {self.assignment.name} {what}.\n{log_tail}")
-        self.tests = [entry_from_plain(e) for e in ready["tests"]]
+        self.tests = [from_plain(Entry, e) for e in ready["tests"]]
         self.left_out = {why: Fraction(points) for why, points in ready["left_out"].items()}
 
     def _leave_out_unused(self) -> None:
@@ -162,17 +162,17 @@ class ExaminerProcess:
         started = time.monotonic()
         clock = self._new_clock()
         entries: list[Entry] = []
-        say: dict[str, Any] | None = request.to_plain()
+        say: dict[str, Any] | None = to_plain(request)
         self.is_asked = True
         while not isinstance(message := self._reply(say, clock), _Interruption):
             say = None
             if message["event"] == "graded":
                 self.is_asked = False
-                return Graded.from_plain(message["graded"])
+                return from_plain(Graded, message["graded"])
             if message["event"] == "progress":
                 on_progress(message["text"])
             else:
-                entries.append(entry_from_plain(message["entry"]))
+                entries.append(from_plain(Entry, message["entry"]))
                 on_entry(entries[-1])
         log_tail = self._log_tail()
         self.close(kill=True)

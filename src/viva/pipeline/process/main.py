@@ -26,6 +26,7 @@ from viva.config import Assignment, Course, load_course
 from viva.model import system
 from viva.model.errors import BoxUnavailable, CourseError
 from viva.model.gpu import Gpus
+from viva.model.plain import from_plain
 from viva.pipeline.process.failures import reporting_failures
 from viva.pipeline.process.messages import receive, send
 from viva.pipeline.process.settings import BoxOptions, ExaminerSettings
@@ -136,7 +137,7 @@ def main() -> None:
     if message is None:
         return
     with reporting_failures(sock):
-        _serve_parent(sock, ExaminerSettings.from_plain(message))
+        _serve_parent(sock, from_plain(ExaminerSettings, message))
     os._exit(0)  # threads that wait forever must not keep the process alive
 
 

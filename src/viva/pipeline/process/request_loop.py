@@ -17,7 +17,7 @@ from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeRequest
-from viva.model.plain import entry_to_plain
+from viva.model.plain import from_plain, to_plain
 from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
 from viva.replay.call_log import BoxRecorder, BoxReplay, CallLog
@@ -62,8 +62,8 @@ def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bo
     send(sock, {"event": "ready", "tests": tests, "left_out": left_out})
     memory = Memory()
     while (message := receive(sock)) is not None:
-        graded = _Grading(sock, grader, GradeRequest.from_plain(message), lost).run()
-        send(sock, {"event": "graded", "graded": graded.to_plain()})
+        graded = _Grading(sock, grader, from_plain(GradeRequest, message), lost).run()
+        send(sock, {"event": "graded", "graded": to_plain(graded)})
         del message, graded
         memory.give_back()
 
@@ -117,7 +117,7 @@ class _Grading:
         if self._lost():  # the test may have turned it into another error; the parent tries again with a fresh examiner
             raise GraderError("the fork server of its boxes has ended")
         counted = without_dropped(self._grader.assignment, entry)
-        send(self._sock, {"event": "entry", "entry": entry_to_plain(counted)})
+        send(self._sock, {"event": "entry", "entry": to_plain(counted)})
 
     def _notebook(self, grader: Grader) -> bytes:
         """Return the executed notebook; of a load that ended its box, the part that ran."""
@@ -132,4 +132,5 @@ def _describe(assignment: Assignment, function: TestFunction) -> dict[str, objec
 
     outcome = Outcome(Status.GRADER_ERROR)
     entry = entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome])
-    return entry_to_plain(without_dropped(assignment, entry))
+    plain: dict[str, object] = to_plain(without_dropped(assignment, entry))
+    return plain

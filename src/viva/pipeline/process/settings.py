@@ -1,13 +1,12 @@
 """What an examiner receives once, before its first request."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self, final
+from typing import final
 
 from viva.model import Limits, Tier
 from viva.model.gpu import Gpus
-from viva.model.plain import gpus_from_plain, gpus_to_plain
 
 
 @final
@@ -42,33 +41,3 @@ class ExaminerSettings:
     boxes: BoxOptions
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of the libraries of a live kernel, if one replaces the boxes."""
-
-    def to_plain(self) -> dict[str, object]:
-        """Return the settings as plain data."""
-        boxes = {name: getattr(self.boxes, name) for name in BoxOptions.__slots__}
-        return {
-            "course": str(self.course),
-            "assignment": self.assignment,
-            "limits": asdict(self.limits),
-            "secret": self.secret,
-            "boxes": boxes | {"tier": int(self.boxes.tier), "gpus": gpus_to_plain(self.boxes.gpus)},
-            "versions": dict(self.versions),
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        """Return the settings that `to_plain` described."""
-        boxes = plain["boxes"]
-        values = {
-            "gpus": gpus_from_plain(boxes["gpus"]),
-            "preload": tuple(boxes["preload"]),
-            "unused": tuple(boxes["unused"]),
-        }
-        return cls(
-            Path(plain["course"]),
-            plain["assignment"],
-            Limits(**plain["limits"]),
-            plain["secret"],
-            BoxOptions(**{**boxes, **values, "tier": Tier(boxes["tier"])}),
-            plain["versions"],
-        )

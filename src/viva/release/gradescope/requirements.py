@@ -1,9 +1,8 @@
 """What the assignment needs to be graded, pinned to the versions that are installed here, which verified it."""
 
-import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 from viva.config import Assignment
 from viva.model.errors import UsageError
 from viva.model.extras import DISTRIBUTION
+from viva.submissions.code_imports import imported
 
 _NOTEBOOKS: Final = ("ipython", "matplotlib-inline", "matplotlib")
 _OWN: Final = frozenset({"viva", "graders", "reference", "conftest"})
@@ -97,16 +97,7 @@ def needed_by(name: str) -> list[str]:
     return [want.name for want in wanted if want.marker is None or want.marker.evaluate(environment)]
 
 
-def _imported(path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports from elsewhere."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names = [node.module]
-        else:
-            continue
-        for name in names:
-            top = name.partition(".")[0]
-            if top not in sys.stdlib_module_names and top not in _OWN:
-                yield top
+def _imported(path: Path) -> set[str]:
+    """Return the modules that a file imports from elsewhere."""
+    found = {name.partition(".")[0] for name in imported(path.read_text("utf-8"))}
+    return found - sys.stdlib_module_names - _OWN

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 import msgpack
 
-from viva.model.case_ids import test_of
 from viva.model.errors import UsageError
+from viva.model.score import test_of
 from viva.replay.call_log.exchange import Exchange, packed, unpacked
 
 if TYPE_CHECKING:  # importing it loads the sandbox, which a live check does not need

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgpack
 
-from viva.model.case_ids import test_of
 from viva.model.errors import CourseError, GraderError
+from viva.model.score import test_of
 from viva.replay.key_recording.recorded_values import packed, unpacked
 from viva.sandbox.guest.transport.wire import WireError
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from viva.formats import escaping
-from viva.formats.question_numbers import in_order
 from viva.model import Case, Entry
 from viva.model.attempt import ScoredAttempt
 from viva.model.hand_grading import feedback_of
+from viva.model.score import in_order
 
 MOST_CLUSTERS: Final = 8
 """The maximum number of clusters of a test."""

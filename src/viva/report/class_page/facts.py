@@ -8,10 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status, Tier
 from viva.model.attempt import ScoredAttempt
-from viva.model.score import Curve
+from viva.model.score import Curve, in_order
 from viva.report.class_page.statistics import Summary, summary
 from viva.report.lean_attempts import seconds_of_tests
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from viva.formats.question_numbers import in_order
 from viva.model import Entry
 from viva.model.attempt import ScoredAttempt
+from viva.model.score import in_order
 from viva.model.totals import EXTRA_CREDIT
 from viva.report.class_page import statistics
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from viva.examiner.executed import MOST_BYTES
-from viva.formats.executed_file import FILE, about
 from viva.model.attempt import ScoredAttempt
+from viva.submissions.notebook_cells import EXECUTED_FILE, about
 
 _MOST: Final = 4 * MOST_BYTES
 
@@ -21,7 +21,9 @@ class ExecutedNotebooks(Mapping[str, bytes]):
         Args:
             results: each submission with the folder of its result.
         """
-        self._places = {graded.attempt.name: (folder / FILE, graded.score.content_hash) for graded, folder in results}
+        self._places = {
+            graded.attempt.name: (folder / EXECUTED_FILE, graded.score.content_hash) for graded, folder in results
+        }
 
     def __getitem__(self, name: str) -> bytes:
         path, content_hash = self._places[name]

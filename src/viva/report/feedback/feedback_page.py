@@ -17,16 +17,16 @@ from viva.config.rubric_file import load_rubric
 from viva.examiner.outcome import HIDDEN
 from viva.formats import escaping
 from viva.formats.decimal_points import signed, total_in_words, worth_in_words
-from viva.formats.executed_file import about
-from viva.formats.question_numbers import in_order
 from viva.model import Entry, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SET_BY_HAND, feedback_of
+from viva.model.score import in_order
 from viva.model.totals import Totals
 from viva.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
 from viva.report.rendering import render
 from viva.submissions.handout import HandoutQuestion, find_question, handout_questions
+from viva.submissions.notebook_cells import about
 
 COPY: Final = "_again"
 """How the id of a hidden test ends that repeats a visible one (`with_other_arguments`)."""

@@ -10,12 +10,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from viva.formats import escaping
-from viva.formats.executed_file import OURS
-from viva.formats.notebook_json import parse_json
 from viva.report.prose.render_prose import FAULTS, MOST_RENDERED, WHOLE, as_text, rendered
 from viva.report.prose.sanitise import sanitised
 from viva.report.prose.svg import as_picture
-from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
+from viva.submissions.notebook_cells import OURS, Cell, NotebookError, read_notebook, saved_outputs
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -66,7 +64,7 @@ def shown_cells(data: bytes, *, executed: bool) -> list[ShownCell]:
         UsageError: nh3 is not installed.
     """
     cells = read_notebook(data).cells[:MOST_CELLS]
-    outputs = _outputs_of(data) if executed else {}
+    outputs = saved_outputs(data) if executed else {}
     return [
         ShownCell(
             cell.number,
@@ -118,18 +116,6 @@ def _highlighter() -> Callable[[str], object]:
     library: Any = filters
     highlight: Callable[[str], object] = library.Highlight2HTML()
     return highlight
-
-
-def _outputs_of(data: bytes) -> dict[int, list[Mapping[str, object]]]:
-    """Return the saved outputs by the position of their cell; none if the file format is older than 4."""
-    found = parse_json(data)  # `read_notebook` has checked its size and nesting
-    cells = found.get("cells")
-    saved: dict[int, list[Mapping[str, object]]] = {}
-    for position, cell in enumerate(cells if isinstance(cells, list) else [], 1):
-        outputs = cell.get("outputs") if isinstance(cell, dict) else None
-        if isinstance(outputs, list):
-            saved[position] = [output for output in outputs if isinstance(output, dict)]
-    return saved
 
 
 def _output(output: Mapping[str, object]) -> "Markup":

@@ -4,15 +4,17 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from viva.config import Course, recognise
+from viva.config import Course
 from viva.formats.atomic_write import write_atomically
 from viva.model import Submission
 from viva.model.errors import UsageError
 from viva.submissions.classes.read_class import read_class
 from viva.submissions.classes.submission_names import Names
+from viva.submissions.code_names import NOT_PYTHON
 from viva.submissions.decode_text import decode
-from viva.submissions.notebook_cells import NOT_PYTHON, NotebookError, read_notebook
+from viva.submissions.notebook_cells import NotebookError, read_notebook
 from viva.submissions.open_submission import open_submission
+from viva.submissions.recognize import recognize_assignment
 
 
 def export_for_similarity(cohort: Path, course: Course, name: str | None, folder: Path) -> tuple[list[str], list[str]]:
@@ -32,7 +34,7 @@ def export_for_similarity(cohort: Path, course: Course, name: str | None, folder
         last = {frozenset(student.id for student in each.students) or each.name: each for each in attempts}
         for attempt in last.values():
             submission = open_submission(attempt.path, attempt.name, withheld=course.withheld)
-            assignment = assignment or recognise(course, submission)
+            assignment = assignment or recognize_assignment(course, submission)
             left_out += _write_code(submission, submissions / attempt.name)
     if assignment is not None and assignment.starter.is_dir():
         _write_code(open_submission(assignment.starter, "starter"), starter)

@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from viva.formats.atomic_write import sweep_parts
 from viva.formats.folder_locks import lock_folder, unlock_folder
-from viva.formats.leftover_parts import sweep_parts
 from viva.model.errors import UsageError
 from viva.submissions.classes.class_export import ClassExport
 

@@ -13,10 +13,8 @@ import io
 import lzma
 import os
 import shutil
-import stat
 import tarfile
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -26,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from viva.model.errors import UsageError
+from viva.sandbox.guest.loading.archives import DAMAGED, Member, members_of_tar, members_of_zip, name_in_zip
 from viva.sandbox.guest.loading.student_files import is_not_the_work
 from viva.submissions.classes.class_export import Unmatched
 from viva.submissions.file_names import safe
@@ -39,8 +38,6 @@ _MOST_COMPONENT: Final = 200
 _GIT: Final = ".git"
 _MOST_PARTS: Final = 32
 _LARGEST_HOLE: Final = 1 << 40
-_DAMAGED: Final = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
-                   RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError)  # fmt: skip
 _DISK_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COMPRESSED: Final[tuple[tuple[bytes, Callable[[Any], Any]], ...]] = (
     (b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open),
@@ -86,15 +83,6 @@ class _Quota:
             raise _too_much(self.shown, f"holds more than {self.caps.files:,} files")
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    name: str
-    kind: str
-    """"file", "folder", or what it is instead."""
-    size: int
-    open: Callable[[], IO[bytes] | None]
-
-
 @dataclass(slots=True)
 class _Unpacker:
     folder: Path
@@ -105,9 +93,9 @@ class _Unpacker:
     used: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """Bytes by student."""
 
-    def take(self, member: _Member) -> None:
+    def take(self, member: Member) -> None:
         self.quota.take_member()
-        parts = [part for part in member.name.replace("\\", "/").split("/") if part not in ("", ".")]
+        parts = [*member.parts()]
         reason = _refusal(member, parts)
         if any(is_not_the_work(part) for part in parts):
             if reason is None and _GIT in parts:  # a clone is recognised by it; its contents are not needed
@@ -127,7 +115,7 @@ class _Unpacker:
             return f"cannot be written here ({error.strerror})"
         return None
 
-    def _write(self, member: _Member, parts: list[str]) -> str | None:
+    def _write(self, member: Member, parts: list[str]) -> str | None:
         """Copy a file, counting the bytes that are really unpacked."""
         self.quota.take_file()
         target = self.folder.joinpath(*map(_short, parts))
@@ -139,12 +127,8 @@ class _Unpacker:
             return "is in the archive twice, perhaps in another spelling; the first one was taken"
         except OSError as error:
             return f"cannot be written here ({error.strerror})"
-        with os.fdopen(descriptor, "wb") as file:
-            source = member.open()
-            if source is None:
-                return "has no content"
-            with source:
-                self._copy(source, file, member.size, parts)
+        with os.fdopen(descriptor, "wb") as file, member.open() as source:
+            self._copy(source, file, member.size, parts)
         return None
 
     def _copy(self, source: IO[bytes], file: IO[bytes], claimed: int, parts: list[str]) -> None:
@@ -182,7 +166,7 @@ def unpack(path: Path, folder: Path, caps: Caps | None = None) -> list[Unmatched
         try:
             for member in _members(file, unpacker):
                 unpacker.take(member)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             if isinstance(error, OSError) and error.errno in _DISK_FULL:
                 raise UsageError(f"{folder}: there is no room on the disk for what {path} holds.") from None
             raise UsageError(
@@ -210,12 +194,12 @@ def _archive(path: Path) -> Iterator[IO[bytes]]:
         raise UsageError(f"{path} {error}; give the folder or the archive that the platform exported.") from None
 
 
-def _members(file: IO[bytes], unpacker: _Unpacker) -> Iterator[_Member]:
+def _members(file: IO[bytes], unpacker: _Unpacker) -> Iterator[Member]:
     if zipfile.is_zipfile(file):
         file.seek(0)
         with zipfile.ZipFile(file) as archive:
-            unpacker.wrappers = _wrappers(_name(member) for member in archive.infolist())
-            yield from _of_zip(archive)
+            unpacker.wrappers = _wrappers(name_in_zip(member) for member in archive.infolist())
+            yield from members_of_zip(archive)
         return
     file.seek(0)
     start = file.read(8)
@@ -224,7 +208,7 @@ def _members(file: IO[bytes], unpacker: _Unpacker) -> Iterator[_Member]:
     stream = opener(file) if opener is not None else file
     quota = unpacker.quota
     with tarfile.open(fileobj=_Bounded(stream, quota.bytes + (64 << 20), quota.shown), mode="r:") as tar:
-        yield from _of_tar(tar)
+        yield from members_of_tar(tar)
 
 
 def _wrappers(names: Iterable[str]) -> int:
@@ -239,37 +223,10 @@ def _wrappers(names: Iterable[str]) -> int:
     return len(common or ())
 
 
-def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
-    for member in archive.infolist():
-        kind = "folder" if member.is_dir() else _kind(stat.S_IFMT(member.external_attr >> 16) or stat.S_IFREG)
-        if member.flag_bits & 1:
-            kind = "encrypted"
-        yield _Member(_name(member), kind, member.file_size, lambda member=member: archive.open(member))  # type: ignore[misc]
-
-
-def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
-    for member in archive:
-        kind = "file" if member.isreg() and not member.issparse() else "folder" if member.isdir() else "a device"
-        kind = "a link" if member.issym() or member.islnk() else "a sparse file" if member.issparse() else kind
-        yield _Member(member.name, kind, member.size, lambda member=member: archive.extractfile(member))  # type: ignore[misc]
-        archive.members = []  # type: ignore[attr-defined]  # else it keeps every header it has read
-
-
-def _name(member: zipfile.ZipInfo) -> str:
-    """Return the member's name; some programs write UTF-8 without the flag for it."""
-    if not member.flag_bits & 0x800 and not member.filename.isascii():
-        try:
-            return member.filename.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            pass
-    return member.filename
-
-
-def _refusal(member: _Member, parts: list[str]) -> str | None:
-    name = member.name.replace("\\", "/")
+def _refusal(member: Member, parts: list[str]) -> str | None:
     if member.kind not in ("file", "folder"):
         return f"is {member.kind}; only plain files are taken"
-    if name.startswith("/") or ".." in parts or name[1:2] == ":" or "\0" in name or not parts:
+    if member.leads_outside():
         return "would be written outside the class's folder"
     if len(parts) > _MOST_PARTS:
         return f"is deeper than {_MOST_PARTS} folders"
@@ -283,10 +240,6 @@ def _short(part: str) -> str:
         return part
     ending = "".join(c for c in Path(part).suffix if c.isascii())[:12]
     return f"{data[: _MOST_COMPONENT - 24].decode('utf-8', 'ignore')}~{sha256(data).hexdigest()[:8]}{ending}"
-
-
-def _kind(file_type: int) -> str:
-    return {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "a link"}.get(file_type, "a device")
 
 
 def _too_much(shown: str, what: str) -> UsageError:

@@ -9,9 +9,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Final
 
+from pydantic import PlainValidator, WithJsonSchema
+
 from viva.config import Assignment
 from viva.config.read_config import read_document
-from viva.config.yaml_types import Expected, Kind, Text
+from viva.config.yaml_types import STRICT, Text
 from viva.verify.mutants.mutant import Mutant
 
 EQUIVALENT, LEFT_OPEN = "equivalent", "left_open"
@@ -19,26 +21,28 @@ FILE: Final = "equivalent_mutants.yaml"
 ANYTHING: Final = "*"
 
 
-def _lines(value: object) -> tuple[str, ...]:
+def _read_lines(value: object) -> tuple[str, ...]:
     """Return one text, or a list of texts, as a tuple."""
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(t, str) for t in texts):
-        raise Expected("a line of source, or a list of them")
+        raise ValueError("a line of source, or a list of them")
     return tuple(texts)
 
 
 _TEXT: Final = {"type": "string"}
-_LINES: Final = Kind(_lines, {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]})
+_LINES_SCHEMA: Final = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1}]}
 
 
 @dataclass(frozen=True, slots=True)
 class EquivalentRow:
     """One line of a right answer, and the lines that may replace it; `*` matches anything."""
 
+    __pydantic_config__ = STRICT
+
     file: Text
     function: Text
     was: Text
-    becomes: Annotated[tuple[str, ...], _LINES]
+    becomes: Annotated[tuple[str, ...], PlainValidator(_read_lines), WithJsonSchema(_LINES_SCHEMA)]
     reason: Text
     left_open: bool = False
     """The reason says what the handout leaves open; otherwise, why both lines give the same."""

@@ -1,15 +1,15 @@
 """The Python of a submission, in its files and notebook cells, and the submission with one of them changed."""
 
 import ast
+import contextlib
 import hashlib
 import json
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-from viva.formats.notebook_json import parse_json
 from viva.model import File, Submission
+from viva.submissions.notebook_cells import NotebookError, read_json, read_notebook
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,10 @@ def pieces_of(submission: Submission) -> list[Piece]:
     for file in submission.files:
         if file.path.endswith(".py"):
             found.append(Piece(file.path, file.data.decode("utf-8", "replace").replace("\r\n", "\n")))
-        elif file.path.endswith(".ipynb"):
-            number = 0
-            for place, cell in enumerate(_notebook(file).get("cells") or []):
-                text = "".join(cell.get("source", ""))
-                if cell.get("cell_type") == "code" and text.strip():
-                    number += 1
-                    found.append(Piece(file.path, text, place, number))
+        elif file.path.endswith(".ipynb") and "cells" in read_json(file.data):  # format 3 has worksheets
+            with contextlib.suppress(NotebookError):
+                cells = read_notebook(file.data).code
+                found += [Piece(file.path, cell.source, cell.position - 1, cell.number) for cell in cells]
     return found
 
 
@@ -66,14 +63,6 @@ def with_text(submission: Submission, piece: Piece, text: str, name: str) -> Sub
 def _changed(file: File, piece: Piece, text: str) -> File:
     if piece.cell is None:
         return File(file.path, text.encode("utf-8"))
-    notebook = _notebook(file)
+    notebook = read_json(file.data)
     notebook["cells"][piece.cell]["source"] = text
     return File(file.path, json.dumps(notebook).encode("utf-8"))
-
-
-def _notebook(file: File) -> dict[str, Any]:
-    try:
-        notebook = parse_json(file.data)
-    except json.JSONDecodeError:
-        return {}
-    return notebook if isinstance(notebook, dict) else {}

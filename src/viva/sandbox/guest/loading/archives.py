@@ -2,7 +2,7 @@
 
 Nothing in an archive is trusted: names may lead elsewhere, sizes may lie, members may be links. An archive is read by
 the rules for a folder. What is not unpacked costs only itself and is named; code and answers come first, so that
-no large file takes their room.
+no large file takes their room. The archive of a whole class, which is unpacked outside, is read with the same members.
 """
 
 from __future__ import annotations
@@ -47,26 +47,37 @@ _SAFE_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | geta
 _FIRST = (".py", ".ipynb", ".yaml", ".yml")
 _COPY = 1 << 16
 _MOST_NAME = 200
-_DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
-            RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError, MemoryError)  # fmt: skip
+SPARSE = "a sparse file"
+DAMAGED = (zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
+           RuntimeError, NotImplementedError, KeyError, IndexError, OverflowError, MemoryError)  # fmt: skip
+"""What reading a damaged archive raises."""
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "a link"}
 
 
 class Refused(Exception):
     """A member is not unpacked; `str()` says why, and follows the member's name in a message."""
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
+    """One entry of an archive."""
+
     name: str
     kind: str
-    """"file", or what it is instead."""
+    """"file", "folder", or what it is instead."""
     mode: int
     size: int
     """As the archive claims."""
-    source: Callable[[], Any]
+    open: Callable[[], Any]
     """Opens the bytes as a file."""
 
     def parts(self) -> Tuple[str, ...]:
+        """Return the folders of the name, and the name itself."""
         return tuple(part for part in self.name.replace("\\", "/").split("/") if part not in ("", "."))
+
+    def leads_outside(self) -> bool:
+        """Return whether it would be written outside the folder into which the archive is unpacked."""
+        name, parts = self.name.replace("\\", "/"), self.parts()
+        return name.startswith("/") or name[1:2] == ":" or "\0" in name or ".." in parts or not parts
 
 
 def unpack(request: Request) -> Dict[str, object]:
@@ -102,7 +113,7 @@ class _Unpacking:
         ]
         return left_out + self._sentences
 
-    def unpack(self, members: Iterator[_Member]) -> None:
+    def unpack(self, members: Iterator[Member]) -> None:
         """Unpack the files that are part of the work, those of code first."""
         work = self._work(self._readable(members))
         names = {"/".join(member.parts()) for member in work}
@@ -115,7 +126,7 @@ class _Unpacking:
             except Refused as error:
                 self._left_out[str(error)].append(repr(member.name[:_MOST_NAME]))
 
-    def _readable(self, members: Iterator[_Member]) -> Iterator[_Member]:
+    def _readable(self, members: Iterator[Member]) -> Iterator[Member]:
         """Return the members up to the first damage; a note says what ended them."""
         try:
             yield from itertools.islice(members, MOST_MEMBERS)
@@ -123,7 +134,7 @@ class _Unpacking:
                 self._sentences.append(f"{self._archive}: only its first {MOST_MEMBERS:,} entries were read.")
         except Refused as error:
             self._sentences.append(f"{self._archive}: only its beginning was read, because {error}.")
-        except _DAMAGED:
+        except DAMAGED:
             known = "zip, tar, tar.gz, tar.bz2, tar.xz"
             self._sentences.append(f"{self._archive} is damaged, or no archive that is known here ({known}).")
 
@@ -131,7 +142,7 @@ class _Unpacking:
         """Return the names next to the archive, which no renamed file may take."""
         return [name for name in os.listdir(sources.path_of(self._folder)) if name == name_as_code(name)]
 
-    def _work(self, members: Iterable[_Member]) -> List[_Member]:
+    def _work(self, members: Iterable[Member]) -> List[Member]:
         """Return the members without what tools left behind."""
         found = []
         tools = set()
@@ -149,7 +160,7 @@ class _Unpacking:
         depths = {len(folder) for folder in folders}
         return [m for m in found if not any(m.parts()[:depth] in folders for depth in depths)]
 
-    def _unpack_one(self, member: _Member, name: str) -> None:
+    def _unpack_one(self, member: Member, name: str) -> None:
         if len(self.files) >= MOST_FILES:
             raise Refused(f"only {MOST_FILES:,} files are unpacked")
         target = self._target(member, name)
@@ -160,24 +171,22 @@ class _Unpacking:
             self._sentences.append(f"{path[:_MOST_NAME]!r} is in {self._archive} more than once; the last one counts.")
         self.files[path] = size
 
-    def _target(self, member: _Member, path: str) -> str:
-        name = member.name.replace("\\", "/")
-        parts = path.split("/")
-        if name.startswith("/") or ".." in parts or name[1:2] == ":" or "\0" in name or not path:
+    def _target(self, member: Member, path: str) -> str:
+        if member.leads_outside():
             raise Refused("it would be written outside the submission")
-        if member.kind != "file":
+        if member.kind not in ("file", SPARSE):
             raise Refused(f"it is {member.kind}; only plain files are unpacked")
         if member.mode & (stat.S_ISUID | stat.S_ISGID):
             raise Refused("it is marked to run as another user")
         why = storable_names.refusal_reason(path)
         if why:
             raise Refused(why)
-        target = os.path.join(self._folder, *parts)
+        target = os.path.join(self._folder, *path.split("/"))
         if target == os.path.normpath(self._archive) and os.path.exists(sources.path_of(target)):
             raise Refused("it is named like the archive itself")
         return target
 
-    def _write(self, member: _Member, target: str) -> int:
+    def _write(self, member: Member, target: str) -> int:
         """Copy the member to `target`, and return the number of bytes that really came out.
 
         Raises:
@@ -207,7 +216,7 @@ class _Unpacking:
         os.unlink(target)
         raise reason
 
-    def _copy(self, member: _Member, file: BinaryIO) -> int:
+    def _copy(self, member: Member, file: BinaryIO) -> int:
         size = 0
         for part in _parts(member):
             size += len(part)
@@ -220,48 +229,62 @@ class _Unpacking:
 _TOO_LARGE = f"all files together may have {MOST_BYTES >> 20} MiB"
 
 
-def _parts(member: _Member) -> Iterator[bytes]:
+def _parts(member: Member) -> Iterator[bytes]:
     """Read the member in parts. Raises Refused if it is damaged."""
     try:
-        with member.source() as source:
+        with member.open() as source:
             yield from iter(lambda: source.read(_COPY), b"")
-    except _DAMAGED:
+    except DAMAGED:
         raise Refused("it is damaged") from None
 
 
-def _members(data: BinaryIO) -> Iterator[_Member]:
+def _members(data: BinaryIO) -> Iterator[Member]:
     if zipfile.is_zipfile(data):
-        yield from _of_zip(zipfile.ZipFile(data))
+        yield from members_of_zip(zipfile.ZipFile(data))
         return
     data.seek(0)
-    yield from _of_tar(tarfile.open(fileobj=data))
-
-
-def _of_zip(archive: zipfile.ZipFile) -> Iterator[_Member]:
-    for member in archive.infolist():
-        mode = member.external_attr >> 16
-        kind = "folder" if member.filename.endswith("/") else _kind(stat.S_IFMT(mode) or stat.S_IFREG)
-        if member.flag_bits & 1:
-            kind = "encrypted"
-        yield _Member(member.filename, kind, mode, member.file_size, functools.partial(archive.open, member))
-
-
-def _of_tar(archive: tarfile.TarFile) -> Iterator[_Member]:
-    for member in archive:
-        kind = "file" if member.isreg() else "folder" if member.isdir() else "a device"
-        kind = "a link" if member.issym() or member.islnk() else kind
-        yield _Member(member.name, kind, member.mode, member.size, functools.partial(_bytes_of, archive, member))
+    archive = tarfile.open(fileobj=data)
+    for member in members_of_tar(archive):
+        yield member
         if archive.offset > MOST_READ:
             raise Refused(f"it unpacks to more than {MOST_READ >> 20:,} MiB")
 
 
-def _bytes_of(archive: tarfile.TarFile, member: tarfile.TarInfo) -> BinaryIO:
-    source = archive.extractfile(member)
-    if source is None:
-        raise Refused("it has no content")
-    return source  # type: ignore[return-value]
+def members_of_zip(archive: zipfile.ZipFile) -> Iterator[Member]:
+    """Yield the members of a zip archive."""
+    for member in archive.infolist():
+        mode = member.external_attr >> 16
+        kind = _KINDS.get(stat.S_IFMT(mode) or stat.S_IFREG, "a device")
+        if member.filename.endswith("/"):
+            kind = "folder"
+        if member.flag_bits & 1:
+            kind = "encrypted"
+        yield Member(name_in_zip(member), kind, mode, member.file_size, functools.partial(archive.open, member))
 
 
-def _kind(file_type: int) -> str:
-    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "a link"}
-    return kinds.get(file_type, "a device")
+def members_of_tar(archive: tarfile.TarFile) -> Iterator[Member]:
+    """Yield the members of a tar archive."""
+    for member in archive:
+        kind = _kind_in_tar(member)
+        yield Member(member.name, kind, member.mode, member.size, functools.partial(archive.extractfile, member))
+        archive.members = []  # type: ignore[attr-defined]  # else it keeps every header it has read
+
+
+def name_in_zip(member: zipfile.ZipInfo) -> str:
+    """Return the member's name; some programs write UTF-8 without the flag for it."""
+    if member.flag_bits & 0x800 or member.filename.isascii():
+        return member.filename
+    try:
+        return member.filename.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return member.filename
+
+
+def _kind_in_tar(member: tarfile.TarInfo) -> str:
+    if member.issym() or member.islnk():
+        return "a link"
+    if member.isdir():
+        return "folder"
+    if not member.isreg():
+        return "a device"
+    return SPARSE if member.issparse() else "file"

@@ -10,21 +10,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Final
 
-from viva.config.assignment import Assignment
-from viva.config.course import Course
+from viva.config import Assignment, Course
 from viva.model import File, Submission
 from viva.model.errors import CourseError, UsageError
+from viva.submissions.code_names import names_in_text
 
 _READ: Final = 4 << 20
-# Every repetition is bounded, so that no text makes the search slow.
-_DEFINITION: Final = r"(?:(?:async +)?def +(\w{1,80})|class +(\w{1,80})|(\w{1,80}) {0,8}(?::[^=\n]{0,80})?=(?!=))"
-_IN_MODULE: Final = re.compile("^" + _DEFINITION, re.M)
 # A line of a cell begins a JSON string, or follows a line break that is written as an escape.
-_IN_NOTEBOOK: Final = re.compile(r'(?:"|\\n)' + _DEFINITION)
+_LINE_OF_CELL: Final = r'(?:"|\\n)'
 _HINT: Final = re.compile(r'"viva"\s{0,20}:\s{0,20}\{[^{}]{0,200}?"assignment"\s{0,20}:\s{0,20}"([\w.-]{1,100})"')
 
 
-def recognise(course: Course, submission: Submission) -> Assignment:
+def recognize_assignment(course: Course, submission: Submission) -> Assignment:
     """Return the assignment that fits the submission best.
 
     Compares these in this order, each only to break a tie: the names that only one starter defines,
@@ -60,7 +57,7 @@ def recognise(course: Course, submission: Submission) -> Assignment:
     )
 
 
-def better_fit(course: Course, assignment: str, submission: Submission) -> tuple[Assignment, list[str]] | None:
+def find_better_fit(course: Course, assignment: str, submission: Submission) -> tuple[Assignment, list[str]] | None:
     """Return another assignment, and which names of its starter alone the submission defines; None if it has none.
 
     A submission that defines a name of its own assignment's starter alone fits no other.
@@ -104,9 +101,8 @@ def _defined(submission: Submission) -> set[str]:
 
 def _names(path: str, data: bytes) -> set[str]:
     """Return the names defined at the top level of a module or of a notebook's cells."""
-    pattern = {".py": _IN_MODULE, ".ipynb": _IN_NOTEBOOK}.get(PurePosixPath(path).suffix)
-    found = pattern.finditer(_text(data)) if pattern else ()
-    return {name for match in found for name in match.groups() if name}
+    line = {".py": "^", ".ipynb": _LINE_OF_CELL}.get(PurePosixPath(path).suffix)
+    return names_in_text(_text(data), line) if line is not None else set()
 
 
 def _text(data: bytes) -> str:
