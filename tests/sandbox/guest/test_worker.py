@@ -1,7 +1,5 @@
 """The operations on a box, one after the other, and that a student's program cannot break the loop that serves them."""
 
-import importlib.util
-import marshal
 import time
 from pathlib import Path
 
@@ -234,14 +232,6 @@ def test_helpers_of_several_files(worker: Worker) -> None:
     assert worker.raises("call", space="inside", name="of.fail", args=[], kwargs={})["type"] == "ZeroDivisionError"
     missing = worker.raises("load_inside", sources={"inside/__init__.py": "from .models import Tiny"})
     assert missing["type"] == "ModuleNotFoundError"  # nothing is left of what was loaded before
-
-
-def test_helpers_bytecode(worker: Worker) -> None:
-    sources = {"inside/__init__.py": "from .models import made", "inside/models.py": "made = 'from the text'"}
-    bytecode = {"inside/models.py": marshal.dumps(compile("made = 'from bytecode'", "inside/models.py", "exec"))}
-    for magic, expected in ((importlib.util.MAGIC_NUMBER, "from bytecode"), (b"\0\0\r\n", "from the text")):
-        worker.ask("load_inside", sources=sources, compiled=(magic, bytecode))
-        assert worker.ask("get", space="inside", name="made") == expected
 
 
 def test_student_file_called_inside(worker: Worker) -> None:

@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from viva.config import Assignment
 from viva.config.rubric_file import load_rubric
-from viva.examiner.boxes.author_helpers import compiled
 from viva.examiner.boxes.choice import choice_of
 from viva.model import Submission, system, untrusted
 from viva.model.errors import BoxError, BoxTimeout, GraderError, LoadFailed, StudentRaised
@@ -290,8 +289,7 @@ class Loader:
             for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
                 put_file(ask, limits.call_s, name, path.read_bytes())
             if self._inside:
-                bytecode = compiled(tuple(self._inside.items()))
-                ask("load_inside", timeout_s=limits.load_s, sources=self._inside, compiled=bytecode)
+                ask("load_inside", timeout_s=limits.load_s, sources=self._inside)
         except StudentRaised as error:
             raise GraderError(f"The assignment's data or helpers cannot be loaded in the box: {error}") from error
 

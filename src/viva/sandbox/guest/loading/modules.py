@@ -104,7 +104,7 @@ class Loading:
 
     def load_inside(self, request: Request) -> None:
         """Run the author's helpers, `sources` by file name; an error in them is the author's and raises here."""
-        self._namespaces.add_inside(AuthorHelpers(request["sources"], request.get("compiled")).load())
+        self._namespaces.add_inside(AuthorHelpers(request["sources"]).load())
 
     def prepare(self, request: Request, path: str) -> None:
         """Make the process look as if the student had started `path` in its folder."""
@@ -162,7 +162,7 @@ class Loading:
             self._ran[filename] = Ran([], [])
             return
         limit_s = self._time_for_this_file()
-        source = Source(_text(filename), filename, only_to_run=not self._only_definitions)
+        source = Source(_text(filename), filename)
         self._namespaces.add(_relative(filename), vars(module))
         self._ran[filename] = source.run(vars(module), only_definitions=self._only_definitions, limit_s=limit_s)
 

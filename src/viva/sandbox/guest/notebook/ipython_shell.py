@@ -16,7 +16,6 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 from IPython.core import page, ultratb
-from IPython.core.completer import IPCompleter  # noqa: F401  # imported by InteractiveShell anyway: once, before forks
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import UsageError
@@ -114,10 +113,6 @@ class _Interactive(InteractiveShell):
     def _showtraceback(self, etype: type, evalue: object, stb: List[str]) -> None:
         lines = [str.__str__(str(line)) for line in stb]
         self.outputs.traceback(sources.name_of(etype), str.__str__(str(evalue)), lines)
-
-    def _format_exception_for_storage(self, *_args: object, **_kwargs: object) -> Dict[str, object]:
-        """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
-        return {"ename": "", "evalue": "", "traceback": []}
 
     def _find_with_lazy_load(self, type_: str, magic_name: str) -> Any:
         """Find a magic; of one that does not exist, such as Colab's own, a cell says so and goes on."""

@@ -5,7 +5,7 @@ A request holds the fields of its operation and no others, so every field of one
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, TypedDict
+from typing import Any, Dict, List, Optional, TypedDict
 
 from ..values.raised import Raised
 
@@ -44,10 +44,6 @@ class CellResult(TypedDict, total=False):
     earlier: List[List[Any]]
 
 
-Compiled = Tuple[bytes, Dict[str, bytes]]
-"""The magic number of the Python that compiled the helpers, and their bytecode by file name."""
-
-
 class Request(TypedDict, total=False):
     """What the examiner sends to a worker, except for suites and for notebooks with their own tests."""
 
@@ -71,7 +67,6 @@ class Request(TypedDict, total=False):
 
     # Loading
     sources: Dict[str, str]
-    compiled: Compiled
     mode: str
     forbid: List[str]
     starter: List[str]
@@ -153,7 +148,7 @@ class BoxGpu(TypedDict):
 
 
 class Policy(TypedDict, total=False):
-    """Fields of viva.model.Limits, and further facts for a box about itself."""
+    """Fields of Limits, and further facts for a box about itself."""
 
     submission_s: float
     memory_mib: int
