@@ -35,11 +35,11 @@ PACKAGES = [
     "grading",
     "compare",
     "proxies",
-    "sandbox.host",
     "submissions",
     "formats",
     "config",
     "model",
+    "sandbox",
     "sandbox.guest",
 ]
 # The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker, to the fork
@@ -64,7 +64,8 @@ INSIDE_MAY_USE = {
 
 def package_of(module: str) -> str | None:
     name = module.removeprefix("viva.")
-    return next((package for package in PACKAGES if name == package or name.startswith(package + ".")), None)
+    found = [package for package in PACKAGES if name == package or name.startswith(package + ".")]
+    return max(found, key=len, default=None)
 
 
 def module_name(path: Path) -> str:
@@ -133,7 +134,7 @@ def test_sandbox_imports_only_what_every_interpreter_has() -> None:
 
 def test_every_file_of_the_engine_lies_in_a_package() -> None:
     homeless = [str(p.relative_to(ENGINE)) for p in FILES if package_of(module_name(p)) is None]
-    assert homeless == ["__init__.py", "__main__.py", "sandbox/__init__.py"]
+    assert homeless == ["__init__.py", "__main__.py"]
 
 
 def test_the_architecture_page_names_every_package() -> None:

@@ -47,7 +47,7 @@ def gpus_from_plain(plain: Mapping[str, Any]) -> Gpus:
     """Rebuild GPUs from what `gpus_to_plain` returned."""
     files = ("shared", "capabilities")
     devices = (Gpu(**{**device, **{name: tuple(device[name]) for name in files}}) for device in plain["devices"])
-    return Gpus(tuple(devices), plain["why_none"], tuple(plain["refused"]), plain["checked"], plain["for_training"])
+    return Gpus(tuple(devices), tuple(plain["refused"]), plain["checked"], plain["why_none"], plain["for_training"])
 
 
 def entry_to_plain(entry: Entry) -> dict[str, object]:

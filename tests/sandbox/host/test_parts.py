@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from viva.formats.folder_locks import lock_folder
 from viva.model import Limits, Tier
 from viva.model.errors import ProtocolViolation
 from viva.sandbox.guest.lockdown import landlock
@@ -18,6 +17,7 @@ from viva.sandbox.guest.process import descendants, workdirs
 from viva.sandbox.host import leftovers
 from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.exit_reason import reason_of
+from viva.sandbox.host.folder_locks import lock_folder
 from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 from viva.sandbox.host.limits.uids import BorrowedUid

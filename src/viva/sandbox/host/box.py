@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, Self
 
 import viva.sandbox.guest.transport.wire as wire
-from viva.model import Limits, Tier, system
-from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
+from viva.sandbox import system
+from viva.sandbox.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
 from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import BoxOwner, Server
@@ -19,6 +19,8 @@ from viva.sandbox.host.captured_output import CapturedOutput, channel
 from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.ready_message import ReadyMessage
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 _READY_S: Final = 60.0
 OUT_OF_MEMORY: Final = "this machine ran out of memory, and the system ended the box; use fewer workers"

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, Self
 
-from viva.model import Limits
-from viva.model.errors import BoxError, BoxUnavailable
+from viva.sandbox.errors import BoxError, BoxUnavailable
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.limits import Limits
 
 _PUT_S: Final = 60.0
 _TAKE_S: Final = 120.0

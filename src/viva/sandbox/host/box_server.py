@@ -4,10 +4,10 @@ import socket
 from collections.abc import Sequence
 from typing import Protocol
 
-from viva.model import Tier
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.limits.watchdog import Watchdog
 from viva.sandbox.host.reactor import Reactor
+from viva.sandbox.tier import Tier
 
 
 class Server(Protocol):

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-import viva
-from viva.model import Limits, Tier, system
-from viva.model.errors import BoxUnavailable
-from viva.model.gpu import Gpu
+from viva.sandbox import system
+from viva.sandbox.errors import BoxUnavailable
+from viva.sandbox.gpu import Gpu
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.box_server import Server
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
@@ -21,6 +20,8 @@ from viva.sandbox.host.limits.uids import FIRST_UID, BorrowedUid
 from viva.sandbox.host.limits.watchdog import Watchdog
 from viva.sandbox.host.reactor import Reactor
 from viva.sandbox.host.standalone_boxes import StandaloneBoxes
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 if TYPE_CHECKING:
     from viva.sandbox.host.box import Box
@@ -84,8 +85,8 @@ class ForkServer:
             "tier": str(tier),
             "preload": list(preload),
             "readable": [str(path.resolve()) for path in readable],
-            # An installed viva is in the same folder as the libraries that boxes need.
-            "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
+            # The package around this one is in the same folder as the libraries that boxes need.
+            "hidden": [str(Path(__file__).resolve().parents[2]), *(str(path.resolve()) for path in hidden)],
             "secret": [str(path.resolve()) for path in hidden],
             "fresh": fresh,
             "trial_uid": FIRST_UID,

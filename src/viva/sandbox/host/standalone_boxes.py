@@ -15,12 +15,12 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from viva.formats.folder_locks import lock_folder, unlock_folder
-from viva.model import system
-from viva.model.errors import BoxUnavailable
+from viva.sandbox import system
+from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.guest.transport.loopback import ONLY, Listener
 from viva.sandbox.host.box_resources import BoxResources
+from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.limits import processes
 
@@ -46,7 +46,7 @@ class StandaloneBoxes:
 
         Args:
             resources: receives the box's folder and the function that kills it.
-            policy: fields of viva.model.Limits, and `seed`.
+            policy: fields of Limits, and `seed`.
             descriptors: the box's end of the connection (-1 if it cannot inherit one), of its output and of its exit
                 report; the caller closes them.
 

@@ -12,9 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from viva.formats.folder_locks import lock_folder, unlock_folder
 from viva.formats.leftover_parts import sweep_parts
 from viva.model.errors import UsageError
+from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
 from viva.submissions.classes.class_export import ClassExport
 
 UNPACKED: Final = ".class"

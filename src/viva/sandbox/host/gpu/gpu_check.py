@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from viva.model.errors import BoxError, BoxUnavailable
+from viva.sandbox.errors import BoxError, BoxUnavailable
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.launch import START
 

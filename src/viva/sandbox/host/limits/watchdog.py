@@ -11,10 +11,10 @@ import time
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from viva.model import Limits
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.limits import file_use, processes
 from viva.sandbox.host.reactor import Reactor
+from viva.sandbox.limits import Limits
 
 _MIB: Final = 1 << 20
 _MOST_FILES: Final = 4096
