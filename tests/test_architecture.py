@@ -49,8 +49,19 @@ SHARED_WITH_OUTSIDE = {
     "viva.sandbox.guest.process.counted_time",
     *(
         f"viva.sandbox.guest.transport.{name}"
-        for name in ("wire", "control", "library_types", "loopback", "optional_layers", "value_types")
+        for name in (
+            *("control", "library_types", "loopback", "message_types", "optional_layers", "value_types", "wire"),
+        )
     ),
+}
+# What the rest of viva may import of the sandbox's trusted side; `api` has what a program outside of viva needs.
+SANDBOX_USED_OUTSIDE = {
+    "viva.sandbox",
+    *(f"viva.sandbox.{name}" for name in ("api", "errors", "gpu", "limits", "system", "tier")),
+    *(f"viva.sandbox.host.{name}" for name in ("box", "box_pool", "fork_server", "ready_message", "reply")),
+    *(f"viva.sandbox.host.{name}" for name in ("folder_locks", "gpu", "gpu.check_all", "gpu.gpu_boxes", "gpu.gpus")),
+    *(f"viva.sandbox.host.{name}" for name in ("levels.detect_levels", "limits", "limits.host_memory")),
+    *(f"viva.sandbox.host.limits.{name}" for name in ("processes", "uids")),
 }
 # A live notebook is asked in its own process: there the kernel does what the box's worker does.
 SERVED_BY_A_LIVE_KERNEL = {
@@ -109,6 +120,8 @@ def test_imports_point_downwards() -> None:
                         assert imported in allowed, f"{imported} belongs to the box alone"
                         continue
                     assert PACKAGES.index(there) >= PACKAGES.index(here), f"{here} must not import {imported}"
+                    if there == "sandbox" and here != "sandbox":
+                        assert imported in SANDBOX_USED_OUTSIDE, f"{imported} is internal to the sandbox"
 
 
 WRITES = re.compile(r"write_atomically|\.write_(text|bytes)\(|open\([^)]*[\"'][wax]|\bshutil\.(copy|move)")

@@ -358,7 +358,7 @@ def test_sabotage_does_not_break_the_loop(worker: Worker, statement: str) -> Non
 
 def test_invalid_requests(worker: Worker) -> None:
     assert worker.raises("no_such_operation")["type"] == "KeyError"
-    assert worker.raises("call")["type"] == "KeyError"
+    assert worker.raises("call")["type"] == "TypeError"
 
 
 def test_worker_ends_with_examiner(forker: Forker, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from viva.model import Limits, Tier
-from viva.model.errors import ProtocolViolation
+from viva.sandbox.errors import ProtocolViolation
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.guest.lockdown.visible_files import View
 from viva.sandbox.guest.process import descendants, workdirs
@@ -22,6 +21,8 @@ from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 from viva.sandbox.host.limits.uids import BorrowedUid
 from viva.sandbox.host.ready_message import ReadyMessage
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 
 @pytest.fixture

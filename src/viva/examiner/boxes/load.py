@@ -5,12 +5,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+import viva.sandbox.guest.transport.message_types as requests
 from viva.config import Assignment
 from viva.config.rubric_file import load_rubric
 from viva.examiner.boxes.choice import choice_of
@@ -289,7 +290,7 @@ class Loader:
             for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
                 put_file(ask, limits.call_s, name, path.read_bytes())
             if self._inside:
-                ask("load_inside", timeout_s=limits.load_s, sources=self._inside)
+                ask(requests.LoadInside(self._inside), timeout_s=limits.load_s)
         except StudentRaised as error:
             raise GraderError(f"The assignment's data or helpers cannot be loaded in the box: {error}") from error
 
@@ -335,7 +336,7 @@ class Loader:
     def _unpack_one(self, ask: Ask, report: LoadReport, path: str, *, replace: bool) -> None:
         """Unpack an archive; next to code, it may be data that the code opens, so that it stays as well."""
         try:
-            reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path, replace=replace)
+            reply = ask(requests.Unpack(path, replace), timeout_s=self._assignment.limits.load_s)
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
             return
@@ -345,7 +346,7 @@ class Loader:
     def _listed(self, ask: Ask, report: LoadReport) -> dict[str, int]:
         """Return every file in the box with its size in bytes; none of the student's code has run yet."""
         try:
-            listed = ask("files", timeout_s=self._assignment.limits.call_s)
+            listed = ask(requests.ListFiles(), timeout_s=self._assignment.limits.call_s)
         except StudentRaised as error:
             report.problems.append(LoadProblem("the submission", f"could not be listed: {error}"))
             return {}
@@ -395,35 +396,26 @@ class Loader:
         """
         self._running = None
         report.loaded.append(path)
-        if not path.endswith(".ipynb"):
-            self._load_code(ask, left_s, report, path)
-        elif path in report.notebooks:
+        if path in report.notebooks:
             self._load_notebook(ask, left_s, report, path, report.notebooks[path])
-
-    def _load_code(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
-        """Run a module as a whole, or after the end of a box one statement at a time, to know which one ends it."""
-        if self._has_failed:
+        elif path.endswith(".ipynb"):
+            return  # it could not be read
+        elif self._has_failed:  # now it matters which statement ends the box
             self._load_statements(ask, left_s, report, path)
         else:
             self._load_module(ask, left_s, report, path)
 
-    def _how(self, path: str) -> dict[str, object]:
-        """Return the fields of every request that begins to run a file."""
-        return {
-            "path": path,
-            "starter": sorted(self._compare(path).starter_names),
-            "mode": self._assignment.load,
-            "forbid": list(self._assignment.forbid),
-            "device": self._device,
-        }
+    def _how(self, path: str) -> requests.LoadModule:
+        """Return the request to run a file, which the others that begin to run one are like."""
+        starter = sorted(self._compare(path).starter_names)
+        forbid = list(self._assignment.forbid)
+        return requests.LoadModule(path, self._assignment.load, forbid, starter, self._device)
 
     def _load_module(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
         load_s = min(self._assignment.limits.load_s, left_s())
         whole_s = load_s * MODULE_LOADS
         try:
-            reply = ask(
-                "load_module", timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s, file_s=load_s, **self._how(path)
-            )
+            reply = ask(replace(self._how(path), file_s=load_s), timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s)
         except StudentRaised as error:
             report.add(path, error)
             return
@@ -434,8 +426,8 @@ class Loader:
         began_s = left_s()
         whole_s = min(self._assignment.limits.load_s * MODULE_LOADS, began_s)
         try:
-            begin = {"timeout_s": whole_s + LOAD_GRACE_S, "soft_s": whole_s, **self._how(path)}
-            begun = untrusted.table(ask("begin_module", **begin))
+            begin = requests.BeginModule(**self._how(path).fields())
+            begun = untrusted.table(ask(begin, timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s))
             _note_module(report, path, begun)
             for index, line in enumerate(map(untrusted.number, untrusted.rows(begun.get("lines")))):
                 self._running = path, index
@@ -449,9 +441,10 @@ class Loader:
                     break
                 is_late = spent_s >= whole_s / MODULE_LOADS
                 soft_s = whole_s - spent_s
-                how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "file_s": whole_s / MODULE_LOADS - spent_s}
                 mode = "definitions" if is_late else self._assignment.load
-                _note_module(report, path, untrusted.table(ask("next_statement", index=index, mode=mode, **how)))
+                statement = requests.NextStatement(index, mode, file_s=whole_s / MODULE_LOADS - spent_s)
+                ran = ask(statement, timeout_s=soft_s + LOAD_GRACE_S, soft_s=soft_s)
+                _note_module(report, path, untrusted.table(ran))
         except StudentRaised as error:
             report.add(path, error)
 
@@ -492,8 +485,9 @@ class Loader:
     def _run_cells(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str, notebook: Notebook) -> None:
         """Run the cells with one request for each; of a cell that ended a box before, at most the definitions."""
         whole_s = self._assignment.limits.load_s * NOTEBOOK_LOADS
-        cells = [{"number": c.number, "source": c.source} for c in notebook.code]
-        ask("begin_notebook", timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s, cells=cells, **self._how(path))
+        cells: list[requests.Cell] = [{"number": c.number, "source": c.source} for c in notebook.code]
+        begin = requests.BeginNotebook(**self._how(path).fields(), cells=cells)
+        ask(begin, timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s)
         for cell, source in zip(cells, notebook.code, strict=True):
             self._running = path, source.number
             times_lost = self._lost[self._running]
@@ -505,8 +499,8 @@ class Loader:
                 continue
             cell_s = min(self._assignment.limits.load_s, left_s())
             soft_s = cell_s + CELL_GRACE_S
-            how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "cell_s": cell_s}
-            ran = untrusted.table(ask("next_cell", cell=cell, only_definitions=times_lost > 0, **how))
+            request = requests.NextCell(cell, cell_s, only_definitions=times_lost > 0)
+            ran = untrusted.table(ask(request, timeout_s=soft_s + LOAD_GRACE_S, soft_s=soft_s))
             _note_forbidden(report, path, ran)
             for row in map(untrusted.rows, untrusted.rows(ran.get("earlier"))[: source.number]):
                 index = untrusted.number(row[0]) - 1 if len(row) == 2 else -1
@@ -523,9 +517,9 @@ def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
         StudentRaised: it cannot be written there.
         BoxError: the box ended.
     """
-    ask("put", timeout_s=timeout_s, path=path, data=data[:CHUNK_BYTES])
+    ask(requests.Put(path, data[:CHUNK_BYTES]), timeout_s=timeout_s)
     for start in range(CHUNK_BYTES, len(data), CHUNK_BYTES):
-        ask("put", timeout_s=timeout_s, path=path, data=data[start : start + CHUNK_BYTES], more=True)
+        ask(requests.Put(path, data[start : start + CHUNK_BYTES], more=True), timeout_s=timeout_s)
 
 
 def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> bytes:
@@ -537,7 +531,7 @@ def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> byt
     """
     parts: list[bytes] = []
     for start in range(0, cap, CHUNK_BYTES):
-        part = ask("read", timeout_s=timeout_s, path=path, limit=CHUNK_BYTES, start=start)
+        part = ask(requests.ReadFile(path, CHUNK_BYTES, start), timeout_s=timeout_s)
         parts.append(part[:CHUNK_BYTES] if type(part) is bytes else b"")
         if len(parts[-1]) < CHUNK_BYTES:
             break

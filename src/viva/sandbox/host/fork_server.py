@@ -11,7 +11,6 @@ from viva.sandbox import system
 from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.gpu import Gpu
 from viva.sandbox.host.box_resources import BoxResources
-from viva.sandbox.host.box_server import Server
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from viva.sandbox.host.box import Box
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
+Server = ForkServerConnection | StandaloneBoxes
+"""What makes the processes of boxes: a fork server, or fresh interpreters."""
 _Connect = Callable[[Reactor, Canary, list[str]], Server]
 """Connects to a fork server, given the folders of the cgroups of its boxes."""
 

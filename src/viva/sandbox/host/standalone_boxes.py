@@ -61,7 +61,8 @@ class StandaloneBoxes:
         work, scratch = os.path.join(resources.folder, "work"), os.path.join(resources.folder, "tmp")
         for folder in (resources.folder, work, scratch):
             os.mkdir(folder, 0o700)
-        plan = {"policy": policy, "work": work, "scratch": scratch, **self._common_plan()}
+        common = {name: self._settings[name] for name in ("canary", "preload")}
+        plan = {"policy": policy, "work": work, "scratch": scratch, **common}
         line = json.dumps(plan).encode() + b"\n"
         if rpc >= 0:
             process = self._start(["alone", str(rpc)], output, [rpc])
@@ -96,9 +97,6 @@ class StandaloneBoxes:
     def last_line(self) -> str:
         """Return nothing: there is no server that could print, and the output of a box belongs to the box."""
         return ""
-
-    def _common_plan(self) -> dict[str, object]:
-        return {"canary": self._settings["canary"], "preload": self._settings["preload"]}
 
     def _start(self, role: list[str], output: int, inherited: list[int]) -> subprocess.Popen[bytes]:
         if not self.alive:

@@ -25,7 +25,7 @@ from traitlets.config import Config
 from ..loading import sources
 from ..process.alarm import SoftTimeout
 from ..values.raised import Raised
-from . import figures, inline_figures, shell_lines
+from . import inline_figures, shell_lines
 from .cell_outputs import Outputs, Streams
 
 _ENVIRONMENT = {
@@ -87,9 +87,6 @@ class _Interactive(InteractiveShell):
     def init_completer(self) -> None:
         """Do nothing: no one types."""
         self.Completer = None  # type: ignore[assignment]
-
-    def init_readline(self) -> None:
-        """Do nothing: no one types."""
 
     def init_environment(self) -> None:
         """Set the variables of a stock kernel."""
@@ -202,9 +199,8 @@ class Shell:
         formatter.active_types = list(formatter.format_types)
         # Code objects have the cell's own name, which tracebacks show.
         self._shell.compile.get_code_name = lambda *_args: self._shell.cell_file  # type: ignore[method-assign]
-        self._inline = not with_figures or inline_figures.use(self._shell)
-        if not self._inline:
-            figures.use_for_notebooks(outputs)
+        if with_figures:
+            inline_figures.use(self._shell)
         self._loop: Any = None
         self._left_over: List[Any] = []
         """Loops with a cell that did not end: they are kept, because closing them would run the student's code."""
@@ -220,8 +216,6 @@ class Shell:
         shell.raised, shell.execution_count = None, number
         with Streams(self._outputs):
             result = self._in_a_loop(text)
-            if not self._inline:
-                figures.show()
         error = result.error_before_exec or result.error_in_exec or shell.raised
         if error is not None:
             raise error
