@@ -5,14 +5,12 @@ from viva.sandbox.errors import BoxError as BoxError
 from viva.sandbox.errors import BoxTimeout as BoxTimeout
 from viva.sandbox.errors import BoxUnavailable as BoxUnavailable
 from viva.sandbox.guest.transport.message_types import CallObject as CallObject
-from viva.sandbox.guest.transport.message_types import Find as Find
 from viva.sandbox.guest.transport.message_types import Get as Get
 from viva.sandbox.guest.transport.message_types import GetAttribute as GetAttribute
 from viva.sandbox.guest.transport.message_types import GetItem as GetItem
 from viva.sandbox.guest.transport.message_types import ListFiles as ListFiles
 from viva.sandbox.guest.transport.message_types import ListNames as ListNames
 from viva.sandbox.guest.transport.message_types import LoadModule as LoadModule
-from viva.sandbox.guest.transport.message_types import NextItem as NextItem
 from viva.sandbox.guest.transport.message_types import Put as Put
 from viva.sandbox.guest.transport.message_types import ReadFile as ReadFile
 from viva.sandbox.guest.transport.message_types import RunCommand as RunCommand

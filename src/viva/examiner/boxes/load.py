@@ -3,10 +3,9 @@
 import errno
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -14,15 +13,14 @@ from typing import Any, Final
 import viva.sandbox.guest.transport.message_types as requests
 from viva.config import Assignment
 from viva.config.rubric_file import load_rubric
-from viva.examiner.boxes.choice import choice_of
+from viva.examiner.boxes.choice import FileChoice, depth
 from viva.model import Submission, system, untrusted
 from viva.model.errors import BoxError, BoxTimeout, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 from viva.submissions.file_names import ANSWERS, CODE, is_answers_file
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
-from viva.submissions.notebook_count import MOST_NOTEBOOKS
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
-from viva.submissions.starter_code import Compared, starter_of
+from viva.submissions.starter_code import starter_of
 from viva.submissions.starter_prose import StarterProse, starter_prose
 
 READ_CAP: Final = 16 << 20
@@ -108,13 +106,12 @@ class Loader:
         self.starter = assignment.starter
         """The folder of the starter; it may not exist."""
         self._assignment = assignment
-        self._handed_out_names = assignment.handed_out_names
         self._inside = inside
         self._code = {file.path: file.data for file in submission.files}
         """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
-        self._several = False
-        """Whether there is more than one file of code; only then does it matter what is still the starter."""
-        self._compared: dict[str, Compared] = {}
+        self.choice = FileChoice(
+            assignment.submission, assignment.handed_out_names, assignment.starter, self._code, self.reading
+        )
         self.read_s = 0.0
         """Processor seconds that reading its files outside of the box took: they count as the submission's."""
         self.begun = LoadReport()
@@ -171,10 +168,10 @@ class Loader:
         self._unpack(ask, report, data)
         self._read_answers_file(ask, report, data)
         self._find_code(ask, report)
-        chosen = self.order(list(report.files))
-        report.choice = choice_of(chosen, self._assignment.submission, self._has_given_name, self._compare)
-        files = [*chosen, *self._completing(report, chosen)]
-        report.notes += self._describe_unrun_files(report, files)
+        chosen = self.choice.order(list(report.files))
+        report.choice = self.choice.explain(chosen)
+        files = [*chosen, *self.choice.completing(report.files, chosen)]
+        report.notes += self.choice.describe_unrun(report.files, files)
         for path in files:
             if path.endswith(".ipynb"):
                 self._read_notebook(ask, report, path, data)
@@ -183,60 +180,9 @@ class Loader:
         return report
 
     def _find_code(self, ask: Ask, report: LoadReport) -> None:
-        self._several = sum(path.endswith(CODE) for path in report.files) > 1
-        if self._several:
-            self._code |= self._unpacked_code(ask, report)
-
-    def order(self, paths: Sequence[str]) -> list[str]:
-        """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
-
-        Where there are several of a kind, a file with the name of one that was handed out comes first, and then those
-        that define most of what is asked. A file that is still the starter is run only if there is nothing else.
-        """
-        wanted = self._assignment.submission
-        mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
-        notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
-        chosen = sorted(mains, key=self._rank) + sorted(notebooks, key=self._rank)
-        changed = [p for p in chosen if not self._compare(p).is_unchanged]
-        if sum(p.endswith(".ipynb") for p in changed) > MOST_NOTEBOOKS:
-            changed = [p for p in changed if self._has_given_name(p)] or changed
-        if changed:
-            return changed
-        others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._compare(p).is_unchanged]
-        others = others or [p for p in paths if p.endswith(".py") and not self._compare(p).is_unchanged]
-        top = min((_depth(p)[0] for p in others), default=0)
-        return sorted((p for p in others if _depth(p)[0] == top), key=self._rank) or chosen
-
-    def _rank(self, path: str) -> tuple[bool, int, int, str]:
-        return not self._has_given_name(path), -len(self._compare(path).answers), *_depth(path)
-
-    def _has_given_name(self, path: str) -> bool:
-        return PurePosixPath(path).name in self._handed_out_names
-
-    def _describe_unrun_files(self, report: LoadReport, files: Sequence[str]) -> list[str]:
-        """Return a sentence for each file that could be the work and is not run."""
-        sentences = []
-        for path in sorted(report.files):
-            if path in files or not (path.endswith(".ipynb") or self._has_given_name(path)):
-                continue
-            if path.endswith(CODE):
-                unchanged = self._compare(path).is_unchanged
-                why = "it is as the course handed it out" if unchanged else f"{files[0]} counts"
-                sentences.append(f"{path} was not run, because {why}.")
-        return sentences
-
-    def _completing(self, report: LoadReport, chosen: Sequence[str]) -> list[str]:
-        """Return the other files that define what the starter asks for and the chosen files do not define."""
-        wanted = starter_of(self._assignment.starter).names
-        missing = wanted.difference(*(self._compare(path).own_names for path in chosen))
-        kinds = CODE if self._assignment.submission.notebook else ".py"
-        left = [p for p in report.files if p.endswith(kinds) and p not in chosen] if missing else []
-        return sorted((p for p in left if missing & self._compare(p).answers), key=self._rank)
-
-    def others(self, report: LoadReport) -> list[str]:
-        """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""
-        left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
-        return sorted((p for p in left if not self._compare(p).is_unchanged), key=_depth)
+        self.choice.has_several = sum(path.endswith(CODE) for path in report.files) > 1
+        if self.choice.has_several:
+            self._code.update(self._unpacked_code(ask, report))
 
     def questions(self, tested: frozenset[str], *written: str) -> StarterProse:
         """Return the questions of the assignment as the starter words them.
@@ -251,15 +197,6 @@ class Loader:
     @property
     def _device(self) -> str:
         return "as_written" if self.on_gpu else self._assignment.device
-
-    def _compare(self, path: str) -> Compared:
-        """Compare a file with the starter, once; the only file of a submission is compared with nothing."""
-        if path not in self._compared:
-            known = self._several and path in self._code
-            starter = starter_of(self._assignment.starter)
-            with self.reading():
-                self._compared[path] = starter.compare(path, self._code[path]) if known else Compared()
-        return self._compared[path]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -366,7 +303,7 @@ class Loader:
                 read[path] = data[path] if path in data else read_file(ask, self._assignment.limits.call_s, path)
         starter = starter_of(self._assignment.starter)
         blank = {path for path, content in read.items() if starter.compare(path, content).is_unchanged}
-        ordered = sorted(read, key=lambda p: (p in blank, PurePosixPath(p).name not in ANSWERS, _depth(p)))
+        ordered = sorted(read, key=lambda p: (p in blank, PurePosixPath(p).name not in ANSWERS, depth(p)))
         first, others = "".join(ordered[:1]), ordered[1:]
         report.answers_file = read.get(first)
         if not first:
@@ -407,7 +344,7 @@ class Loader:
 
     def _how(self, path: str) -> requests.LoadModule:
         """Return the request to run a file, which the others that begin to run one are like."""
-        starter = sorted(self._compare(path).starter_names)
+        starter = sorted(self.choice.compare(path).starter_names)
         forbid = list(self._assignment.forbid)
         return requests.LoadModule(path, self._assignment.load, forbid, starter, self._device)
 
@@ -562,7 +499,3 @@ def _by_hand(rubric: Path) -> frozenset[str]:
 
 def _is_like_answers(path: str) -> bool:
     return PurePosixPath(path).name.lower().startswith("answer") and not path.lower().endswith((*CODE, *ARCHIVES))
-
-
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path

@@ -37,10 +37,7 @@ class SubmissionTime:
         return self._limits.submission_s - self.counted_s
 
     def load_left_s(self) -> float:
-        """Return how much time loading has left: all files of one load, and the loads that failed before it, share it.
-
-        A load that replaces a good one has the whole time again, as far as the submission has it.
-        """
+        """Return how much time loading has left; all files of one load and the loads that failed before it share it."""
         whole_s = self._limits.load_s * NOTEBOOK_LOADS - self.failed_loads_s
         return min(whole_s - (self.counted_s - self._load_began_s), self.left_s)
 

@@ -17,8 +17,8 @@ from ..loading import archives, sources, workdir_files
 from ..loading.modules import Loading
 from ..loading.namespaces import STUDENT, Missing, Namespaces
 from ..notebook.notebooks import Notebooks
+from ..transport import message_types as requests
 from ..transport import wire
-from ..transport.message_types import REQUESTS
 from ..values.plain_data import PlainData
 from ..values.printed import Printed
 from ..values.raised import describe
@@ -31,21 +31,6 @@ if TYPE_CHECKING:
     from ..loading.unittest_runner import UnittestRunner
     from ..notebook.cell_by_cell import CellByCell
     from ..transport.encoding import Part
-    from ..transport.message_types import (
-        CallObject,
-        EnterContext,
-        ExitContext,
-        Find,
-        Get,
-        GetAttribute,
-        GetItem,
-        NextItem,
-        Policy,
-        Request,
-        SetNames,
-    )
-
-    KeepingRequest = Union[CallObject, EnterContext, Get, GetAttribute, GetItem, NextItem]
 
 if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
     from ..notebook import ipython_shell  # the fork server does it once, not each box
@@ -63,7 +48,7 @@ class _Stop(Exception):
     """An iterator from the student's code is exhausted."""
 
 
-def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy) -> NoReturn:
+def serve(sock: socket.socket, ready_message: Dict[str, object], policy: requests.Policy) -> NoReturn:
     """Send the ready message, then answer until the examiner closes the connection; never returns.
 
     Args:
@@ -193,30 +178,30 @@ class Worker:
             self.refs.begin_test(int(seed))
             self._namespaces.undo()
         try:
-            return {"ok": self._operations[operation](REQUESTS[operation](**fields))}
+            return {"ok": self._operations[operation](requests.REQUESTS[operation](**fields))}
         except Missing as missing:
             return {"missing": missing.name, "close": missing.close}
         except _Stop:
             return {"stop": True}
 
-    def _target(self, request: Union[CallObject, Get]) -> Any:
+    def _target(self, request: Union[requests.CallObject, requests.Get]) -> Any:
         if request.ref is not None:
             return self.refs[request.ref]
         return self._namespaces.find(request.space, request.name)
 
-    def _kept(self, request: KeepingRequest, value: object) -> object:
-        return self.refs.keep(value) if request.keep else value
+    def _kept(self, value: object, *, keep: bool) -> object:
+        return self.refs.keep(value) if keep else value
 
-    def _get(self, request: Get) -> object:
-        return self._kept(request, self._target(request))
+    def _get(self, request: requests.Get) -> object:
+        return self._kept(self._target(request), keep=request.keep)
 
-    def _attribute(self, request: GetAttribute) -> object:
-        return self._kept(request, getattr(self.refs[request.ref], request.name))
+    def _attribute(self, request: requests.GetAttribute) -> object:
+        return self._kept(getattr(self.refs[request.ref], request.name), keep=request.keep)
 
-    def _item(self, request: GetItem) -> object:
-        return self._kept(request, self.refs[request.ref][self.refs.arguments(request.key)])
+    def _item(self, request: requests.GetItem) -> object:
+        return self._kept(self.refs[request.ref][self.refs.arguments(request.key)], keep=request.keep)
 
-    def _find(self, request: Find) -> Dict[str, object]:
+    def _find(self, request: requests.Find) -> Dict[str, object]:
         try:
             value = self._namespaces.find(request.space, request.name)
         except Missing as missing:
@@ -224,7 +209,7 @@ class Worker:
         more = self._namespaces.functions(request.space) if request.more else []
         return {"found": True, "callable": callable(value), "kind": _kind(value), "close": [], "more": more}
 
-    def _call(self, request: CallObject) -> object:
+    def _call(self, request: requests.CallObject) -> object:
         function = self._target(request)
         args, kwargs = self.refs.arguments(request.args), self.refs.arguments(request.kwargs)
         if request.each:
@@ -233,15 +218,19 @@ class Worker:
             return self._full_call(request, function, args, kwargs)
         if request.twice:
             return called_twice(function, args, kwargs, encode=self._plain, refs=self.refs)
-        return self._kept(request, function(*args, **kwargs))
+        return self._kept(function(*args, **kwargs), keep=request.keep)
 
     def _full_call(
-        self, request: CallObject, function: Callable[..., object], args: List[object], kwargs: Dict[str, object]
+        self,
+        request: requests.CallObject,
+        function: Callable[..., object],
+        args: List[object],
+        kwargs: Dict[str, object],
     ) -> Dict[str, object]:
         value, raised = None, None
         with Printed() as printed:
             try:
-                value = self._kept(request, function(*args, **kwargs))
+                value = self._kept(function(*args, **kwargs), keep=request.keep)
             except alarm.SoftTimeout:
                 raise
             except BaseException as error:
@@ -253,25 +242,25 @@ class Worker:
             "raised": raised,
         }
 
-    def _set(self, request: SetNames) -> None:
+    def _set(self, request: requests.SetNames) -> None:
         self._namespaces.set(request.space, self.refs.arguments(request.names))
 
-    def _next(self, request: NextItem) -> object:
+    def _next(self, request: requests.NextItem) -> object:
         try:
             value = next(self.refs[request.ref])
         except StopIteration:
             raise _Stop from None
-        return self._kept(request, value)
+        return self._kept(value, keep=request.keep)
 
-    def _enter(self, request: EnterContext) -> object:
+    def _enter(self, request: requests.EnterContext) -> object:
         manager = self.refs[request.ref]
-        return self._kept(request, type(manager).__enter__(manager))
+        return self._kept(type(manager).__enter__(manager), keep=request.keep)
 
-    def _exit(self, request: ExitContext) -> None:
+    def _exit(self, request: requests.ExitContext) -> None:
         manager = self.refs[request.ref]
         type(manager).__exit__(manager, None, None, None)
 
-    def _of_suite(self, operation: str, request: Request) -> object:
+    def _of_suite(self, operation: str, request: requests.Request) -> object:
         """Run an operation on the author's unittest suite; unittest is imported only if there is one."""
         if self._suite is None:
             from ..loading.unittest_runner import UnittestRunner
@@ -279,7 +268,7 @@ class Worker:
             self._suite = UnittestRunner()
         return getattr(self._suite, operation)(request)
 
-    def _of_cells(self, operation: str, request: Request) -> object:
+    def _of_cells(self, operation: str, request: requests.Request) -> object:
         """Run an operation on a notebook that is run cell by cell with the author's tests."""
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell
