@@ -17,7 +17,6 @@ from tests.support.gpu_machines import Machine
 from viva.config import Course
 from viva.model import Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus
-from viva.sandbox.host.gpu.gpus import find_gpus
 from viva.verify.expected_verdicts import ExampleSubmission
 from viva.verify.verdict_check import complaints, waits
 
@@ -70,7 +69,7 @@ def gpus(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpus]:
     machine = Machine(folder)
     machine.add(bus, 5)
     monkeypatch.setenv("PATH", machine.install_smi())
-    yield replace(find_gpus({}, machine.dev, machine.driver), checked=True)
+    yield replace(machine.gpus(), checked=True)
     shutil.rmtree(folder)
     Path(f"/tmp/viva-gpu-{bus.replace(':', '-')}.lock").unlink(missing_ok=True)
 

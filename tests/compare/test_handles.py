@@ -8,6 +8,7 @@ import pytest
 from viva.grading import Disagreement, agree
 from viva.model.errors import BoxDied
 from viva.proxies.proxies import Handle, Remote
+from viva.sandbox.guest.transport.message_types import Request
 from viva.sandbox.guest.transport.wire import Ref
 
 
@@ -20,8 +21,8 @@ class BoxConnection:
         self.value = value
         self.requests: list[str] = []
 
-    def ask(self, op: str, **fields: object) -> Any:
-        self.requests.append(op)
+    def ask(self, request: Request, **options: object) -> Any:
+        self.requests.append(request.op)
         if isinstance(self.value, Exception):
             raise self.value
         return self.value

@@ -1,6 +1,8 @@
 """Which file of a submission counts, name by name, and the sentence about it; a starter defines nothing."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ from tests.support.course_of_texts import Examined, handed_in, statuses, write_c
 from tests.support.editable_submission import zipped
 from tests.support.words_course import notebook
 from viva.config.assignment import SubmissionFiles
-from viva.examiner.boxes.choice import choice_of
+from viva.examiner.boxes.choice import FileChoice
 from viva.submissions.notebook_count import same_answers
 from viva.submissions.starter_code import Compared
 
@@ -122,6 +124,18 @@ BOTH = SubmissionFiles(notebook="*.ipynb", module="solution.py")
 NAMED = SubmissionFiles(notebook="work.ipynb", module="solution.py")
 
 
+class KnownFiles(FileChoice):
+    """A choice among files that define these names."""
+
+    def __init__(self, files: Sequence[tuple[str, str]], wanted: SubmissionFiles) -> None:
+        given_names = {str(wanted.module), str(wanted.notebook), "hw.ipynb"}
+        super().__init__(wanted, given_names, Path("none"), {}, nullcontext)
+        self._known = {path: Compared(answers=frozenset(names)) for path, names in files}
+
+    def compare(self, path: str) -> Compared:
+        return self._known[path]
+
+
 FIVE = [("a.ipynb", "abcdef"), ("b.ipynb", "abcdef"), ("c.ipynb", "a"), ("d.ipynb", "b"), ("e.ipynb", "c")]
 
 
@@ -144,10 +158,7 @@ FIVE = [("a.ipynb", "abcdef"), ("b.ipynb", "abcdef"), ("c.ipynb", "a"), ("d.ipyn
 )
 def test_choice_sentence(files: Sequence[tuple[str, str]], wanted: SubmissionFiles, counts: str, because: str) -> None:
     """It is there only where the names of files do not decide; it names what is defined twice, and the file."""
-    compared = {path: Compared(answers=frozenset(names)) for path, names in files}
-    asked = {wanted.module, wanted.notebook, "hw.ipynb"}
-    paths = [path for path, _ in files]
-    sentence = choice_of(paths, wanted, lambda path: path.rpartition("/")[2] in asked, compared.__getitem__)
+    sentence = KnownFiles(files, wanted).explain([path for path, _ in files])
     assert because in sentence and bool(because) == bool(sentence)
     if counts.startswith("`"):
         *names, file = counts.split()

@@ -17,6 +17,7 @@ from viva.model import Score
 from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
 from viva.model.plain import from_plain, to_plain
 from viva.proxies.proxies import Remote
+from viva.sandbox.guest.transport.message_types import Find, Request
 
 WORDS = [
     "type", "message", "frames", "missing_module", "limit", "line", "errors", "skipped", "printed", "cells", "number",
@@ -101,9 +102,10 @@ def test_array_in_place_of_a_word(assignment: Assignment, name: str) -> None:
 def test_what_is_listed_after_unpacking_is_loaded(assignment: Assignment, tmp_path: Path) -> None:
     asked = []
 
-    def ask(op: str, **fields: Any) -> Any:
-        asked.append((op, fields.get("path")))
-        return [["hw/solution.py", 5], ["hw/notes.txt", 3], ["more.zip", 2]] if op == "files" else {"errors": []}
+    def ask(request: Request, **limits: Any) -> Any:
+        asked.append((request.op, request.fields().get("path")))
+        listed = [["hw/solution.py", 5], ["hw/notes.txt", 3], ["more.zip", 2]]
+        return listed if request.op == "files" else {"errors": []}
 
     report = Loader(handed_in({"more.zip": b"PK"}), assignment, {}).load(ask, lambda: 100.0)
     assert report.files == {"hw/solution.py": 5, "hw/notes.txt": 3}
@@ -118,11 +120,11 @@ class BoxConnection:
         self.asked: list[tuple[str, bool]] = []
         self._has, self._told, self._claim = has, told, claim
 
-    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+    def ask(self, request: Request, *, subject: str = "", generation: int | None = None) -> Any:
         if self._claim is not None:
             return self._claim
-        assert op == "find"
-        self.asked.append((subject, fields["more"]))
+        assert isinstance(request, Find)
+        self.asked.append((subject, request.more))
         kind = self._has.get(subject, "")
         return {"found": bool(kind), "callable": kind == "function", "kind": kind, "close": [], "more": self._told}
 

@@ -21,6 +21,7 @@ from viva.model import Tier
 from viva.model.errors import BoxDied, BoxError, BoxTimeout
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.settings import BoxOptions
+from viva.sandbox.guest.transport.message_types import NextCell, Request
 
 TESTS: Final = "def test_one(student):\n    assert student.one() == 1\n"
 ONE: Final = "def one(): return 1"
@@ -86,11 +87,13 @@ class _Box:
     def read_left_s(self) -> float:
         return self.left_s
 
-    def ask(self, op: str, **fields: Any) -> Any:
-        if op == "next_cell" and fields["cell"]["number"] == 2 and not fields["only_definitions"]:
+    def ask(self, request: Request, **limits: Any) -> Any:
+        if not isinstance(request, NextCell):
+            return {}
+        if request.cell["number"] == 2 and not request.only_definitions:
             self.left_s -= self.seconds
             raise self.error
-        return {"number": fields["cell"]["number"], "status": "ok"} if op == "next_cell" else {}
+        return {"number": request.cell["number"], "status": "ok"}
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from viva.model.errors import (
     TimeSpent,
 )
 from viva.model.gpu import GpuNeed, GpuUse
+from viva.sandbox.guest.transport.message_types import CallObject, Get
 
 Answer = Callable[[str, dict[str, Any]], Any]
 
@@ -70,6 +71,7 @@ class Load:
         self.begun = LoadReport()
         self.read_s = 0.0
         self.questions: object = None
+        self.choice = self
         self._has_failed = False
 
     def can_load_again(self, error: Exception, spent_s: float, left_s: float) -> bool:
@@ -81,7 +83,7 @@ class Load:
             raise self._ends.pop(0)
         return LoadReport(loaded=["solution.py"])
 
-    def others(self, report: LoadReport) -> list[str]:
+    def others(self, files: object, loaded: object) -> list[str]:
         return ["a.py", "b.py", "c.py"]
 
     def load_file(self, ask: Callable[..., Any], left_s: Callable[[], float], report: LoadReport, path: str) -> None:
@@ -98,13 +100,16 @@ def begin(box_session: BoxSession, hidden: bool = False, gpu: GpuNeed | None = N
     box_session.begin_test(seed=1, test_s=9, call_s=None, hidden=hidden, gpu=gpu)
 
 
+GET, CALL = Get("student", "x"), CallObject([], {}, name="f")
+
+
 def fine(op: str, fields: dict[str, Any]) -> Any:
     return {"ok": op}
 
 
 def test_load_that_ends_its_box() -> None:
     box_session, source = session(fine, BoxDied("exit status 1"))
-    assert box_session.ask("get") == "get"
+    assert box_session.ask(GET) == "get"
     assert [box.closed for box in source.boxes] == [True, False]
     assert box_session.report is not None and box_session.report.loaded == ["solution.py"]
 
@@ -113,7 +118,7 @@ def test_load_that_fails_twice() -> None:
     box_session, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
     for _ in range(3):
         with pytest.raises(LoadFailed, match="exit status 1"):
-            box_session.ask("get")
+            box_session.ask(GET)
     assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
 
 
@@ -130,17 +135,17 @@ def test_only_box_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(source, "take", take_late)
     begin(box_session)
-    assert box_session.ask("get") == "get"
+    assert box_session.ask(GET) == "get"
     assert box_session.counted_s == 0.0 and box_session.submission_left_s == Limits().submission_s
     source.boxes[0].counted_s = 200.0
     box_session.close()
     begin(box_session)
-    assert box_session.ask("get") == "get"
+    assert box_session.ask(GET) == "get"
     source.boxes[1].counted_s = 100.0
     begin(box_session)
     assert box_session.counted_s == 300.0
     with pytest.raises(TimeSpent, match="had used up its 300 s"):
-        box_session.ask("get")
+        box_session.ask(GET)
 
 
 def test_second_try_costs_no_time() -> None:
@@ -153,14 +158,14 @@ def test_second_try_costs_no_time() -> None:
     for excused in (True, False):
         begin(box_session)
         with pytest.raises(BoxTimeout):
-            box_session.ask("call", subject="f")
+            box_session.ask(CALL, subject="f")
         source.boxes[-1].counted_s = 5.0
         before = box_session.counted_s
         with box_session.second_try() as excuse:
             begin(box_session)
             if excused:
                 excuse()
-            box_session.ask("get")
+            box_session.ask(GET)
             source.boxes[-1].counted_s = 100.0
             assert box_session.counted_s == before + 100.0
         assert box_session.counted_s == before
@@ -180,7 +185,7 @@ def test_load_time_is_not_test_time(opened: bool, monkeypatch: pytest.MonkeyPatc
     begin(box_session)
     if opened:
         box_session.open()
-    assert box_session.ask("get") == "get" and box_session.counted_s == 20.0
+    assert box_session.ask(GET) == "get" and box_session.counted_s == 20.0
     assert box_session._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
     box_session.test.began_at -= 100.0  # another program used the machine meanwhile
     assert box_session._test_left_s(9.0) == 9.0
@@ -189,9 +194,9 @@ def test_load_time_is_not_test_time(opened: bool, monkeypatch: pytest.MonkeyPatc
 def test_box_without_helpers_is_not_asked() -> None:
     box_session, source = session(fine, GraderError("inside.py"))
     with pytest.raises(GraderError):
-        box_session.ask("get")
+        box_session.ask(GET)
     assert source.boxes[0].closed
-    assert box_session.ask("get") == "get"
+    assert box_session.ask(GET) == "get"
 
 
 @pytest.mark.parametrize(
@@ -211,7 +216,7 @@ def test_box_without_helpers_is_not_asked() -> None:
 def test_no_reply_fails_examiner(reply: Any, error: type[Exception], said: str) -> None:
     box_session, _ = session(lambda op, fields: reply)
     with pytest.raises(error, match=said):
-        box_session.ask("call", subject="f")
+        box_session.ask(CALL, subject="f")
 
 
 def test_subject_is_dropped_after_three_hangs() -> None:
@@ -221,10 +226,10 @@ def test_subject_is_dropped_after_three_hangs() -> None:
     box_session, source = session(hang)
     for _ in range(5):
         with pytest.raises(BoxTimeout):
-            box_session.ask("call", subject="f")
+            box_session.ask(CALL, subject="f")
     assert len(source.boxes) == 3
     with pytest.raises(BoxTimeout):
-        box_session.ask("call", subject="g")
+        box_session.ask(CALL, subject="g")
     assert len(source.boxes) == 4
 
 
@@ -243,13 +248,13 @@ def test_questions_of_one_test_share_its_time(monkeypatch: pytest.MonkeyPatch) -
     box_session, source = session(answer)
     box_session.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
     for _ in range(3):
-        box_session.ask("call")
+        box_session.ask(CALL)
     with pytest.raises(BoxTimeout):
-        box_session.ask("call")
+        box_session.ask(CALL)
     first, second, third = limits_s
     assert first == second and third == first - 4.0
     box_session.begin_test(seed=1, test_s=9.0, call_s=5.0, hidden=False)
-    box_session.ask("call")
+    box_session.ask(CALL)
     assert limits_s[-1] == first
 
 
@@ -264,7 +269,7 @@ def test_visible_test_gets_clean_box() -> None:
 
     def ask(hidden: bool) -> None:
         begin(box_session, hidden)
-        box_session.ask("call")
+        box_session.ask(CALL)
 
     box_session, source = session(answer)
     ask(hidden=False)
@@ -286,11 +291,11 @@ def test_visible_test_gets_clean_box() -> None:
 def test_seed_and_release_travel_once() -> None:
     box_session, source = session(fine)
     box_session.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
-    box_session.ask("call")
+    box_session.ask(CALL)
     box_session.release(box_session.generation, 4)
     box_session.release(box_session.generation - 1, 5)
-    box_session.ask("call")
-    box_session.ask("call")
+    box_session.ask(CALL)
+    box_session.ask(CALL)
     fields = [fields for _, fields in source.boxes[0].asked]
     assert [f.get("seed") for f in fields] == [7, None, None]
     assert [f["release"] for f in fields] == [[], [4], []]
@@ -298,12 +303,12 @@ def test_seed_and_release_travel_once() -> None:
 
 def test_object_of_lost_box() -> None:
     box_session, source = session(fine)
-    box_session.ask("call")
+    box_session.ask(CALL)
     with pytest.raises(BoxDied, match="had ended"):
-        box_session.ask("get", generation=0)
+        box_session.ask(GET, generation=0)
     source.boxes[0].alive = False
     with pytest.raises(BoxDied, match="had ended"):
-        box_session.ask("get", generation=1)
+        box_session.ask(GET, generation=1)
 
 
 def test_other_files_run_in_submission_time() -> None:
@@ -347,7 +352,7 @@ def test_box_for_each_kind_of_test() -> None:
     box_session = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (None, 0, 0, 100, 50, None, None, 100):
         begin(box_session, gpu=None if needed is None else GpuNeed(needed))
-        assert box_session.ask("get") == "get"
+        assert box_session.ask(GET) == "get"
     box_session.close()
     assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
     assert all(box.closed for box in [*plain.boxes, *gpus.source.boxes])
@@ -359,7 +364,7 @@ def test_nondeterministic_gpu_test_gets_own_box() -> None:
     box_session = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]  # fakes
     for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
         begin(box_session, gpu=need)
-        box_session.ask("get")
+        box_session.ask(GET)
         if need is None:
             box_session.check_gpu_again()
     assert gpus.needed == [0, -1, 0], "a test without a GPU has nothing to check"
@@ -375,6 +380,6 @@ def test_later_gpu_is_named() -> None:
     box_session = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
     for needed in (0, 100):
         begin(box_session, gpu=None if needed is None else GpuNeed(needed))
-        box_session.ask("get")
+        box_session.ask(GET)
     box_session.close()
     assert on_gpu.use == gpu("T4", 3)

@@ -293,7 +293,7 @@ LOOKS_FOR_A_GPU = f"""
 from viva.pipeline import cluster_worker as worker
 from viva.model.gpu import Gpus
 
-worker.find_gpus = lambda environ: Gpus((), {LOOKED!r})
+worker.find_gpus = lambda environ: Gpus(why_none={LOOKED!r})
 """
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.support.table_rows import Rows
 from viva.model.errors import BoxDied
 from viva.proxies.proxies import STOP, Handle, Remote, from_box, to_box
+from viva.sandbox.guest.transport.message_types import Request
 from viva.sandbox.guest.transport.wire import Ref
 
 
@@ -22,9 +23,9 @@ class FakeConnection:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.released: list[int] = []
 
-    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
-        self.asked.append((op, fields))
-        return self.answers[op]
+    def ask(self, request: Request, *, subject: str = "", generation: int | None = None) -> Any:
+        self.asked.append((request.op, request.fields()))
+        return self.answers[request.op]
 
     def asks_twice(self, name: str) -> bool:
         return False

@@ -49,11 +49,7 @@ import viva.selfcheck.check_report, viva.selfcheck.report_html
 import viva.selfcheck.live_examiner, viva.examiner.pytest_session
 import viva.pipeline.process.request_loop, viva.examiner.fixtures.submission_fixture
 assert not [name for name in sys.modules if name.startswith("viva.sandbox.host")]
-from viva.sandbox.guest.process import alarm
-try:
-    alarm.within(0.2, lambda: [None for _ in iter(int, 1)])
-except alarm.SoftTimeout:
-    print("stopped")
+print("imported")
 """
 
 
@@ -64,4 +60,4 @@ def test_modules_without_posix(tmp_path: Path) -> None:
     shape = [str(SHAPE), "windows"] if os.name == "posix" else []
     command = [sys.executable, *shape, str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert (done.stdout, done.returncode) == ("stopped\n", 0), done.stderr
+    assert (done.stdout, done.returncode) == ("imported\n", 0), done.stderr

@@ -164,17 +164,6 @@ def test_check_after_ctrl_c(shell: Any) -> None:
     assert viva.check("1.2").earned == 2
 
 
-@pytest.mark.long
-def test_limit_in_other_thread(shell: Any) -> None:
-    """Where no signal can be had, a thread keeps the time."""
-    run(shell, "def total(numbers):\n    while True: pass")
-    found: list[Report] = []
-    thread = threading.Thread(target=lambda: found.append(viva.check("1.2")))
-    thread.start()
-    thread.join(30)
-    assert found and found[0].entries[0].status is Status.TIMEOUT
-
-
 @pytest.mark.parametrize(
     "cell",
     [

@@ -56,6 +56,7 @@ class Worker:
 
     def __init__(self, sock: socket.socket, work: Path) -> None:
         self.socket, self.work = sock, work
+        self._notebooks = 0
         try:
             self.ready_message = wire.receive(sock, wall_countdown(REPLY_TIMEOUT_S))
         except BaseException:
@@ -112,8 +113,10 @@ class Worker:
     def notebook(self, *sources: str, **fields: Any) -> list[dict[str, Any]]:
         """Load a notebook of these cells, numbered from 1."""
         cells = [{"number": n, "source": textwrap.dedent(text).strip("\n")} for n, text in enumerate(sources, 1)]
-        self.ask("begin_notebook", cells=cells, **{"mode": "run", "forbid": [], **fields})
-        cell_s = fields.get("cell_s", 60.0)
+        self._notebooks += 1
+        cell_s = fields.pop("cell_s", 60.0)
+        name = f"notebook{self._notebooks if self._notebooks > 1 else ''}.ipynb"
+        self.ask("begin_notebook", cells=cells, **{"path": name, **fields})
         return [self.ask("next_cell", cell=cell, cell_s=cell_s) for cell in cells]
 
     def call_fields(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,9 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from viva.model import Tier
-from viva.model.errors import BoxDied
+from viva.sandbox.errors import BoxDied
 from viva.sandbox.host.box import Box
+from viva.sandbox.tier import Tier
 
 F = TypeVar("F", bound=Callable[..., Any])
 

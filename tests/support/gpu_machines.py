@@ -81,7 +81,7 @@ class Machine:
 
     def gpus(self, **environ: str) -> Gpus:
         """What viva finds here, with these environment variables."""
-        return find_gpus(environ, self.dev, self.driver)
+        return Gpus.offer(find_gpus(environ, self.dev, self.driver))
 
     def add(self, bus: str, minor: int, name: str = "NVIDIA L4", memory: str = "23034", used: str = "4") -> None:
         """One more GPU; its device files are null devices."""

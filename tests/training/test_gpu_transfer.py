@@ -110,7 +110,7 @@ def test_change_in_place_stays_in_place() -> None:
 
 @pytest.mark.nightly
 def test_without_gpu_tests_are_open() -> None:
-    with examiner("transfer_learning", BoxOptions(best_tier(), gpus=Gpus((), NONE_HERE))) as process:
+    with examiner("transfer_learning", BoxOptions(best_tier(), gpus=Gpus(why_none=NONE_HERE))) as process:
         score = grade(process, example("transfer_learning", "accepted/torch_module"), *ON_GPU)
     assert [(e.status, e.message, e.needs) for e in score.entries] == [
         (Status.DEFERRED, NONE_HERE, ("training", "gpu"))

@@ -123,7 +123,7 @@ def _failed(error: Exception | KeyboardInterrupt) -> int:
     if stopped is not None or isinstance(error, click.Abort):
         click.echo("\nviva: stopped.", err=True)  # the line break ends the line in which a terminal shows ^C
         return stopped or stop_signals.CTRL_C
-    from viva.model.errors import GraderError, VivaError
+    from viva.model.errors import EXPECTED_ERRORS, GraderError
 
     if isinstance(error, GraderError):
         click.echo(f"viva: something went wrong on the grader's side: {short(error)}", err=True)
@@ -132,7 +132,7 @@ def _failed(error: Exception | KeyboardInterrupt) -> int:
         return _without_output(error)
     if isinstance(error, click.ClickException):
         text = _sentence(error)
-    elif isinstance(error, VivaError):
+    elif isinstance(error, EXPECTED_ERRORS):
         text = str(error)
     elif isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}."

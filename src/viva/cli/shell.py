@@ -18,7 +18,7 @@ from viva.cli.shared.options import (
 from viva.config import keep_apart
 from viva.examiner.outcome import describe
 from viva.formats.escaping import terminal
-from viva.model.errors import BoxError, StudentRaised, VivaError
+from viva.model.errors import EXPECTED_ERRORS, BoxError, StudentRaised
 
 if TYPE_CHECKING:  # imported only when the prompt is opened
     from viva.examiner.boxes.box_session import BoxSession
@@ -37,7 +37,7 @@ class Prompt(code.InteractiveConsole):
         if isinstance(error, KeyboardInterrupt):
             self._session.close()  # a late answer would be taken for the answer to the next question
             self.write("\nStopped; the submission is loaded again when it is asked next.\n")
-        elif isinstance(error, VivaError):
+        elif isinstance(error, EXPECTED_ERRORS):
             self.write(terminal(describe(error) if isinstance(error, StudentRaised) else str(error)) + "\n")
         else:
             super().showtraceback()

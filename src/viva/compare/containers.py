@@ -1,5 +1,6 @@
 """Walks through the expected value and chooses the comparison for each part."""
 
+from collections import Counter
 from collections.abc import Iterable, Sized
 from dataclasses import replace
 from typing import Any, Final
@@ -15,13 +16,12 @@ from viva.compare.numbers import compare_numbers
 from viva.compare.show import describe, show
 from viva.compare.texts import compare_texts
 from viva.compare.unordered import compare_unordered, unmatched
+from viva.compare.value_kinds import AS_NUMBER, AS_TEXT, kind_of
 from viva.model.counting import counted
 from viva.model.errors import GraderError
-from viva.sandbox.guest.transport.value_types import AS_NUMBER, AS_TEXT, STAND_INS, type_of
 from viva.sandbox.guest.transport.wire import Frame
 
 DEPTH: Final = 64
-_COUNTING: Final = tuple(row.kind for row in STAND_INS if row.counts)
 _FLAT: Final = frozenset({bool, int, str, bytes, type(None)})
 
 
@@ -40,7 +40,7 @@ def compare(
     Raises:
         GraderError: the expected value has no plain form, or is nested too deeply.
     """
-    expected_counts = isinstance(expected, _COUNTING)
+    expected_counts = isinstance(expected, Counter)
     actual, expected = plain(actual), plain(expected)
     if depth > DEPTH:
         raise GraderError(f"agree: the expected value is nested more than {DEPTH} deep; compare its parts instead.")
@@ -58,7 +58,7 @@ def compare(
 
 
 def _compare_leaf(actual: Any, expected: Any, context: Context) -> Difference | None:
-    row = type_of(expected)
+    row = kind_of(expected)
     if row is None or row.compared == AS_NUMBER:  # a numpy scalar has no row
         return compare_numbers(actual, expected, context)
     if row.compared == AS_TEXT:

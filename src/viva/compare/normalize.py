@@ -1,6 +1,6 @@
 """The plain form in which both sides are compared; values that only look different have the same form.
 
-These are plain: the types of VALUE_TYPES that are compared as they are, list, tuple, dict, set, frozenset, numpy arrays
+These are plain: the types of VALUE_KINDS that are compared as they are, list, tuple, dict, set, frozenset, numpy arrays
 of numbers with one dimension or more, numpy scalars of a precision that Python's float does not have, and frames.
 Everything else becomes one of these or an `Opaque`, which equals nothing.
 """
@@ -14,14 +14,15 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from viva.compare.value_kinds import AS_NUMBER, VALUE_KINDS
 from viva.sandbox.guest.transport.library_types import library_type
-from viva.sandbox.guest.transport.value_types import AS_NUMBER, CONTAINERS, KEEP, VALUE_TYPES, type_of
+from viva.sandbox.guest.transport.value_types import CONTAINERS, KEEP, type_of
 from viva.sandbox.guest.transport.wire import Frame, Ref
 
-PLAIN_SCALARS: Final = frozenset(row.kind for row in VALUE_TYPES if row.normal is None)
+PLAIN_SCALARS: Final = frozenset(kind for kind, row in VALUE_KINDS.items() if row.normal is None)
 _PLAIN: Final = PLAIN_SCALARS | CONTAINERS | {Frame}
-_NORMALISED: Final = tuple((row.kind, row.normal) for row in VALUE_TYPES if row.normal is not None)
-_NUMBERS: Final = (*(row.kind for row in VALUE_TYPES if row.compared == AS_NUMBER and row.normal is None), np.number)
+_NORMALISED: Final = tuple((kind, row.normal) for kind, row in VALUE_KINDS.items() if row.normal is not None)
+_NUMBERS: Final = (*(kind for kind in PLAIN_SCALARS if VALUE_KINDS[kind].compared == AS_NUMBER), np.number)
 _EXACT_IN_PYTHON: Final = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
 _ITERATOR_CAP: Final = 10_000
 _ITEMS: Final = 1_000_000

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 
 from viva.compare.normalize import Array, Opaque, is_tensor, plain
+from viva.compare.value_kinds import kind_of
+from viva.compare.value_kinds import number as number  # the examiner's other modules find it here
 from viva.model.counting import counted
 from viva.sandbox.guest.transport.library_types import library_type
-from viva.sandbox.guest.transport.value_types import number as number  # the examiner's other modules find it here
-from viva.sandbox.guest.transport.value_types import type_of
 from viva.sandbox.guest.transport.wire import Code, Frame
 
 CAP: Final = 70
@@ -44,7 +44,7 @@ def as_written(value: object, cap: int = CAP) -> str:
 def describe(value: object) -> str:
     """Return what kind of thing the value is, in words: "a list of 3 items", "an array of shape (9, 9)"."""
     value = _as_python(value)
-    if (row := type_of(value)) is not None and row.show is not None:
+    if (row := kind_of(value)) is not None and row.show is not None:
         return row.describe(value, show(value))
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
@@ -102,7 +102,7 @@ def _text(value: object, cap: int, depth: int) -> str:
     if isinstance(value, Opaque):
         return f"<{value.type_name}>"
     value = _as_python(value)
-    if (row := type_of(value)) is not None and row.show is not None:
+    if (row := kind_of(value)) is not None and row.show is not None:
         return row.show(value, cap)
     if isinstance(value, Frame):
         return _frame(value, cap, depth)

@@ -113,7 +113,8 @@ def judge(  # noqa: C901, PLR0912  # one case per kind of error
             message = f"Your program ended while it was asked: {error.reason}."
             return Outcome(Status.ERROR, message, doubtful=not error.by_limit)
         case GpuUnavailable():
-            return Outcome(Status.DEFERRED, str(error), error.reason)
+            message = f"{NOT_GRADED_YET}: this test needs a GPU, and {error}."
+            return Outcome(Status.DEFERRED, message, error.reason)
         case BoxUnavailable() | GraderError():
             return Outcome(Status.GRADER_ERROR, GRADER_FAULT, str(error))
         case ProtocolViolation():

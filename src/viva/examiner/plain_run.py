@@ -22,7 +22,7 @@ from viva.examiner.outcome import judge
 from viva.examiner.pytest_internals import tear_down
 from viva.grading.signals import NeedsReview
 from viva.model import Tier
-from viva.model.errors import CourseError, UsageError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, CourseError, UsageError
 from viva.model.gpu import Gpus
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
@@ -112,7 +112,7 @@ class PlainRun:
         """Put the tests in the order of grading, add what those that `-k` chooses depend on, and make the boxes."""
         try:
             self._runs = _by_assignment(self._config, items)
-        except VivaError as error:
+        except EXPECTED_ERRORS as error:
             raise pytest.UsageError(str(error)) from error
         self._of = {
             item: (run, function) for run in self._runs for function in run.functions for item in function.items
@@ -125,10 +125,10 @@ class PlainRun:
         self._runs = [run for run in self._runs if any(self._of[item][0] is run for item in items)]
         try:
             if self._runs:
-                tier, gpus = _tier(self._config.getoption("--tier")), find_gpus(os.environ)
+                tier, gpus = _tier(self._config.getoption("--tier")), Gpus.offer(find_gpus(os.environ))
             for run in self._runs:
                 run.open(Path(self._config.getoption("--submission")), tier, gpus)
-        except VivaError as error:
+        except EXPECTED_ERRORS as error:
             raise pytest.UsageError(str(error)) from error
 
     @pytest.hookimpl(tryfirst=True)

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from viva.formats.folder_locks import is_abandoned
 from viva.model import system
 from viva.model.errors import UsageError
+from viva.sandbox.host.folder_locks import is_abandoned
 
 _FILE: Final = re.compile(r"\..+\.[0-9a-f]{12}\.part", re.DOTALL)
 """As `write_atomically` names it."""

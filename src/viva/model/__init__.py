@@ -2,11 +2,12 @@
 
 from viva.model.attempt import Attempt, ScoredAttempt, Student
 from viva.model.isolation import Isolation
-from viva.model.limits import Limits
 from viva.model.score import Case, Entry, Score
 from viva.model.status import Status
 from viva.model.submission import File, Submission
-from viva.model.tier import Tier
+from viva.sandbox import system
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 __all__ = [
     "Attempt",
@@ -21,4 +22,5 @@ __all__ = [
     "Student",
     "Submission",
     "Tier",
+    "system",
 ]

@@ -3,16 +3,17 @@
 VivaError
 ├── UsageError            the user's command or course is wrong: one sentence, exit status 1
 │   └── CourseError       grader.yaml, assignment.yaml, rubric.yaml
-├── BoxError              a box ended or misbehaved
-│   ├── BoxUnavailable    no box can be made on this host in the requested tier
-│   ├── BoxTimeout        the time limit passed and the box was killed
-│   ├── BoxDied           the student's process ended: exit, signal, memory, output
-│   ├── ProtocolViolation the reply was not a message of the protocol; the box was killed
-│   └── LoadFailed        loading the submission ended its box, twice; no test can ask anything
-├── GpuUnavailable        the GPU cannot be used now; the test is deferred
 ├── StudentRaised         the student's code raised an exception
 ├── MissingName           the submission does not define what the test asks for
 └── GraderError           viva or the course author is at fault: unscored until retried, exit status 2
+
+The sandbox has its own tree (viva/sandbox/errors.py). Three of its errors come from the examiner:
+
+BoxError
+├── BoxTimeout
+│   ├── TimeSpent         the submission had used up its time; no sandbox was asked
+│   └── NotAskedAgain     the same question had gone unanswered several times
+└── LoadFailed            loading the submission ended its sandbox, twice; no test can ask anything
 """
 
 import errno
@@ -21,10 +22,35 @@ from dataclasses import dataclass
 from typing import Final
 
 from viva.model import untrusted
+from viva.sandbox.errors import (
+    BoxDied as BoxDied,
+)
+from viva.sandbox.errors import (
+    BoxError as BoxError,
+)
+from viva.sandbox.errors import (
+    BoxTimeout as BoxTimeout,
+)
+from viva.sandbox.errors import (
+    BoxUnavailable as BoxUnavailable,
+)
+from viva.sandbox.errors import (
+    GpuUnavailable as GpuUnavailable,
+)
+from viva.sandbox.errors import (
+    ProtocolViolation as ProtocolViolation,
+)
+from viva.sandbox.errors import (
+    SandboxError,
+)
 
 
 class VivaError(Exception):
-    """Base class of all errors; `str()` of each is one sentence for a person."""
+    """Base class of all errors but the sandbox's; `str()` of each is one sentence for a person."""
+
+
+EXPECTED_ERRORS: Final = (VivaError, SandboxError)
+"""What a caller reports as one sentence; any other exception is a bug."""
 
 
 class UsageError(VivaError):
@@ -33,18 +59,6 @@ class UsageError(VivaError):
 
 class CourseError(UsageError):
     """A course file is wrong; the text names file, key and what is allowed."""
-
-
-class BoxError(VivaError):
-    """A box ended or misbehaved; the submission continues in a fresh one."""
-
-
-class BoxUnavailable(BoxError):
-    """This host cannot make a box in the requested tier; the text says why and what to install."""
-
-
-class BoxTimeout(BoxError):
-    """The time limit passed; the box was killed from outside."""
 
 
 class TimeSpent(BoxTimeout):
@@ -60,30 +74,6 @@ OF_THE_MACHINE: Final = frozenset(
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "ENOLCK", "ESTALE")
 )
 """Numbers of the OSErrors of a machine that is short of something, or broken: no one's code is wrong."""
-BY_A_LIMIT: Final = frozenset(
-    (
-        *("memory limit", "processor time limit", "disk limit", "too much output", "too many processes"),
-        *("too many files", "a process that cannot be looked into"),
-    )
-)
-"""Why a box ended that went beyond one of its limits."""
-
-
-class BoxDied(BoxError):
-    """The student's process ended by itself or by a limit; `reason` says which in words."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-    @property
-    def by_limit(self) -> bool:
-        """Return whether it went beyond a limit; nothing else on the machine can be the cause."""
-        return self.reason in BY_A_LIMIT
-
-
-class ProtocolViolation(BoxError):
-    """The bytes from the box were not a message of the protocol; the box was killed."""
 
 
 class LoadFailed(BoxError):
@@ -92,14 +82,6 @@ class LoadFailed(BoxError):
     def __init__(self, cause: BoxError) -> None:
         super().__init__(str(cause))
         self.cause = cause
-
-
-class GpuUnavailable(VivaError):
-    """The GPU is in use, or not in the state in which the last box found it; `reason` is for staff."""
-
-    def __init__(self, text: str, reason: str) -> None:
-        super().__init__(text)
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from viva.model.tier import Tier
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
+from viva.sandbox.tier import Tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from distributed import Future, KilledWorker
 
 from viva.config import Course
 from viva.model import Tier
-from viva.model.errors import GraderError, UsageError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import cluster_worker
 from viva.pipeline.assignment_plan import Plan
@@ -241,7 +241,7 @@ class _Run:
                 yield job, Postponed()
                 return
             data = self._task(job, plan, options, gpu=bool(lane.resources)).to_bytes()
-        except VivaError as error:
+        except EXPECTED_ERRORS as error:
             yield job, error
             return
         pending = plan.open_entries(options)

@@ -217,7 +217,7 @@ def _is_of_use(idle: _Kind, needed: _Kind, waiting: tuple[str, ...]) -> bool:
 def _make(kind: _Kind) -> ExaminerProcess:
     """Return a new examiner for this worker's course."""
     course, assignment, secret = _check(kind)
-    gpus = find_gpus(os.environ) if kind.gpu else Gpus(why_none=NONE_HERE)
+    gpus = Gpus.offer(find_gpus(os.environ)) if kind.gpu else Gpus(why_none=NONE_HERE)
     boxes = BoxOptions(_tier(kind), notebooks=kind.notebooks, gpus=gpus)
     return ExaminerProcess(course, assignment, secret, boxes)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Protocol
 
 from viva.model import Score
-from viva.model.errors import UsageError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, UsageError
 from viva.model.grade_request import Graded
 from viva.model.outlines import Outlines
 from viva.pipeline.jobs import GradedJob, Job, Pool, Postponed
@@ -212,5 +212,5 @@ class GradingRun:
         try:
             can_be_rewritten = self._cache is not None and decided is not None
             self._writer.finish(job, graded, decided, durable=not can_be_rewritten)
-        except VivaError as error:
+        except EXPECTED_ERRORS as error:
             self.summary.errors[job.name] = error

@@ -10,7 +10,7 @@ from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Isolation, Score, Status
-from viva.model.errors import UsageError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, UsageError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job, Pool
 from viva.records import Records, StoredScore
@@ -110,7 +110,7 @@ class Regrade:
         attempt, graded = kept.scored.attempt, kept.scored.score
         try:
             submission = open_submission(attempt.path, graded.submission, withheld=self._course.withheld)
-        except VivaError as error:
+        except EXPECTED_ERRORS as error:
             result.left.append((attempt.name, str(error).rstrip(".")))
             return None
         if submission.content_hash != graded.content_hash:

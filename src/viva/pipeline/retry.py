@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from viva.model.errors import GraderError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, GraderError
 from viva.model.grade_request import Graded
 
 ENDED: Final = "the examiner ended"
@@ -30,7 +30,7 @@ def at_most_twice(attempt: Callable[[], Graded], stopped: Callable[[], bool]) ->
         return graded
     try:
         again = attempt()
-    except VivaError as error:
+    except EXPECTED_ERRORS as error:
         if graded is None:
             raise
         return replace(graded, remarks=[*graded.remarks, f"{ENDED}, and no other could be started: {error}"])

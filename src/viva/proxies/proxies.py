@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn, Protocol
 
 import numpy as np
 
+import viva.sandbox.guest.transport.message_types as requests
 from viva.model import untrusted
 from viva.model.errors import ChangedArgument, ProtocolViolation, StudentRaised
 from viva.sandbox.guest.transport.wire import Code, Ref
@@ -31,8 +32,11 @@ class BoxConnection(Protocol):
         """Return the number of the current box of this submission; an object dies with its box."""
         ...
 
-    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
-        """Send one request and return the plain value; raises StudentRaised, MissingName or a BoxError."""
+    def ask(self, request: requests.Request, *, subject: str = "", generation: int | None = None) -> Any:
+        """Send one request and return the plain value; raises StudentRaised, MissingName or a BoxError.
+
+        A request about an object names the `generation` of the box that holds it.
+        """
         ...
 
     def asks_twice(self, name: str) -> bool:
@@ -105,13 +109,13 @@ class Caller:
             raise ProtocolViolation("the reply does not hold an answer to each question")
         return answers
 
-    def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: bool) -> Any:
+    def _called(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, each: bool = False) -> Any:
         connection, label = self._connection, self._label
         if not self._is_name or _holds_object([args, kwargs]) or not connection.asks_twice(label):
-            return from_box(connection, self._ask_call(args, kwargs, **options), label)
-        reply = untrusted.table(self._ask_call(args, kwargs, twice=True, **options))
+            return from_box(connection, self._ask_call(args, kwargs, each=each), label)
+        reply = untrusted.table(self._ask_call(args, kwargs, each=each, twice=True))
         if changed := untrusted.rows(reply.get("changed"))[:3]:
-            names = ["1"] if options.get("each") else [untrusted.text(name, 100) for name in changed]
+            names = ["1"] if each else [untrusted.text(name, 100) for name in changed]
             raise ChangedArgument(label, names)
         if reply.get("differs") is True or reply.get("raised"):
             connection.answered_differently(label)
@@ -145,22 +149,20 @@ class Caller:
             raised=StudentRaised.from_wire(raised) if raised else None,
         )
 
-    def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: bool) -> Any:
-        return self._connection.ask(
-            "call",
-            subject=self._label,
-            **self._target(),
-            args=[to_box(a) for a in args],
-            kwargs={k: to_box(v) for k, v in kwargs.items()},
-            **options,
-        )
+    def _ask_call(self, args: Sequence[Any], kwargs: Mapping[str, Any], **options: Any) -> Any:
+        args, kwargs = [to_box(a) for a in args], {k: to_box(v) for k, v in kwargs.items()}
+        return self._ask(requests.CallObject(args, kwargs, **self._target(), **options))
+
+    def _ask(self, request: requests.Request) -> Any:
+        return self._connection.ask(request, subject=self._label)
 
     @property
     def _is_name(self) -> bool:
         """Return whether it is a name in the submission, not an object in the box or a helper from the author."""
         return False
 
-    def _target(self) -> dict[str, object]:
+    def _target(self) -> dict[str, Any]:
+        """Return the fields of a request that name it."""
         raise NotImplementedError
 
     def _refuse(self, what: str) -> NoReturn:
@@ -231,23 +233,19 @@ class Remote(Caller):
 
     def value(self) -> Any:
         """Fetch the object as plain data."""
-        return from_box(self._connection, self._connection.ask("get", subject=self._name, **self._target()), self._name)
+        return from_box(self._connection, self._ask(requests.Get(**self._target())), self._name)
 
     def handle(self) -> "Handle":
         """Return the object itself as a handle, to be passed to another call."""
         if self._handle is None or not self._handle.alive:
-            self._handle = Handle(
-                self._connection,
-                self._connection.ask("get", subject=self._name, **self._target(), keep=True),
-                self._name,
-            )
+            self._handle = Handle(self._connection, self._ask(requests.Get(**self._target(), keep=True)), self._name)
         return self._handle
 
     @property
     def _is_name(self) -> bool:
         return self._space != "inside"
 
-    def _target(self) -> dict[str, object]:
+    def _target(self) -> dict[str, Any]:
         return {"space": self._space, "name": self._name}
 
     def __repr__(self) -> str:
@@ -283,34 +281,35 @@ class Handle(Caller):
 
     def value(self) -> Any:
         """Fetch the object as plain data."""
-        return from_box(
-            self._connection, self._connection.ask("get", subject=self._label, **self._target()), self._label
-        )
+        return from_box(self._connection, self._ask(requests.Get(ref=self._ref.id)), self._label)
 
     def __getattr__(self, name: str) -> Any:
         refuse_probe(self, name)
-        reply = self._connection.ask("attribute", subject=self._label, **self._target(), name=name)
+        reply = self._ask(requests.GetAttribute(self._ref.id, name))
         return from_box(self._connection, reply, f"{self._label}.{name}")
 
     def __getitem__(self, key: object) -> Any:
-        reply = self._connection.ask("item", subject=self._label, **self._target(), key=to_box(key))
+        reply = self._ask(requests.GetItem(self._ref.id, to_box(key)))
         return from_box(self._connection, reply, f"{self._label}[{key!r}]")
 
     def __next__(self) -> Any:
-        reply = self._connection.ask("next", subject=self._label, **self._target())
+        reply = self._ask(requests.NextItem(self._ref.id))
         if reply is STOP:
             raise StopIteration
         return from_box(self._connection, reply, f"the next item of {self._label}")
 
     def __enter__(self) -> "Handle":
-        entered = self._connection.ask("enter", subject=self._label, **self._target(), keep=True)
+        entered = self._ask(requests.EnterContext(self._ref.id, keep=True))
         return Handle(self._connection, entered, self._label)
 
     def __exit__(self, *_exception: object) -> None:
-        self._connection.ask("exit", subject=self._label, **self._target())
+        self._ask(requests.ExitContext(self._ref.id))
 
-    def _target(self) -> dict[str, object]:
-        return {"ref": self._ref.id, "generation": self._generation}
+    def _target(self) -> dict[str, Any]:
+        return {"ref": self._ref.id}
+
+    def _ask(self, request: requests.Request) -> Any:
+        return self._connection.ask(request, subject=self._label, generation=self._generation)
 
     def __repr__(self) -> str:
         return f"<{self._ref.type_name[:80]} in the box>"
@@ -330,7 +329,7 @@ def special_method(owner: Any, name: str) -> Any:
     """
     if type(owner) is not Handle:
         return owner.__getattr__(name)
-    reply = owner._connection.ask("attribute", subject=owner._label, **owner._target(), name=name)
+    reply = owner._ask(requests.GetAttribute(owner.ref.id, name))
     return from_box(owner._connection, reply, f"{owner._label}.{name}")
 
 

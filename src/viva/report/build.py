@@ -8,7 +8,7 @@ from pathlib import Path
 from viva.config import Assignment
 from viva.formats.atomic_write import write_atomically
 from viva.model.attempt import ScoredAttempt, Student
-from viva.model.errors import UsageError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, UsageError
 from viva.report.class_page import class_csv, class_page
 from viva.report.feedback import feedback_page as pages
 from viva.report.graded_files import graded_files, notebook_of
@@ -62,7 +62,7 @@ def write_report(
         try:
             _write_feedback(graded, assignment, folder / "feedback", withheld, executed or {})
         except Exception as error:  # a student's names and contents, read by many libraries
-            why = str(error) if isinstance(error, VivaError) else f"{type(error).__name__}: {error}"
+            why = str(error) if isinstance(error, EXPECTED_ERRORS) else f"{type(error).__name__}: {error}"
             without.append((graded.attempt.name, why))
     pages_written = len(marked) - len(without) if feedback else 0
     return WrittenReport((html, csv), pages_written, tuple(without))

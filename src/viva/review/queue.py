@@ -18,7 +18,7 @@ from typing import Self
 from viva.config import Assignment
 from viva.config.rubric import Item, Question, Rubric
 from viva.formats import escaping
-from viva.model.errors import UsageError, VivaError
+from viva.model.errors import EXPECTED_ERRORS, UsageError
 from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, UNREADABLE, CurrentDecision, Judgement, Place, Review
 from viva.records.store import Reason
 from viva.review.answer_sources import AnswerSource
@@ -105,7 +105,7 @@ class ReviewQueue:
             self._changed({key_of(row.place) for row in self.decisions.current()})
         except Exception as error:  # shown on the page that waits for the class
             self.fault = error
-            if not isinstance(error, VivaError):  # a bug in viva: its traceback is needed
+            if not isinstance(error, EXPECTED_ERRORS):  # a bug in viva: its traceback is needed
                 print(escaping.terminal(traceback.format_exc()), file=sys.stderr, flush=True)
         finally:
             self.ready.set()

@@ -1,1 +1,1 @@
-"""The sandbox: `host` is the examiner's side, `guest` runs in the box and imports nothing of viva."""
+"""Run untrusted Python in a sandbox. Importing this package alone is cheap; `api` has what a caller needs."""

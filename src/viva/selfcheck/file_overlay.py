@@ -16,7 +16,7 @@ import viva.sandbox.guest.loading.sources as sources
 import viva.sandbox.guest.loading.workdir_files as workdir_files
 
 if TYPE_CHECKING:
-    from viva.sandbox.guest.process.worker import Request
+    from viva.sandbox.guest.transport.message_types import ListFiles, Put
 
 _MOST_COPIED: Final = 16 << 20
 """The most bytes of one file that is copied where the system cannot create links."""
@@ -32,11 +32,11 @@ class FileOverlay:
         self._temporary: Path | None = None
         sources.work_in(str(folder))
 
-    def put(self, request: "Request") -> None:
+    def put(self, request: "Put") -> None:
         """Write `data` to `path` in the temporary folder, as a box does."""
         if self._temporary is None:
             self._temporary = self._begin()
-        parts = str(request["path"]).split("/")
+        parts = request.path.split("/")
         for depth in range(1, len(parts)):
             self._open_up(Path(*parts[:depth]))
         target = self._temporary.joinpath(*parts)
@@ -44,7 +44,7 @@ class FileOverlay:
             target.unlink()
         workdir_files.put(request)
 
-    def listed(self, _request: "Request") -> list[list[object]]:
+    def listed(self, _request: "ListFiles") -> list[list[object]]:
         """Return `[path, size]` of the files near the top only, because a notebook may be in a large folder."""
         found: list[list[object]] = []
         waiting = [("", sources.folder())]

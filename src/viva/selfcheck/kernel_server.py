@@ -44,7 +44,6 @@ class Kernel:
 
     def __init__(self, live: LiveNotebook) -> None:
         """Make the names of the notebook callable; files that tests put go into a temporary folder."""
-        alarm.without_signals(by_thread=threading.current_thread() is not threading.main_thread())
         for filename, name in live.cells().items():
             sources.remember_code(filename, name)
         self.file_overlay = FileOverlay(live.folder)

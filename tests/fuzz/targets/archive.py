@@ -19,6 +19,7 @@ from typing import Any
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
 from viva.sandbox.guest.loading import archives, sources
 from viva.sandbox.guest.loading.student_files import is_not_the_work
+from viva.sandbox.guest.transport.message_types import Unpack
 
 NAMES = ("hw.zip", "hw.tar", "hw.tar.gz", "deep/er/hw.gz", "hw.bz2", "hw.xz")
 Members = Iterable[tuple[str, bytes]]
@@ -66,7 +67,7 @@ def check(data: bytes) -> None:
     sources.work_in(str(work))
     _Watch.outside, _Watch.allowed = [], f"{path.parent}{os.sep}"
     try:
-        reply = archives.unpack({"path": name})
+        reply = archives.unpack(Unpack(name))
     finally:
         _Watch.allowed = ""
         sources.work_in(before)

@@ -1,4 +1,4 @@
-"""Each type that an answer can have is sent, read, compared, shown and recorded, as its row in VALUE_TYPES says."""
+"""Each type that an answer can have is sent, read, compared, shown and recorded, as its two rows say."""
 
 import itertools
 import math
@@ -24,11 +24,11 @@ from viva.compare.agree import agree
 from viva.compare.disagreement import Disagreement
 from viva.compare.normalize import PLAIN_SCALARS, is_number, plain
 from viva.compare.show import describe, show
+from viva.compare.value_kinds import AS_NUMBER, VALUE_KINDS
 from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed, unpacked
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.value_types import (
-    AS_NUMBER,
     KEEP,
     STAND_INS,
     TYPE_OF,
@@ -87,7 +87,7 @@ def samples() -> Iterator[tuple[ValueType, Any]]:
 
 
 def test_every_type_has_samples_and_tag() -> None:
-    assert list(SAMPLES) == [row.kind for row in VALUE_TYPES]
+    assert list(SAMPLES) == [row.kind for row in VALUE_TYPES] == list(VALUE_KINDS)
     assert all(type(value) is kind for kind, values in SAMPLES.items() for value in values)
     tags = [row.tag for row in VALUE_TYPES if row.tag]
     assert len(set(tags) | {*"tszdalgrTF"}) == len(tags) + 10
@@ -136,7 +136,7 @@ def test_agree_within_type() -> None:
 def test_disagree_across_types() -> None:
     with Rows() as row:
         for (of, value), (other_of, other) in itertools.product(samples(), samples()):
-            kinds = {one.kind if one.compared != AS_NUMBER else AS_NUMBER for one in (of, other_of)}
+            kinds = {one.kind if VALUE_KINDS[one.kind].compared != AS_NUMBER else AS_NUMBER for one in (of, other_of)}
             if len(kinds) > 1:
                 with row(repr(value), repr(other)), pytest.raises(Disagreement):
                     agree(value, other)
@@ -147,8 +147,8 @@ def test_plain_form() -> None:
         for of, value in samples():
             with row(repr(value)):
                 assert type(plain(value)) in PLAIN_SCALARS
-                assert is_number(plain(value)) == (of.compared == AS_NUMBER)
-                assert of.normal is not None or same(plain(value), value)
+                assert is_number(plain(value)) == (VALUE_KINDS[of.kind].compared == AS_NUMBER)
+                assert VALUE_KINDS[of.kind].normal is not None or same(plain(value), value)
 
 
 def test_values_are_shown_in_one_line() -> None:
@@ -158,7 +158,7 @@ def test_values_are_shown_in_one_line() -> None:
                 text = show(value)
                 assert text.isprintable() and text
                 assert describe(value).isprintable() and describe(value)
-                assert (text == f"<{of.kind.__name__}>") == (of.show is None)
+                assert (text == f"<{of.kind.__name__}>") == (VALUE_KINDS[of.kind].show is None)
 
 
 @pytest.mark.parametrize(
@@ -186,12 +186,14 @@ def test_values_are_recorded() -> None:
     with Rows() as row:
         for of, value in samples():
             with row(repr(value)):
-                if not of.recorded:
+                if not VALUE_KINDS[of.kind].is_recorded:
                     with pytest.raises(Unrecordable):
                         packed(value)
                     continue
                 assert same(unpacked(packed([value])), [value])
-                others = [v for vs in SAMPLES.values() for v in vs if v is not value and TYPE_OF[type(v)].recorded]
+                others = [
+                    v for vs in SAMPLES.values() for v in vs if v is not value and VALUE_KINDS[type(v)].is_recorded
+                ]
                 assert digest("f", (value,), {}) not in {digest("f", (v,), {}) for v in others}
 
 
@@ -236,7 +238,7 @@ def test_stand_in_type_is_recorded() -> None:
         for of in STAND_INS:
             value, _ = STANDING_IN[of.kind]
             with row(of.kind.__name__):
-                if of.parts is None:
+                if of.kind not in (Counter, range, deque):
                     with pytest.raises(Unrecordable):
                         packed(value)
                     continue
@@ -248,7 +250,6 @@ def test_stand_in_type_is_recorded() -> None:
 
 
 def test_counter_counts_missing_as_zero() -> None:
-    assert [row.kind for row in STAND_INS if row.counts] == [Counter]
     agree({"a": 1}, Counter(a=1, b=0))
     with pytest.raises(Disagreement):
         agree({"a": 1}, {"a": 1, "b": 0})

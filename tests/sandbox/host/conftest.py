@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.boxed_program import Program
-from viva.model import Limits, Tier
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 WAITING = ("test_endings", "test_lifecycle")
 """Files of tests that wait for seconds."""

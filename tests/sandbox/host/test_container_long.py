@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import container
-from viva.model import Tier
 from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.sandbox.tier import Tier
 
 HERE = Path(__file__).parent
 ACCEPTED = "fixtures/translation_and_masks/submissions/accepted/numpy_vectorised"

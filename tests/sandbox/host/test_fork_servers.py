@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.wait_until import wait_until
-from viva.model import Limits
-from viva.model.errors import BoxDied, BoxUnavailable
+from viva.sandbox.errors import BoxDied, BoxUnavailable
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.sandbox.limits import Limits
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fork servers run on Linux")
 TIERS = [report.tier for report in detect_tiers() if report.available]
@@ -40,7 +40,7 @@ def test_fork_server_is_killed() -> None:
 
 _PROGRAM = """
 import os, signal, sys, tempfile
-from viva.model import Tier
+from viva.sandbox.tier import Tier
 from viva.sandbox.host import fork_server_connection as connection
 from viva.sandbox.host.fork_server import ForkServer
 

@@ -14,13 +14,13 @@ from tests.sandbox.host.conftest import offered
 from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
 from tests.support.stand_in_cuda import LEFT, StandIn
-from viva.model import Limits
-from viva.model.errors import BoxUnavailable
 from viva.model.gpu import Gpus
+from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import lock_file
+from viva.sandbox.limits import Limits
 
 LIMITS = Limits(memory_mib=900)
 STEPS = ["CUDA starts", "a product is the CPU's", "sums are repeatable", "memory is limited"]

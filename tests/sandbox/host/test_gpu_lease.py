@@ -14,8 +14,8 @@ import pytest
 from tests.sandbox.host.conftest import SMALL, offered
 from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
-from viva.model.errors import GpuUnavailable
 from viva.model.gpu import NONE_HERE, Gpu, Gpus
+from viva.sandbox.errors import GpuUnavailable
 from viva.sandbox.host.gpu import gpu_lease
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_lease import GpuLease, lock_file
@@ -73,7 +73,7 @@ def test_any_free_gpu(machine: Machine) -> None:
 HOLD = """
     import pathlib, sys, time
     from viva.sandbox.host.gpu import gpu_lease
-    from viva.model.gpu import Gpu
+    from viva.sandbox.gpu import Gpu
     gpu_lease._FOLDER = pathlib.Path(sys.argv[1])
     lease = gpu_lease.GpuLease.take([Gpu(sys.argv[2], "", "GPU", "", None, "", ())])
     print("held", flush=True)

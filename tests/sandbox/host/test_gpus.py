@@ -92,12 +92,12 @@ def test_memory_in_use_is_read_anew(machine: Machine) -> None:
 
 
 def test_machine_without_device_files(machine: Machine) -> None:
-    assert machine.gpus() == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus(why_none=NONE_HERE)
     machine.add("0000:01:00.0", 0)
     (machine.dev / "nvidia0").unlink()
-    assert machine.gpus() == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus(why_none=NONE_HERE)
     (machine.dev / "nvidiactl").unlink()
-    assert machine.gpus() == Gpus((), NONE_HERE)
+    assert machine.gpus() == Gpus(why_none=NONE_HERE)
 
 
 def test_unstarted_gpu_has_no_uuid(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def gpu(name: str, memory_mib: int | None) -> Gpu:
 def test_lacking_parts_are_said() -> None:
     small, large, unknown = gpu("NVIDIA T4", 15360), gpu("NVIDIA L4", 23034), gpu("NVIDIA GB10", None)
     assert Gpus().reason_unavailable(0) == LEFT_OUT
-    assert Gpus((), NONE_HERE).reason_unavailable(9) == NONE_HERE
+    assert Gpus(why_none=NONE_HERE).reason_unavailable(9) == NONE_HERE
     assert (
         Gpus((small,)).reason_unavailable(0)
         == Gpus((small,)).reason_unavailable(15360)

@@ -100,11 +100,11 @@ LOOK = """
 import json, os
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.sandbox.host.fork_server import ForkServer
-from viva.model import Limits
+from viva.sandbox.limits import Limits
 found = {str(report.tier): [report.available, report.sentence, list(report.advice)] for report in detect_tiers()}
 best = next(report.tier for report in detect_tiers() if report.available)
 with ForkServer.start(best, preload=[]) as fork_server, fork_server.spawn(Limits()) as box:
-    found["box"] = [dict(box.ready_message.layers), list(box.ready_message.missing), bool(box._resources.cgroup)]
+    found["box"] = [dict(box.ready_message.layers), list(box.ready_message.missing), bool(box.resources.cgroup)]
 print(json.dumps([os.uname().release, found]))
 """
 

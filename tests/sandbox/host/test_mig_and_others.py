@@ -10,7 +10,6 @@ import pytest
 from tests.sandbox.host.conftest import SMALL, offered
 from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
-from viva.model import Tier
 from viva.model.gpu import Gpus
 from viva.model.plain import from_plain, to_plain
 from viva.sandbox.host.fork_server import ForkServer
@@ -18,6 +17,7 @@ from viva.sandbox.host.gpu import gpus as finding
 from viva.sandbox.host.gpu.gpu_lease import lock_file
 from viva.sandbox.host.gpu.gpus import used_mib
 from viva.sandbox.host.gpu.mig import parse_list, parse_report
+from viva.sandbox.tier import Tier
 
 BUS, OTHER = "0000:01:00.0", "0000:02:00.0"
 LISTED = """\

@@ -11,10 +11,10 @@ import pytest
 from tests.sandbox.host.conftest import SMALL
 from tests.support.boxed_program import Program
 from tests.support.wait_until import wait_until
-from viva.model import Tier
-from viva.model.errors import BoxDied, BoxTimeout, BoxUnavailable
+from viva.sandbox.errors import BoxDied, BoxTimeout, BoxUnavailable
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.tier import Tier
 
 pytestmark = pytest.mark.long
 
@@ -105,7 +105,8 @@ def test_box_ends_with_killed_examiner() -> None:
     script = """
 import time
 from viva.sandbox.host.fork_server import ForkServer
-from viva.model import Limits, Tier
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 fork_server = ForkServer.start(Tier.T0, preload=[], with_fork_server=False)
 box = fork_server.spawn(Limits())
 print(box.ask("put", timeout_s=5, path="x", data=b"")["ok"], flush=True)

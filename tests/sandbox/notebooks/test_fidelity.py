@@ -12,10 +12,10 @@ import pytest
 from tests.support.fidelity_cells import CELLS
 from tests.support.stock_kernel import outputs_of
 from tests.support.table_rows import Rows
-from viva.model import Limits
 from viva.sandbox.guest.notebook.notebooks import needs_shell
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
+from viva.sandbox.limits import Limits
 
 pytestmark = pytest.mark.long
 pytest.importorskip("ipykernel", reason="the stock kernel is what we compare with")

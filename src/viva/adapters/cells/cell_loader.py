@@ -29,7 +29,7 @@ class CellLoader(Loader):
         self._unpack(ask, report, given)
         self._find_code(ask, report)
         self.notebooks = {}
-        for path in self.order([p for p in report.files if p.endswith(CODE)]):
+        for path in self._order([p for p in report.files if p.endswith(CODE)]):
             self._read(ask, report, path, given)
         report.loaded = list(self.notebooks) or [p for p in report.files if p.endswith(".ipynb")]
         try:
@@ -39,13 +39,13 @@ class CellLoader(Loader):
             raise GraderError(f"The assignment's data cannot be put into the box: {error}") from error
         return report
 
-    def order(self, paths: list[str]) -> list[str]:  # type: ignore[override]  # a list is all that is given
+    def _order(self, paths: list[str]) -> list[str]:
         """Return notebooks before modules; those that are not still the starter first, then those with its names."""
 
         def rank(path: str) -> tuple[bool, bool, bool, bool, int, str]:
             wanted = self._of.submission.asks_for(path)
-            unchanged = self._compare(path).is_unchanged
-            name = not self._has_given_name(path)
+            unchanged = self.choice.compare(path).is_unchanged
+            name = not self.choice.has_given_name(path)
             return path.endswith(".py"), unchanged, name, not wanted, path.count("/"), path
 
         return sorted(paths, key=rank)

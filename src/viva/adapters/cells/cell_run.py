@@ -19,6 +19,7 @@ from viva.examiner.boxes.question import Question
 from viva.examiner.outcome import Outcome
 from viva.model import Limits, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, StudentRaised
+from viva.sandbox.guest.transport.message_types import BeginCells, ResumeSnapshot, RunCell, RunCheck, TakeSnapshot
 
 MOST_BOXES: Final = 4
 """The most boxes to try for one notebook; one of its cells or tests ends each but the last."""
@@ -125,7 +126,7 @@ class NotebookRun:
             ran.replies.clear()
             cells = [step.source for step in steps if not step.check]
             self._begin(self._limits.load_s, hidden=hidden, seed=seed)
-            self._session.ask("cells_begin", path=path, cells=cells, checks=checks, snapshots=list(snapshots))
+            self._session.ask(BeginCells(path, cells, checks, list(snapshots)))
             self.asked += self._session.test.questions
             if self._run_all(steps, ran, hidden=hidden):
                 self._snapshots_of = None if hidden else (path, self._session.epoch)
@@ -157,7 +158,7 @@ class NotebookRun:
         for at, step in steps.items():
             self._begin(self._limits.test_s, hidden=True)
             try:
-                if self._session.ask("cells_resume", snapshot=step.key) is not True:
+                if self._session.ask(ResumeSnapshot(step.key)) is not True:
                     return None
                 ran.replies[at] = self._ask(step, hidden=True)
             except (BoxError, StudentRaised):
@@ -189,16 +190,14 @@ class NotebookRun:
         limit_s = self._limits.test_s if step.key else self._cell_s
         try:
             if step.whole is not None:
-                return self._session.ask("cells_check", test=step.check, whole=step.whole)
+                return self._session.ask(RunCheck(step.check, whole=step.whole))
             if step.check:
-                return self._session.ask("cells_check", test=step.check, again=step.again)
+                return self._session.ask(RunCheck(step.check, again=step.again))
             if step.snapshot and not hidden:
-                self._session.ask("cells_take", snapshot=step.key)
+                self._session.ask(TakeSnapshot(step.key))
             if not step.source:
                 return {}
-            return self._session.ask(
-                "cells_run", number=step.number, source=step.source, before=step.before, cell_s=limit_s
-            )
+            return self._session.ask(RunCell(step.number, step.source, step.before, limit_s))
         finally:
             self.asked += self._session.test.questions
 

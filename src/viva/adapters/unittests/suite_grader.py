@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from viva.adapters.shared_grader import SharedGrader
@@ -12,8 +13,10 @@ from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
 from viva.model import Submission
 from viva.model.box_source import AnyBox, BoxSource
-from viva.model.errors import CourseError, StudentRaised
+from viva.model.errors import StudentRaised
 from viva.model.seeds import Seeds
+from viva.sandbox.guest.transport.message_types import Request
+from viva.sandbox.host.reply import Reply
 
 PRELOAD: Final[tuple[str, ...]] = (
     "unittest",
@@ -38,7 +41,7 @@ class SuiteGrader(SharedGrader):
         """
         box = source.take()
         try:
-            suite = read_suite(assignment, lambda op, **fields: _answer(box, op, **fields))
+            suite = read_suite(assignment, partial(_answer, box))
         finally:
             box.close()
         return cls(assignment, source, Seeds(secret, assignment.name, assignment.version), suite)
@@ -66,11 +69,9 @@ class SuiteGrader(SharedGrader):
         return session, SuiteRun(self.suite, session, loader, limits, test_s)
 
 
-def _answer(box: AnyBox, op: str, **fields: Any) -> Any:
+def _answer(box: AnyBox, request: Request, *, timeout_s: float, soft_s: float | None = None) -> Any:
     """Ask a box that holds no student files."""
-    reply = box.ask(op, **fields)
-    if type(raised := reply.get("raised")) is dict:
-        raise StudentRaised.from_wire(raised)
-    if "ok" not in reply:
-        raise CourseError(f"the box did not understand `{op}`")
-    return reply["ok"]
+    reply = Reply.parse(box.ask(request.op, timeout_s=timeout_s, soft_s=soft_s, **request.fields()))
+    if reply.raised is not None:
+        raise StudentRaised.from_wire(reply.raised)
+    return reply.value

@@ -8,6 +8,7 @@ from viva.config import Assignment
 from viva.examiner.boxes.load import Ask, Loader, LoadReport, TimeLeft, put_file
 from viva.model import Submission
 from viva.model.errors import GraderError, StudentRaised
+from viva.sandbox.guest.transport.message_types import BeginSuite, ClearSuite
 from viva.submissions.file_names import CODE
 
 
@@ -41,17 +42,11 @@ class SuiteLoader(Loader):
         report.loaded = [p for p in report.files if p.endswith(CODE)]
         main = self._main(report)
         try:
-            ask("suite_clear", timeout_s=limits.call_s, folder=FOLDER, paths=sorted(ours))
+            ask(ClearSuite(FOLDER, sorted(ours)), timeout_s=limits.call_s)
             for path, data in ours.items():
                 put_file(ask, limits.call_s, path, data)
-            ask(
-                "suite_begin",
-                timeout_s=limits.call_s,
-                seed=self._seed,
-                folder=FOLDER,
-                path=main,
-                modules=sorted(_modules_in(report, {PurePosixPath(main).parent, PurePosixPath()})),
-            )
+            modules = sorted(_modules_in(report, {PurePosixPath(main).parent, PurePosixPath()}))
+            ask(BeginSuite(FOLDER, main, modules), timeout_s=limits.call_s, seed=self._seed)
         except StudentRaised as error:
             raise GraderError(f"The suite cannot be put into the box: {error}") from error
         return report

@@ -20,6 +20,7 @@ from viva.examiner.catalog import TestFunction, exact
 from viva.model import untrusted
 from viva.model.errors import BoxError, CourseError, StudentRaised
 from viva.model.score import VISIBILITIES
+from viva.sandbox.guest.transport.message_types import BeginSuite, DescribeSuite
 
 Ask = Callable[..., Any]
 _LONGEST: Final = 300
@@ -74,14 +75,9 @@ def read_suite(assignment: Assignment, ask: Ask) -> Suite:
             put_file(ask, limits.call_s, name, path.read_bytes())
         for name, data in files.items():
             put_file(ask, limits.call_s, f"{FOLDER}/{name}", data)
-        ask("suite_begin", timeout_s=limits.call_s, folder=FOLDER, path=RUNNER, modules=sorted(students))
-        rows = ask(
-            "suite_describe",
-            timeout_s=limits.load_s,
-            soft_s=limits.load_s,
-            modules=modules_among(files),
-            students=sorted(students),
-        )
+        ask(BeginSuite(FOLDER, RUNNER, sorted(students)), timeout_s=limits.call_s)
+        describe = DescribeSuite(modules_among(files), sorted(students))
+        rows = ask(describe, timeout_s=limits.load_s, soft_s=limits.load_s)
     except (StudentRaised, BoxError) as error:
         raise CourseError(f"{assignment.graders / FOLDER}: the suite cannot be read: {error}") from error
     tests = [_test(assignment, untrusted.table(row), files, students) for row in untrusted.rows(rows)]

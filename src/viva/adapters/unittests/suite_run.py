@@ -15,6 +15,13 @@ from viva.examiner.boxes.question import Question
 from viva.examiner.outcome import Outcome, describe, judge
 from viva.model import Limits, Status, untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
+from viva.sandbox.guest.transport.message_types import (
+    EnterSuiteTest,
+    LeaveSuiteTest,
+    LoadSuiteModule,
+    Request,
+    RunSuiteTest,
+)
 
 MOST_ENDED: Final = 3
 """The most modules whose import may end the box; after that the cause is shared, and no other is tried."""
@@ -56,12 +63,12 @@ class SuiteRun:
             if (blocked := self._ready(test)) is not None:
                 return blocked
             try:
-                reply = self._ask("suite_run", test.function.test_id, self._test_s, test=test.function.test_id)
+                reply = self._ask(RunSuiteTest(test.function.test_id), test.function.test_id, self._test_s)
             except MissingName:  # the box had ended after we looked, and the fresh one has imported nothing
                 self._session.close()
                 if (blocked := self._ready(test)) is not None:
                     return blocked
-                reply = self._ask("suite_run", test.function.test_id, self._test_s, test=test.function.test_id)
+                reply = self._ask(RunSuiteTest(test.function.test_id), test.function.test_id, self._test_s)
         except StudentRaised as error:  # the limit of the box itself: what was interrupted is not asked again
             self._session.close()
             return judge(without_suite(error), answered=True)
@@ -107,7 +114,7 @@ class SuiteRun:
             if module in self._loaded or module in self._broken:
                 continue
             try:
-                reply = self._ask("suite_load", module, self._limits.load_s, module=module)
+                reply = self._ask(LoadSuiteModule(module), module, self._limits.load_s)
             except (StudentRaised, *_ENDED) as error:
                 self._session.close()
                 self._ended += 1
@@ -149,7 +156,7 @@ class SuiteRun:
     def _leave_class(self, test: SuiteTest) -> bool:
         """Tear down the class before; return False if that ended the box, which loses no test."""
         try:
-            self._ask("suite_leave", self._holder, self._test_s, test=test.function.test_id)
+            self._ask(LeaveSuiteTest(test.function.test_id), self._holder, self._test_s)
         except (StudentRaised, MissingName, *_ENDED):
             self._session.close()
             return False
@@ -163,7 +170,7 @@ class SuiteRun:
         if self._holder == test.holder:
             return None
         try:
-            reply = self._ask("suite_enter", test.holder, self._test_s, test=test.function.test_id)
+            reply = self._ask(EnterSuiteTest(test.function.test_id), test.holder, self._test_s)
         except (StudentRaised, *_ENDED) as error:
             self._session.close()
             cause = error if isinstance(error, StudentRaised) else None
@@ -178,9 +185,9 @@ class SuiteRun:
     def _begin(self, limit_s: float) -> None:
         self._session.begin_test(seed=None, test_s=limit_s, call_s=limit_s, hidden=self._apart)
 
-    def _ask(self, op: str, subject: str, limit_s: float, **fields: object) -> dict[object, object]:
+    def _ask(self, request: Request, subject: str, limit_s: float) -> dict[object, object]:
         self._begin(limit_s)
         try:
-            return untrusted.table(self._session.ask(op, subject=subject, **fields))
+            return untrusted.table(self._session.ask(request, subject=subject))
         finally:
             self.asked += self._session.test.questions

@@ -82,7 +82,7 @@ def choose_gpus(wish: str) -> Gpus:
             "--gpu require: there is no GPU here that boxes could be given: no /dev/nvidia0 or its like that "
             f"/proc/driver/nvidia/gpus names and CUDA_VISIBLE_DEVICES, if it is set, allows.{why}"
         )
-    return found
+    return Gpus.offer(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,13 +41,15 @@ class Place:
         if elsewhere:
             cluster = elsewhere.cluster(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
             return cls(cluster.tier, cluster.isolation, Gpus(), 0, cluster)
-        from viva.sandbox.host.levels.detect_levels import isolation_of
+        from viva.sandbox.host.levels.detect_levels import detect_tiers
 
         tier = choose_tier(machine.tier_name, min_tier)
         gpus = choose_gpus(machine.gpu_wish)
         if tier is Tier.T0:
             warn(f"isolation T0: {UNSAFE}.")
-        return cls(tier, isolation_of(tier), gpus, machine.workers or 0, None)
+        here = next(report for report in detect_tiers() if report.tier is tier)
+        isolation = Isolation(str(tier), missing=here.missing_layers)
+        return cls(tier, isolation, gpus, machine.workers or 0, None)
 
     @property
     def has_gpu(self) -> bool:

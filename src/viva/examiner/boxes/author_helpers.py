@@ -1,9 +1,4 @@
-"""The author's helpers, `inside.py` or a package `inside/`: read from the folder of graders, and compiled for boxes."""
-
-import importlib.util
-import marshal
-from contextlib import suppress
-from functools import lru_cache
+"""The author's helpers, `inside.py` or a package `inside/`, as the folder of graders holds them."""
 
 from viva.config import Assignment
 from viva.model.errors import CourseError
@@ -24,20 +19,3 @@ def helpers_of(assignment: Assignment) -> dict[str, str]:
         raise CourseError(f"{folder} has no __init__.py: write one that imports what tests may ask for.")
     paths = sorted(folder.rglob("*.py"))
     return {path.relative_to(assignment.graders).as_posix(): path.read_text("utf-8") for path in paths}
-
-
-@lru_cache(maxsize=2)
-def compiled(helpers: tuple[tuple[str, str], ...]) -> tuple[bytes, dict[str, bytes]]:
-    """Compile the helpers once for all boxes; a box compiles what is not valid, and reports it.
-
-    Args:
-        helpers: file names and texts.
-
-    Returns:
-        The magic number of this Python, and the bytecode by file name.
-    """
-    bytecode = {}
-    for filename, text in helpers:
-        with suppress(SyntaxError, ValueError):
-            bytecode[filename] = marshal.dumps(compile(text, filename, "exec", dont_inherit=True))
-    return importlib.util.MAGIC_NUMBER, bytecode

@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from viva.examiner.boxes.load import LOAD_GRACE_S, NOTEBOOK_LOADS, Loader, LoadProblem, LoadReport
+from viva.examiner.boxes.load import Loader, LoadProblem, LoadReport
 from viva.examiner.boxes.on_gpu import OnGpu, serves
 from viva.examiner.boxes.question import Question
+from viva.examiner.boxes.submission_time import SubmissionTime
 from viva.model import Limits, untrusted
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import (
@@ -27,8 +28,11 @@ from viva.model.errors import (
 )
 from viva.model.gpu import GpuNeed
 from viva.proxies.proxies import STOP
+from viva.sandbox.guest.transport.message_types import CallObject, Find, Request
 from viva.sandbox.guest.transport.wire import TooLarge
+from viva.sandbox.host.reply import Reply
 
+STUDENT: Final = "student"
 GRACE_S: Final = 1.0
 """How long after the box's own soft limit the examiner kills the box."""
 HANGS_BEFORE_UNASKED: Final = 3
@@ -102,12 +106,7 @@ class BoxSession:
         """The student's names that tests looked for, and whether they are there."""
         self.answer_readers: set[str] = set()
         """The cases that read an answer of the submission that is not code."""
-        self._ended_s = 0.0
-        """Counted seconds of the boxes that have ended."""
-        self._load_began_s = 0.0
-        """Counted seconds of the submission when the latest load began."""
-        self._failed_loads_s = 0.0
-        """Seconds of loads that ended their box, as the wall clock tells, which outlives a box: the next has less."""
+        self._time = SubmissionTime(limits, lambda: loader.read_s)
         self._environment: list[str] = []
         """Missing packages and incompatible versions that calls met, as far as students may read it."""
 
@@ -140,32 +139,33 @@ class BoxSession:
         """Take a box and load it; if loading ends it, load again in a fresh one as long as the loader knows a way."""
         place: AbstractContextManager[None] = nullcontext()
         while True:
-            failed_s = self._failed_loads_s
+            failed_s = self._time.failed_loads_s
             try:
                 with place:
                     self._load_box()
                 return
             except (BoxTimeout, BoxDied, ProtocolViolation) as error:
-                if not self._loader.can_load_again(error, self._failed_loads_s - failed_s, self._load_left_s()):
+                if not self._loader.can_load_again(
+                    error, self._time.failed_loads_s - failed_s, self._time.load_left_s()
+                ):
                     raise self._load_failed(error) from error
                 place = nullcontext() if self.test.slept else self.alone()
 
     def _load_box(self) -> None:
         self._box = box = self._take()
-        self._load_began_s, began_at = self.counted_s, time.monotonic()
+        self._time.begin_load(box)
         self.generation += 1
         self.tainted = self.test.hidden
         self.isolation = box.ready_message
         try:
-            report = self._loader.load(self._ask_loading, self._load_left_s)
+            report = self._loader.load(self._ask_loading, self._time.load_left_s)
         except BaseException:
             self.test.slept = box.slept
             self._drop()  # a box that is only partly loaded is never asked
-            self._failed_loads_s += time.monotonic() - began_at
-            self._load_began_s = self.counted_s
+            self._time.fail_load()
             raise
-        if self.counted_s - self._load_began_s > self._limits.load_s + LOAD_GRACE_S:
-            report.incomplete = False  # two loads like this one would take longer than loading may
+        if self._time.was_slow_load():
+            report.incomplete = False
         if self.report is None or (self.report.incomplete and not report.incomplete):
             self.report = report
         known = self.report.problems
@@ -173,29 +173,21 @@ class BoxSession:
         if not self._load_again():
             self.open()  # without the file that ended this box
 
-    def _load_left_s(self) -> float:
-        """Return how much time loading has left: all files of one load, and the loads that failed before it, share it.
-
-        A load that replaces a good one has the whole time again, as far as the submission has it.
-        """
-        began_s = self._load_began_s
-        whole_s = self._limits.load_s * NOTEBOOK_LOADS - self._failed_loads_s
-        return min(whole_s - (self.counted_s - began_s), self.submission_left_s)
-
-    def _ask_loading(self, op: str, *, timeout_s: float, **fields: Any) -> object:
+    def _ask_loading(
+        self, request: Request, *, timeout_s: float, soft_s: float | None = None, seed: int | None = None
+    ) -> object:
         """Ask the box while it is loaded; what runs the student's code gets the time that loading has left.
 
         Raises:
             StudentRaised: loading has used up its time.
         """
-        for limit in ("soft_s", "whole_s"):
-            if limit in fields:
-                left_s = self._load_left_s()
-                if left_s <= 0:
-                    raise StudentRaised("TimeoutError", "not run: loading had used up its time", limit="time")
-                timeout_s = min(timeout_s, timeout_s - fields[limit] + left_s)
-                fields[limit] = min(fields[limit], left_s)
-        return self._raw(op, timeout_s=timeout_s, **fields)
+        if soft_s is not None:
+            left_s = self._time.load_left_s()
+            if left_s <= 0:
+                raise StudentRaised("TimeoutError", "not run: loading had used up its time", limit="time")
+            timeout_s = min(timeout_s, timeout_s - soft_s + left_s)
+            soft_s = min(soft_s, left_s)
+        return self._send(request, timeout_s=timeout_s, soft_s=soft_s, seed=seed)
 
     def _take(self) -> AnyBox:
         """Return a box of the kind that the test needs."""
@@ -234,7 +226,7 @@ class BoxSession:
         if self.report is None:
             return False
         if self._others is None:
-            self._others = self._loader.others(self.report)
+            self._others = self._loader.choice.others(self.report.files, self.report.loaded)
         if not self._others:
             return False
         report = LoadReport() if self.tainted else self.report
@@ -247,7 +239,7 @@ class BoxSession:
         path = self._others.pop(0)
         self._loading += 1
         try:
-            self._loader.load_file(self._raw, lambda: self.submission_left_s, report, path)
+            self._loader.load_file(self._send, lambda: self.submission_left_s, report, path)
             self._more.append(path)
         except (BoxTimeout, BoxDied, ProtocolViolation) as error:
             self._drop()
@@ -264,7 +256,7 @@ class BoxSession:
         """Run what was run on demand in an earlier box, without repeating notes; return False if that ended the box."""
         for path in list(self._more):
             try:
-                self._loader.load_file(self._raw, lambda: self.submission_left_s, LoadReport(), path)
+                self._loader.load_file(self._send, lambda: self.submission_left_s, LoadReport(), path)
             except (BoxTimeout, BoxDied, ProtocolViolation):
                 self._more.remove(path)
                 self._drop()
@@ -348,7 +340,7 @@ class BoxSession:
         try:
             yield excuse
         finally:
-            self._ended_s -= self.counted_s - counted_s
+            self._time.excuse(counted_s)
             if self.report is not None:
                 self.report.incomplete = False
 
@@ -359,7 +351,7 @@ class BoxSession:
         try:
             yield
         finally:
-            self._ended_s -= self.counted_s - counted_s
+            self._time.excuse(counted_s)
             self.test, self._hangs = test, hangs
 
     def prompt(self) -> None:
@@ -374,7 +366,7 @@ class BoxSession:
         box, self._box = self._box, None
         self._releases.clear()
         if box is not None:
-            self._ended_s += box.counted_s
+            self._time.end_box()
             box.close()
         if self._on_gpu is not None:
             self._on_gpu.ended()
@@ -386,7 +378,7 @@ class BoxSession:
         if generation == self.generation:
             self._releases.append(ref_id)
 
-    def ask(self, op: str, *, subject: str = "", **fields: Any) -> Any:
+    def ask(self, request: Request, *, subject: str = "", generation: int | None = None) -> Any:
         """Ask the loaded box one question; see `BoxConnection.ask`.
 
         Raises:
@@ -401,26 +393,25 @@ class BoxSession:
             raise TimeSpent(f"Not asked: your submission had used up its {self._limits.submission_s:g} s.")
         if self._box is None or not self._box.alive:
             self.open()
-        generation = fields.pop("generation", self.generation)
-        if generation != self.generation:
+        if generation not in (None, self.generation):
             raise BoxDied("the box that held the object had ended")
-        question = Question(op, subject, fields)
+        question = Question(request.op, subject, request.fields())
         if self.record:
             self.test.questions.append(question)
-        if op == "call" and fields.get("space") == "student":
+        if isinstance(request, CallObject) and request.space == STUDENT:
             self.sought.setdefault(subject, True)  # a function that the box had named need not be searched for
         call_s = self.test.call_s or self._limits.call_s
         soft_s = self._test_left_s(call_s)
         if soft_s <= 0:
             raise BoxTimeout("The test had used up its time.")
-        if self.test.seed is not None:
-            fields["seed"], self.test.seed = self.test.seed, None
-        value = self._answer(question, soft_s, fields)
+        value = self._answer(request, question, soft_s)
         self.test.answered = True
-        if fields.get("full") and (raised := untrusted.table(untrusted.table(value).get("raised"))):
-            self._note_environment(StudentRaised.from_wire(raised))
+        if isinstance(request, CallObject) and request.full:
+            raised = untrusted.table(untrusted.table(value).get("raised"))
+            if raised:
+                self._note_environment(StudentRaised.from_wire(raised))
         question.value = value
-        if op == "find" and fields.get("space") == "student":
+        if isinstance(request, Find) and request.space == STUDENT:
             self.sought[subject] = untrusted.table(value).get("found") is True
         return value
 
@@ -437,16 +428,13 @@ class BoxSession:
 
     @property
     def counted_s(self) -> float:
-        """Return the time of all boxes of the submission, as limits count it (sandbox/guest/process/counted_time.py).
-
-        Reading its files counts as well; what else the examiner does meanwhile, and waiting for a box, does not.
-        """
-        return self._loader.read_s + self._ended_s + (self._box.counted_s if self._box is not None else 0.0)
+        """Return how much of its time the submission has used; see SubmissionTime."""
+        return self._time.counted_s
 
     @property
     def submission_left_s(self) -> float:
         """Return how much of its time the submission has left; not above zero once it is used up."""
-        return self._limits.submission_s - self.counted_s
+        return self._time.left_s
 
     def _test_left_s(self, most_s: float) -> float:
         """Return how much of its time the test has left, at most `most_s`; counting is only needed if that is less."""
@@ -456,11 +444,12 @@ class BoxSession:
             left_s = test.limit_s - (self.counted_s - test.counted_before_s)
         return min(most_s, left_s)
 
-    def _answer(self, question: Question, soft_s: float, fields: dict[str, object]) -> object:
+    def _answer(self, request: Request, question: Question, soft_s: float) -> object:
         """Return the box's answer, or note in the question why there is none and raise."""
         subject = question.subject
+        seed, self.test.seed = self.test.seed, None
         try:
-            return self._raw(question.op, timeout_s=soft_s + GRACE_S, soft_s=soft_s, **fields)
+            return self._send(request, timeout_s=soft_s + GRACE_S, soft_s=soft_s, seed=seed)
         except BoxTimeout:
             self.test.slept = self._box is not None and self._box.slept
             self._hangs[subject] += 1
@@ -502,30 +491,29 @@ class BoxSession:
         if self.record:
             self.test.questions.append(question)
 
-    def _raw(self, op: str, *, timeout_s: float, **fields: object) -> object:
-        """Send one request and return its reply, checked for form."""
+    def _send(
+        self, request: Request, *, timeout_s: float, soft_s: float | None = None, seed: int | None = None
+    ) -> object:
+        """Send one request and return the value of its reply."""
         box = self._box
         if box is None:
             raise BoxDied("the box had ended")
         release, self._releases = self._releases, []
+        more = {name: value for name, value in (("soft_s", soft_s), ("seed", seed)) if value is not None}
         try:
-            reply = box.ask(op, timeout_s=timeout_s, release=release, **fields)
+            message = box.ask(request.op, timeout_s=timeout_s, release=release, **more, **request.fields())
         except (TypeError, TooLarge) as error:  # nothing was sent: only the author can have given the value
             raise GraderError(f"The question cannot be sent to the box: {error}") from error
-        if type(reply) is not dict:
+        try:
+            reply = Reply.parse(message)
+        except ProtocolViolation:
             box.kill()
-            raise ProtocolViolation("the reply was not a message")
-        if "ok" in reply:
-            return reply["ok"]
-        if "raised" in reply and type(reply["raised"]) is dict:
-            raise StudentRaised.from_wire(reply["raised"])
-        if "missing" in reply:
-            close = [untrusted.text(c, 100) for c in untrusted.rows(reply.get("close"))[:3]]
-            raise MissingName(untrusted.text(reply["missing"], 200), close)
-        if reply.get("stop") is True:
-            return STOP
-        box.kill()
-        raise ProtocolViolation("the reply was not a message")
+            raise
+        if reply.raised is not None:
+            raise StudentRaised.from_wire(reply.raised)
+        if reply.missing is not None:
+            raise MissingName(reply.missing, reply.close)
+        return STOP if reply.is_exhausted else reply.value
 
 
 def _files(paths: list[str]) -> str:

@@ -3,26 +3,24 @@
 import errno
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from fnmatch import fnmatch
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+import viva.sandbox.guest.transport.message_types as requests
 from viva.config import Assignment
 from viva.config.rubric_file import load_rubric
-from viva.examiner.boxes.author_helpers import compiled
-from viva.examiner.boxes.choice import choice_of
+from viva.examiner.boxes.choice import FileChoice, depth
 from viva.model import Submission, system, untrusted
 from viva.model.errors import BoxError, BoxTimeout, GraderError, LoadFailed, StudentRaised
 from viva.model.submission import ARCHIVES
 from viva.submissions.file_names import ANSWERS, CODE, is_answers_file
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
-from viva.submissions.notebook_count import MOST_NOTEBOOKS
 from viva.submissions.starter_code import MOST_BYTES as STARTER_CAP
-from viva.submissions.starter_code import Compared, starter_of
+from viva.submissions.starter_code import starter_of
 from viva.submissions.starter_prose import StarterProse, starter_prose
 
 READ_CAP: Final = 16 << 20
@@ -108,13 +106,12 @@ class Loader:
         self.starter = assignment.starter
         """The folder of the starter; it may not exist."""
         self._assignment = assignment
-        self._handed_out_names = assignment.handed_out_names
         self._inside = inside
         self._code = {file.path: file.data for file in submission.files}
         """The bytes of code, as submitted and as it came out of archives, before any of it ran."""
-        self._several = False
-        """Whether there is more than one file of code; only then does it matter what is still the starter."""
-        self._compared: dict[str, Compared] = {}
+        self.choice = FileChoice(
+            assignment.submission, assignment.handed_out_names, assignment.starter, self._code, self.reading
+        )
         self.read_s = 0.0
         """Processor seconds that reading its files outside of the box took: they count as the submission's."""
         self.begun = LoadReport()
@@ -171,10 +168,10 @@ class Loader:
         self._unpack(ask, report, data)
         self._read_answers_file(ask, report, data)
         self._find_code(ask, report)
-        chosen = self.order(list(report.files))
-        report.choice = choice_of(chosen, self._assignment.submission, self._has_given_name, self._compare)
-        files = [*chosen, *self._completing(report, chosen)]
-        report.notes += self._describe_unrun_files(report, files)
+        chosen = self.choice.order(list(report.files))
+        report.choice = self.choice.explain(chosen)
+        files = [*chosen, *self.choice.completing(report.files, chosen)]
+        report.notes += self.choice.describe_unrun(report.files, files)
         for path in files:
             if path.endswith(".ipynb"):
                 self._read_notebook(ask, report, path, data)
@@ -183,60 +180,9 @@ class Loader:
         return report
 
     def _find_code(self, ask: Ask, report: LoadReport) -> None:
-        self._several = sum(path.endswith(CODE) for path in report.files) > 1
-        if self._several:
-            self._code |= self._unpacked_code(ask, report)
-
-    def order(self, paths: Sequence[str]) -> list[str]:
-        """Return the files to run: the one the assignment names, then notebooks, then the other code at the top level.
-
-        Where there are several of a kind, a file with the name of one that was handed out comes first, and then those
-        that define most of what is asked. A file that is still the starter is run only if there is nothing else.
-        """
-        wanted = self._assignment.submission
-        mains = [p for p in paths if PurePosixPath(p).name == wanted.module]
-        notebooks = [p for p in paths if wanted.notebook and fnmatch(PurePosixPath(p).name, wanted.notebook)]
-        chosen = sorted(mains, key=self._rank) + sorted(notebooks, key=self._rank)
-        changed = [p for p in chosen if not self._compare(p).is_unchanged]
-        if sum(p.endswith(".ipynb") for p in changed) > MOST_NOTEBOOKS:
-            changed = [p for p in changed if self._has_given_name(p)] or changed
-        if changed:
-            return changed
-        others = [p for p in paths if p.endswith(".ipynb") and wanted.notebook and not self._compare(p).is_unchanged]
-        others = others or [p for p in paths if p.endswith(".py") and not self._compare(p).is_unchanged]
-        top = min((_depth(p)[0] for p in others), default=0)
-        return sorted((p for p in others if _depth(p)[0] == top), key=self._rank) or chosen
-
-    def _rank(self, path: str) -> tuple[bool, int, int, str]:
-        return not self._has_given_name(path), -len(self._compare(path).answers), *_depth(path)
-
-    def _has_given_name(self, path: str) -> bool:
-        return PurePosixPath(path).name in self._handed_out_names
-
-    def _describe_unrun_files(self, report: LoadReport, files: Sequence[str]) -> list[str]:
-        """Return a sentence for each file that could be the work and is not run."""
-        sentences = []
-        for path in sorted(report.files):
-            if path in files or not (path.endswith(".ipynb") or self._has_given_name(path)):
-                continue
-            if path.endswith(CODE):
-                unchanged = self._compare(path).is_unchanged
-                why = "it is as the course handed it out" if unchanged else f"{files[0]} counts"
-                sentences.append(f"{path} was not run, because {why}.")
-        return sentences
-
-    def _completing(self, report: LoadReport, chosen: Sequence[str]) -> list[str]:
-        """Return the other files that define what the starter asks for and the chosen files do not define."""
-        wanted = starter_of(self._assignment.starter).names
-        missing = wanted.difference(*(self._compare(path).own_names for path in chosen))
-        kinds = CODE if self._assignment.submission.notebook else ".py"
-        left = [p for p in report.files if p.endswith(kinds) and p not in chosen] if missing else []
-        return sorted((p for p in left if missing & self._compare(p).answers), key=self._rank)
-
-    def others(self, report: LoadReport) -> list[str]:
-        """Return the other code next to what was run: run only when a test asks for a name that nothing defines yet."""
-        left = [p for p in report.files if p.endswith(".py") and p not in report.loaded]
-        return sorted((p for p in left if not self._compare(p).is_unchanged), key=_depth)
+        self.choice.has_several = sum(path.endswith(CODE) for path in report.files) > 1
+        if self.choice.has_several:
+            self._code.update(self._unpacked_code(ask, report))
 
     def questions(self, tested: frozenset[str], *written: str) -> StarterProse:
         """Return the questions of the assignment as the starter words them.
@@ -251,15 +197,6 @@ class Loader:
     @property
     def _device(self) -> str:
         return "as_written" if self.on_gpu else self._assignment.device
-
-    def _compare(self, path: str) -> Compared:
-        """Compare a file with the starter, once; the only file of a submission is compared with nothing."""
-        if path not in self._compared:
-            known = self._several and path in self._code
-            starter = starter_of(self._assignment.starter)
-            with self.reading():
-                self._compared[path] = starter.compare(path, self._code[path]) if known else Compared()
-        return self._compared[path]
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -290,8 +227,7 @@ class Loader:
             for name, path in zip(self._assignment.data_names, self._assignment.data, strict=True):
                 put_file(ask, limits.call_s, name, path.read_bytes())
             if self._inside:
-                bytecode = compiled(tuple(self._inside.items()))
-                ask("load_inside", timeout_s=limits.load_s, sources=self._inside, compiled=bytecode)
+                ask(requests.LoadInside(self._inside), timeout_s=limits.load_s)
         except StudentRaised as error:
             raise GraderError(f"The assignment's data or helpers cannot be loaded in the box: {error}") from error
 
@@ -337,7 +273,7 @@ class Loader:
     def _unpack_one(self, ask: Ask, report: LoadReport, path: str, *, replace: bool) -> None:
         """Unpack an archive; next to code, it may be data that the code opens, so that it stays as well."""
         try:
-            reply = ask("unpack", timeout_s=self._assignment.limits.load_s, path=path, replace=replace)
+            reply = ask(requests.Unpack(path, replace), timeout_s=self._assignment.limits.load_s)
         except StudentRaised as error:
             report.problems.append(LoadProblem(path, f"could not be unpacked: {error}"))
             return
@@ -347,7 +283,7 @@ class Loader:
     def _listed(self, ask: Ask, report: LoadReport) -> dict[str, int]:
         """Return every file in the box with its size in bytes; none of the student's code has run yet."""
         try:
-            listed = ask("files", timeout_s=self._assignment.limits.call_s)
+            listed = ask(requests.ListFiles(), timeout_s=self._assignment.limits.call_s)
         except StudentRaised as error:
             report.problems.append(LoadProblem("the submission", f"could not be listed: {error}"))
             return {}
@@ -367,7 +303,7 @@ class Loader:
                 read[path] = data[path] if path in data else read_file(ask, self._assignment.limits.call_s, path)
         starter = starter_of(self._assignment.starter)
         blank = {path for path, content in read.items() if starter.compare(path, content).is_unchanged}
-        ordered = sorted(read, key=lambda p: (p in blank, PurePosixPath(p).name not in ANSWERS, _depth(p)))
+        ordered = sorted(read, key=lambda p: (p in blank, PurePosixPath(p).name not in ANSWERS, depth(p)))
         first, others = "".join(ordered[:1]), ordered[1:]
         report.answers_file = read.get(first)
         if not first:
@@ -397,35 +333,26 @@ class Loader:
         """
         self._running = None
         report.loaded.append(path)
-        if not path.endswith(".ipynb"):
-            self._load_code(ask, left_s, report, path)
-        elif path in report.notebooks:
+        if path in report.notebooks:
             self._load_notebook(ask, left_s, report, path, report.notebooks[path])
-
-    def _load_code(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
-        """Run a module as a whole, or after the end of a box one statement at a time, to know which one ends it."""
-        if self._has_failed:
+        elif path.endswith(".ipynb"):
+            return  # it could not be read
+        elif self._has_failed:  # now it matters which statement ends the box
             self._load_statements(ask, left_s, report, path)
         else:
             self._load_module(ask, left_s, report, path)
 
-    def _how(self, path: str) -> dict[str, object]:
-        """Return the fields of every request that begins to run a file."""
-        return {
-            "path": path,
-            "starter": sorted(self._compare(path).starter_names),
-            "mode": self._assignment.load,
-            "forbid": list(self._assignment.forbid),
-            "device": self._device,
-        }
+    def _how(self, path: str) -> requests.LoadModule:
+        """Return the request to run a file, which the others that begin to run one are like."""
+        starter = sorted(self.choice.compare(path).starter_names)
+        forbid = list(self._assignment.forbid)
+        return requests.LoadModule(path, self._assignment.load, forbid, starter, self._device)
 
     def _load_module(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str) -> None:
         load_s = min(self._assignment.limits.load_s, left_s())
         whole_s = load_s * MODULE_LOADS
         try:
-            reply = ask(
-                "load_module", timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s, file_s=load_s, **self._how(path)
-            )
+            reply = ask(replace(self._how(path), file_s=load_s), timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s)
         except StudentRaised as error:
             report.add(path, error)
             return
@@ -436,8 +363,8 @@ class Loader:
         began_s = left_s()
         whole_s = min(self._assignment.limits.load_s * MODULE_LOADS, began_s)
         try:
-            begin = {"timeout_s": whole_s + LOAD_GRACE_S, "soft_s": whole_s, **self._how(path)}
-            begun = untrusted.table(ask("begin_module", **begin))
+            begin = requests.BeginModule(**self._how(path).fields())
+            begun = untrusted.table(ask(begin, timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s))
             _note_module(report, path, begun)
             for index, line in enumerate(map(untrusted.number, untrusted.rows(begun.get("lines")))):
                 self._running = path, index
@@ -451,9 +378,10 @@ class Loader:
                     break
                 is_late = spent_s >= whole_s / MODULE_LOADS
                 soft_s = whole_s - spent_s
-                how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "file_s": whole_s / MODULE_LOADS - spent_s}
                 mode = "definitions" if is_late else self._assignment.load
-                _note_module(report, path, untrusted.table(ask("next_statement", index=index, mode=mode, **how)))
+                statement = requests.NextStatement(index, mode, file_s=whole_s / MODULE_LOADS - spent_s)
+                ran = ask(statement, timeout_s=soft_s + LOAD_GRACE_S, soft_s=soft_s)
+                _note_module(report, path, untrusted.table(ran))
         except StudentRaised as error:
             report.add(path, error)
 
@@ -494,8 +422,9 @@ class Loader:
     def _run_cells(self, ask: Ask, left_s: TimeLeft, report: LoadReport, path: str, notebook: Notebook) -> None:
         """Run the cells with one request for each; of a cell that ended a box before, at most the definitions."""
         whole_s = self._assignment.limits.load_s * NOTEBOOK_LOADS
-        cells = [{"number": c.number, "source": c.source} for c in notebook.code]
-        ask("begin_notebook", timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s, cells=cells, **self._how(path))
+        cells: list[requests.Cell] = [{"number": c.number, "source": c.source} for c in notebook.code]
+        begin = requests.BeginNotebook(**self._how(path).fields(), cells=cells)
+        ask(begin, timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s)
         for cell, source in zip(cells, notebook.code, strict=True):
             self._running = path, source.number
             times_lost = self._lost[self._running]
@@ -507,8 +436,8 @@ class Loader:
                 continue
             cell_s = min(self._assignment.limits.load_s, left_s())
             soft_s = cell_s + CELL_GRACE_S
-            how = {"timeout_s": soft_s + LOAD_GRACE_S, "soft_s": soft_s, "cell_s": cell_s}
-            ran = untrusted.table(ask("next_cell", cell=cell, only_definitions=times_lost > 0, **how))
+            request = requests.NextCell(cell, cell_s, only_definitions=times_lost > 0)
+            ran = untrusted.table(ask(request, timeout_s=soft_s + LOAD_GRACE_S, soft_s=soft_s))
             _note_forbidden(report, path, ran)
             for row in map(untrusted.rows, untrusted.rows(ran.get("earlier"))[: source.number]):
                 index = untrusted.number(row[0]) - 1 if len(row) == 2 else -1
@@ -525,9 +454,9 @@ def put_file(ask: Ask, timeout_s: float, path: str, data: bytes) -> None:
         StudentRaised: it cannot be written there.
         BoxError: the box ended.
     """
-    ask("put", timeout_s=timeout_s, path=path, data=data[:CHUNK_BYTES])
+    ask(requests.Put(path, data[:CHUNK_BYTES]), timeout_s=timeout_s)
     for start in range(CHUNK_BYTES, len(data), CHUNK_BYTES):
-        ask("put", timeout_s=timeout_s, path=path, data=data[start : start + CHUNK_BYTES], more=True)
+        ask(requests.Put(path, data[start : start + CHUNK_BYTES], more=True), timeout_s=timeout_s)
 
 
 def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> bytes:
@@ -539,7 +468,7 @@ def read_file(ask: Ask, timeout_s: float, path: str, cap: int = READ_CAP) -> byt
     """
     parts: list[bytes] = []
     for start in range(0, cap, CHUNK_BYTES):
-        part = ask("read", timeout_s=timeout_s, path=path, limit=CHUNK_BYTES, start=start)
+        part = ask(requests.ReadFile(path, CHUNK_BYTES, start), timeout_s=timeout_s)
         parts.append(part[:CHUNK_BYTES] if type(part) is bytes else b"")
         if len(parts[-1]) < CHUNK_BYTES:
             break
@@ -570,7 +499,3 @@ def _by_hand(rubric: Path) -> frozenset[str]:
 
 def _is_like_answers(path: str) -> bool:
     return PurePosixPath(path).name.lower().startswith("answer") and not path.lower().endswith((*CODE, *ARCHIVES))
-
-
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path

@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from viva.compare.normalize import is_tensor, plain
+from viva.compare.value_kinds import AS_EQUAL, VALUE_KINDS
 from viva.sandbox.guest.transport.library_types import library_type
-from viva.sandbox.guest.transport.value_types import AS_EQUAL, KEEP, STAND_INS, VALUE_TYPES, type_of
+from viva.sandbox.guest.transport.value_types import KEEP, type_of
 from viva.sandbox.guest.transport.wire import Code, Frame, WireError, dump, load
 
 _TAG: Final = "\0viva"
 """The first item of a tuple that represents a value without a form on the wire."""
-_AS_THEY_ARE: Final = frozenset(row.kind for row in VALUE_TYPES if row.recorded)
+_AS_THEY_ARE: Final = frozenset(kind for kind, row in VALUE_KINDS.items() if row.is_recorded)
 _NUMBER: Final = struct.Struct(">Q")
 
 
@@ -103,7 +104,9 @@ def _of_library(value: object) -> Any:
     row, base = library_type(type(value)), type_of(value)
     if row is not None:
         return row.plain(value)
-    return base.exact(value) if base is not None and base.recorded and base.compared == AS_EQUAL else KEEP
+    if base is None or base.kind not in _AS_THEY_ARE or VALUE_KINDS[base.kind].compared != AS_EQUAL:
+        return KEEP
+    return base.exact(value)
 
 
 def _is_exactly(kind: type, value: object) -> bool:
@@ -144,16 +147,14 @@ _RECORDS: Final[dict[str, _Form]] = {
         ),
         lambda name, fields, values: _record(name, fields)(*values),
     ),
-    **{
-        row.kind.__name__: (partial(_is_exactly, row.kind), row.parts, row.made)
-        for row in STAND_INS
-        if row.parts is not None and row.made is not None
-    },
+    "Counter": (partial(_is_exactly, collections.Counter), lambda v: (dict(v),), collections.Counter),
+    "range": (partial(_is_exactly, range), lambda v: (v.start, v.stop, v.step), range),
+    "deque": (partial(_is_exactly, collections.deque), lambda v: (list(v), v.maxlen), collections.deque),
     "dict": (lambda v: isinstance(v, dict), lambda v: (dict(v),), dict),
 }
 
 
-_PARTS: Final = {row.kind: row.parts for row in STAND_INS if row.parts is not None}
+_PARTS: Final = {kind: _RECORDS[kind.__name__][1] for kind in (collections.Counter, range, collections.deque)}
 
 
 def _canonical(value: Any) -> Iterable[bytes]:

@@ -6,19 +6,27 @@ import functools
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
-from typing import Final, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Self
 
 import viva.sandbox.guest.transport.wire as wire
-from viva.model import Limits, Tier, system
-from viva.model.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
+from viva.sandbox import system
+from viva.sandbox.errors import BoxDied, BoxError, BoxTimeout, BoxUnavailable, ProtocolViolation
 from viva.sandbox.guest.process.counted_time import Countdown, CountedTime, wall_countdown
+from viva.sandbox.guest.transport.message_types import Request
 from viva.sandbox.host.box_resources import BoxResources
-from viva.sandbox.host.box_server import BoxOwner, Server
 from viva.sandbox.host.captured_output import CapturedOutput, channel
 from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.ready_message import ReadyMessage
+from viva.sandbox.host.reply import Reply
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
+
+if TYPE_CHECKING:
+    from viva.sandbox.host.fork_server import ForkServer
+    from viva.sandbox.host.fork_server_connection import ForkServerConnection
+    from viva.sandbox.host.standalone_boxes import StandaloneBoxes
 
 _READY_S: Final = 60.0
 OUT_OF_MEMORY: Final = "this machine ran out of memory, and the system ended the box; use fewer workers"
@@ -26,6 +34,7 @@ _OWN_END_S: Final = 2.0
 """How long a box whose connection broke may take to end by itself, so that the reason it reports is used."""
 _LONGEST_S: Final = 7 * 24 * 3600.0
 """A week, used for "no limit": sockets accept no infinite timeout."""
+DEFAULT_TIMEOUT_S: Final = 60.0
 _REPLIES: Final = ("ok", "raised", "missing", "stop")
 
 
@@ -34,13 +43,13 @@ class Box:
 
     def __init__(
         self,
-        fork_server: BoxOwner,
+        fork_server: "ForkServer",
         resources: BoxResources,
         sock: socket.socket,
         output: CapturedOutput,
         report: int,
     ) -> None:
-        self._fork_server, self._resources, self._socket, self._output = fork_server, resources, sock, output
+        self._fork_server, self.resources, self._socket, self._output = fork_server, resources, sock, output
         self._report = report
         self._asked_s = 0.0
         """Wall seconds of the requests that have ended."""
@@ -63,8 +72,8 @@ class Box:
     @classmethod
     def create(
         cls,
-        fork_server: BoxOwner,
-        server: Server,
+        fork_server: "ForkServer",
+        server: "ForkServerConnection | StandaloneBoxes",
         resources: BoxResources,
         limits: Limits,
         seed: int,
@@ -125,7 +134,7 @@ class Box:
         try:
             self.ready_message = ReadyMessage.from_wire(wire.receive(self._socket, wall_countdown(_READY_S)))
         except (EOFError, OSError, wire.WireError) as error:
-            self._resources.ended.wait(_OWN_END_S)
+            self.resources.ended.wait(_OWN_END_S)
             lines = self.printed().decode(errors="replace").strip().splitlines()
             why = lines[-1] if lines else str(error) or "it ended without a word"
             raise BoxUnavailable(f"the box did not come up: {why}") from error
@@ -139,7 +148,7 @@ class Box:
     @property
     def alive(self) -> bool:
         """Return whether the box can answer; may still be True for a moment after it has died."""
-        return not (self._closed or self._end_reason or self._resources.is_gone)
+        return not (self._closed or self._end_reason or self.resources.is_gone)
 
     def ask(self, op: str, *, timeout_s: float, **fields: object) -> dict[str, object]:
         """Send one request and return the raw reply.
@@ -158,7 +167,7 @@ class Box:
         """
         if self._closed or self._end_reason:
             raise BoxDied(self._end_reason or "the box is closed")
-        if self._resources.ended.is_set():
+        if self.resources.ended.is_set():
             raise self._death()
         parts = wire.dump({"op": op, **fields})
         countdown = Countdown(self._clock, min(timeout_s, _LONGEST_S))
@@ -169,7 +178,7 @@ class Box:
             self.slept = countdown.slept()
         except TimeoutError as error:
             self.slept = countdown.slept()
-            self._end("no answer in time")
+            self.end_for("no answer in time")
             raise BoxTimeout(f"no answer within {timeout_s:g} s; the box was killed") from error
         except (EOFError, ConnectionError) as error:
             raise self._death() from error
@@ -181,6 +190,14 @@ class Box:
             raise self._violation("the reply has none of the known forms")
         return reply
 
+    def send(self, request: Request, *, timeout_s: float = DEFAULT_TIMEOUT_S, release: Sequence[int] = ()) -> Reply:
+        """Send one request and return the reply; `release` frees kept objects, the rest is as for `ask`."""
+        try:
+            return Reply.parse(self.ask(request.op, timeout_s=timeout_s, release=release, **request.fields()))
+        except ProtocolViolation:
+            self.kill()
+            raise
+
     @property
     def counted_s(self) -> float:
         """Return the counted time of all requests so far; between requests, the box has nothing to do."""
@@ -189,7 +206,7 @@ class Box:
     @functools.cached_property
     def _clock(self) -> CountedTime:
         """Return a clock that begins with the first request."""
-        return processes.clock_of(lambda: self._resources.first, self._busy_s)
+        return processes.clock_of(lambda: self.resources.first, self._busy_s)
 
     def _busy_s(self) -> float:
         """Return the wall seconds of all requests so far."""
@@ -206,36 +223,27 @@ class Box:
         Without a cgroup it is an upper bound: it includes the memory shared with the fork server until limits come
         near.
         """
-        cgroup = self._resources.cgroup
+        cgroup = self.resources.cgroup
         if cgroup and not self._closed:
             self._cgroup_peak_mib = cgroup.peak_mib
         return self._cgroup_peak_mib or self.polled_peak_mib
 
-    @property
-    def resources(self) -> BoxResources:
-        """Return the box's own resources, for the watchdog."""
-        return self._resources
-
     def kill(self) -> None:
         """End the box now; every later request raises BoxDied."""
-        self._end("the examiner ended it")
+        self.end_for("the examiner ended it")
 
     def look_at_output(self) -> None:
         """Read the output where no selector can wait for it, and end a box that floods; called by the watchdog."""
         if not self._output.is_pipe:
             self._drain()
 
-    def end_for(self, limit: str) -> None:
-        """End the box because it exceeded a polled limit; later requests report that limit."""
-        self._end(limit)
-
     def close(self) -> None:
         """End the box, wait until all of it has gone, and free its resources. May be called more than once."""
         if self._closed:
             return
-        self._resources.kill()
+        self.resources.kill()
         self._fork_server.watchdog.dismiss(self)
-        if not self._resources.ended.wait(20):
+        if not self.resources.ended.wait(20):
             raise BoxError("a box could not be ended within 20 s; the host is overloaded or a process is stuck")
         self._output.drain()
         _ = self.peak_memory_mib
@@ -245,7 +253,7 @@ class Box:
         self._output.close()
         self._socket.close()
         os.close(self._report)
-        self._resources.free()
+        self.resources.free()
         self.afterwards()
 
     def __enter__(self) -> Self:
@@ -254,19 +262,20 @@ class Box:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _end(self, reason: str) -> None:
+    def end_for(self, reason: str) -> None:
+        """End the box because of a limit that it exceeded, for example; later requests report the reason."""
         self._end_reason = self._end_reason or reason
-        self._resources.kill()
+        self.resources.kill()
 
     def _drain(self) -> bool:
         more = self._output.drain()
         if self._output.flooded and not self._end_reason:
-            self._end("too much output")
+            self.end_for("too much output")
         return more
 
     def _death(self) -> BoxDied | BoxUnavailable:
-        if not self._resources.ended.wait(_OWN_END_S if not self._end_reason else 0.0):
-            self._end("it closed the connection to the examiner")
+        if not self.resources.ended.wait(_OWN_END_S if not self._end_reason else 0.0):
+            self.end_for("it closed the connection to the examiner")
         if not self._end_reason and self._fork_server.lost:
             return BoxUnavailable("the fork server has ended, and with it the box")
         if not self._end_reason:
@@ -275,13 +284,13 @@ class Box:
                 if system.INHERITS_DESCRIPTORS:  # elsewhere it is complete before `ended` is set
                     os.set_blocking(self._report, False)
                 report = os.read(self._report, 4096)
-            self._end_reason = reason_of(report, out_of_memory=self._resources.beyond_its_memory)
-            if self._resources.killed_for_others(self._end_reason):
+            self._end_reason = reason_of(report, out_of_memory=self.resources.beyond_its_memory)
+            if self.resources.killed_for_others(self._end_reason):
                 self._unavailable = OUT_OF_MEMORY
         return BoxUnavailable(self._unavailable) if self._unavailable else BoxDied(self._end_reason)
 
     def _violation(self, what: str) -> ProtocolViolation:
-        self._end(f"protocol violation: {what}")
+        self.end_for(f"protocol violation: {what}")
         return ProtocolViolation(f"the box sent a message that is not valid and was killed: {what}")
 
 

@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, Self
 
-from viva.model import Limits
-from viva.model.errors import BoxError, BoxUnavailable
+from viva.sandbox.errors import BoxError, BoxUnavailable
+from viva.sandbox.guest.transport.message_types import Put
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.limits import Limits
 
-_PUT_S: Final = 60.0
 _TAKE_S: Final = 120.0
 
 
@@ -109,16 +109,11 @@ class Pool:
         box = self._fork_server.spawn(self._limits, seed=self._seed)
         try:
             for path, data in self._data:
-                reply = box.ask("put", timeout_s=_PUT_S, path=path, data=data)
-                if "ok" not in reply:
-                    raise BoxUnavailable(f"the data file {path} could not be put into the box: {_error_text(reply)}")
+                raised = box.send(Put(path, data)).raised
+                if raised is not None:
+                    raise BoxUnavailable(f"the data file {path} could not be put into the box: {raised.get('message')}")
         except BoxError:
             with contextlib.suppress(BoxError):
                 box.close()
             raise
         return box
-
-
-def _error_text(reply: dict[str, object]) -> str:
-    raised = reply.get("raised")
-    return str(raised.get("message", raised)) if isinstance(raised, dict) else str(reply)

@@ -6,7 +6,7 @@ import tempfile
 import threading
 from typing import Final
 
-from viva.model import system
+from viva.sandbox import system
 
 _CHUNK: Final = 1 << 16
 _FLOOD: Final = 200

@@ -7,12 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-import viva
-from viva.model import Limits, Tier, system
-from viva.model.errors import BoxUnavailable
-from viva.model.gpu import Gpu
+from viva.sandbox import system
+from viva.sandbox.errors import BoxUnavailable
+from viva.sandbox.gpu import Gpu
 from viva.sandbox.host.box_resources import BoxResources
-from viva.sandbox.host.box_server import Server
 from viva.sandbox.host.fork_server_connection import ForkServerConnection
 from viva.sandbox.host.leftovers import sweep_files
 from viva.sandbox.host.levels.canary import Canary
@@ -21,11 +19,15 @@ from viva.sandbox.host.limits.uids import FIRST_UID, BorrowedUid
 from viva.sandbox.host.limits.watchdog import Watchdog
 from viva.sandbox.host.reactor import Reactor
 from viva.sandbox.host.standalone_boxes import StandaloneBoxes
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 if TYPE_CHECKING:
     from viva.sandbox.host.box import Box
 
 _WITH_UIDS: Final = (Tier.T1, Tier.T3)
+Server = ForkServerConnection | StandaloneBoxes
+"""What makes the processes of boxes: a fork server, or fresh interpreters."""
 _Connect = Callable[[Reactor, Canary, list[str]], Server]
 """Connects to a fork server, given the folders of the cgroups of its boxes."""
 
@@ -84,8 +86,8 @@ class ForkServer:
             "tier": str(tier),
             "preload": list(preload),
             "readable": [str(path.resolve()) for path in readable],
-            # An installed viva is in the same folder as the libraries that boxes need.
-            "hidden": [str(Path(viva.__file__).parent.resolve()), *(str(path.resolve()) for path in hidden)],
+            # The package around this one is in the same folder as the libraries that boxes need.
+            "hidden": [str(Path(__file__).resolve().parents[2]), *(str(path.resolve()) for path in hidden)],
             "secret": [str(path.resolve()) for path in hidden],
             "fresh": fresh,
             "trial_uid": FIRST_UID,

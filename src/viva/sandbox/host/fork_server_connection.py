@@ -14,7 +14,7 @@ from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final
 
 import viva.sandbox.guest.transport.control as control
-from viva.model.errors import BoxUnavailable
+from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.guest.process.counted_time import Countdown
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.captured_output import CapturedOutput
@@ -119,7 +119,7 @@ class ForkServerConnection:
 
         Args:
             resources: receives the box's folder and a pidfd of its first process.
-            policy: fields of viva.model.Limits, and `seed`.
+            policy: fields of Limits, and `seed`.
             descriptors: the box's end of the connection, of its output and of its exit report, and its cgroups; the
                 caller closes them.
 

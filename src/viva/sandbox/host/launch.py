@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import viva.sandbox.guest.transport.control as control
-from viva.model import system
+from viva.sandbox import system
 
 START: Final = Path(control.__file__).parents[1] / "start.py"
 _KEPT: Final = ("LD_LIBRARY_PATH",) if system.INHERITS_DESCRIPTORS else ("PATH", "SYSTEMROOT", "TEMP", "TMP")

@@ -4,17 +4,12 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from viva.sandbox.host.captured_output import CapturedOutput
 
 _TICK_S: Final = 0.1
-
-
-class HasDescriptor(Protocol):
-    """What a selector can wait for: a socket, or an output."""
-
-    def fileno(self) -> int:
-        """Return the descriptor."""
-        ...
 
 
 class Reactor:
@@ -30,12 +25,12 @@ class Reactor:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def watch(self, source: HasDescriptor, callback: Callable[[], bool]) -> None:
+    def watch(self, source: "socket.socket | CapturedOutput", callback: Callable[[], bool]) -> None:
         """Call `callback` whenever `source` can be read (or is at its end), until it returns False."""
         with self._lock:
             self._selector.register(source, selectors.EVENT_READ, callback)
 
-    def forget(self, source: HasDescriptor) -> None:
+    def forget(self, source: "socket.socket | CapturedOutput") -> None:
         """Stop watching; `source` may be closed afterwards."""
         with self._lock:
             watched = self._selector.get_map()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from viva.model.errors import ProtocolViolation
+from viva.sandbox.errors import ProtocolViolation
 
 
 @dataclass(frozen=True, slots=True)

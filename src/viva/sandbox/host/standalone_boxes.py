@@ -15,12 +15,12 @@ import threading
 from collections.abc import Sequence
 from typing import Final
 
-from viva.formats.folder_locks import lock_folder, unlock_folder
-from viva.model import system
-from viva.model.errors import BoxUnavailable
+from viva.sandbox import system
+from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.guest.transport.loopback import ONLY, Listener
 from viva.sandbox.host.box_resources import BoxResources
+from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.limits import processes
 
@@ -46,7 +46,7 @@ class StandaloneBoxes:
 
         Args:
             resources: receives the box's folder and the function that kills it.
-            policy: fields of viva.model.Limits, and `seed`.
+            policy: fields of Limits, and `seed`.
             descriptors: the box's end of the connection (-1 if it cannot inherit one), of its output and of its exit
                 report; the caller closes them.
 
@@ -61,7 +61,8 @@ class StandaloneBoxes:
         work, scratch = os.path.join(resources.folder, "work"), os.path.join(resources.folder, "tmp")
         for folder in (resources.folder, work, scratch):
             os.mkdir(folder, 0o700)
-        plan = {"policy": policy, "work": work, "scratch": scratch, **self._common_plan()}
+        common = {name: self._settings[name] for name in ("canary", "preload")}
+        plan = {"policy": policy, "work": work, "scratch": scratch, **common}
         line = json.dumps(plan).encode() + b"\n"
         if rpc >= 0:
             process = self._start(["alone", str(rpc)], output, [rpc])
@@ -96,9 +97,6 @@ class StandaloneBoxes:
     def last_line(self) -> str:
         """Return nothing: there is no server that could print, and the output of a box belongs to the box."""
         return ""
-
-    def _common_plan(self) -> dict[str, object]:
-        return {"canary": self._settings["canary"], "preload": self._settings["preload"]}
 
     def _start(self, role: list[str], output: int, inherited: list[int]) -> subprocess.Popen[bytes]:
         if not self.alive:

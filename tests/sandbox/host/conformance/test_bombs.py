@@ -3,9 +3,10 @@
 import pytest
 
 from tests.support.boxed_program import Program, Raised
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied
+from viva.sandbox.errors import BoxDied
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 pytestmark = pytest.mark.long
 

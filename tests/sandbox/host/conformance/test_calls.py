@@ -8,9 +8,9 @@ import pytest
 from tests.support import system_calls
 from tests.support.boxed_program import Program, from_tier
 from tests.support.table_rows import Rows
-from viva.model import Tier
-from viva.model.errors import BoxDied
+from viva.sandbox.errors import BoxDied
 from viva.sandbox.guest.lockdown import landlock
+from viva.sandbox.tier import Tier
 
 PROGRAM = """
 import ctypes, errno, os

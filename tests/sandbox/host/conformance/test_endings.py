@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.boxed_program import IS_OPEN, Program
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied, BoxTimeout, ProtocolViolation
+from viva.sandbox.errors import BoxDied, BoxTimeout, ProtocolViolation
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 FIND_WIRE = (
     IS_OPEN

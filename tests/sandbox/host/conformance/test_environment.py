@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.boxed_program import Program, from_tier
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied
+from viva.sandbox.errors import BoxDied
 from viva.sandbox.guest.lockdown import clean_environment
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 WHO = """
 import ctypes, os, struct

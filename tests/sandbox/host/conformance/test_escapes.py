@@ -10,10 +10,11 @@ import pytest
 
 import viva
 from tests.support.boxed_program import IS_OPEN, Program, from_tier
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied, BoxUnavailable
+from viva.sandbox.errors import BoxDied, BoxUnavailable
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ import pytest
 from tests.sandbox.host.conftest import SMALL, offered
 from tests.support.boxed_program import Program
 from tests.support.gpu_machines import Machine
-from viva.model import Tier
-from viva.model.gpu import Gpu
+from viva.sandbox.gpu import Gpu
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.tier import Tier
 
 LOOK = """
 import fcntl, os, resource, stat, threading

@@ -6,8 +6,8 @@ import pytest
 
 from tests.sandbox.host.conftest import offered
 from tests.support.boxed_program import Program
-from viva.model import Limits
 from viva.sandbox.host.fork_server import ForkServer
+from viva.sandbox.limits import Limits
 
 pytest.importorskip("torch")
 

@@ -19,12 +19,13 @@ import pytest
 
 from tests.support.boxed_program import Program, from_tier
 from tests.support.wait_until import wait_until
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied, BoxUnavailable
+from viva.sandbox.errors import BoxDied, BoxUnavailable
 from viva.sandbox.guest.lockdown import landlock, root_directory
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 
 @pytest.fixture
@@ -65,7 +66,8 @@ def test_nothing_outlives_killed_examiner(fork_server: ForkServer, tmp_path: Pat
             import sys, time
             from viva.sandbox.host.box_pool import Pool
             from viva.sandbox.host.fork_server import ForkServer
-            from viva.model import Limits, Tier
+            from viva.sandbox.limits import Limits
+            from viva.sandbox.tier import Tier
             fork_server = ForkServer.start(Tier({int(fork_server.tier)}), preload=[])
             pool = Pool(fork_server, Limits(), ready=2)
             boxes = [pool.take() for _ in range(2)]

@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from tests.support.boxed_program import Program, from_tier
-from viva.model import Limits, Tier
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 VICTIM = """
 import ctypes, os, socket, struct, tempfile

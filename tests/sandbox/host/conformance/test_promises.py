@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.model import Limits
 from viva.sandbox.guest.lockdown import escape_probes
 from viva.sandbox.guest.transport.message_types import Canary
+from viva.sandbox.limits import Limits
 
 HERE = Path(__file__).parent
 TESTS = HERE.parents[2]

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.boxed_program import Program, Raised, from_tier
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied
+from viva.sandbox.errors import BoxDied
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.guest.transport.wire import Ref
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.limits import processes
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 pytestmark = pytest.mark.long
 

@@ -3,8 +3,9 @@
 import pytest
 
 from tests.support.boxed_program import Program, Raised, from_tier
-from viva.model import Limits, Tier
-from viva.model.errors import BoxDied
+from viva.sandbox.errors import BoxDied
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 pytestmark = pytest.mark.long
 

@@ -35,7 +35,7 @@ from . import sources, storable_names
 from .student_files import find_environments, is_not_the_work, name_as_code, rename_code, shorten_list
 
 if TYPE_CHECKING:
-    from ..transport.message_types import Request
+    from ..transport.message_types import Unpack
 
 MOST_FILES = 2000
 MOST_BYTES = 64 << 20
@@ -80,16 +80,16 @@ class Member(NamedTuple):
         return name.startswith("/") or name[1:2] == ":" or "\0" in name or ".." in parts or not parts
 
 
-def unpack(request: Request) -> Dict[str, object]:
+def unpack(request: Unpack) -> Dict[str, object]:
     """Unpack the archive `path` into its own folder; with `replace`, its contents take its place.
 
     Returns:
         `{"files": [[path, size]], "notes": [str]}`: what was unpacked, and sentences for the student about the rest.
     """
-    path: str = request["path"]
+    path = request.path
     with open(sources.path_of(path), "rb") as file:
         data = io.BytesIO(file.read())
-    if request.get("replace"):
+    if request.replace:
         os.unlink(sources.path_of(path))  # a box has no room for a large archive and its contents
     unpacking = _Unpacking(path)
     unpacking.unpack(_members(data))

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
-import importlib.util
-import marshal
 import sys
 import types
-from typing import TYPE_CHECKING, Dict, Mapping, Optional
-
-if TYPE_CHECKING:
-    from ..transport.message_types import Compiled
+from typing import Dict, Mapping, Optional
 
 NAME = "inside"
 
@@ -19,16 +14,9 @@ NAME = "inside"
 class AuthorHelpers:
     """Finds and runs the modules of the helpers; part of the import system, so that they can import each other."""
 
-    def __init__(self, sources: Mapping[str, str], compiled: Optional[Compiled] = None) -> None:
-        """Take the source texts.
-
-        Args:
-            sources: texts by file name: `inside.py`, or `inside/__init__.py`, `inside/models.py`, ….
-            compiled: their bytecode, which is used if this version of Python can run it.
-        """
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        """Take the texts by file name: `inside.py`, or `inside/__init__.py`, `inside/models.py`, …."""
         self._files = {_module_name(filename): (filename, text) for filename, text in sources.items()}
-        magic, bytecode = compiled or (b"", {})
-        self._bytecode = bytecode if magic == importlib.util.MAGIC_NUMBER else {}
 
     def load(self) -> Dict[str, object]:
         """Run `inside` and what it imports; return its namespace. An error in it is the author's and raises here."""
@@ -54,9 +42,7 @@ class AuthorHelpers:
         """Run the text of the module. Part of the import system."""
         filename, text = self._files[module.__name__]
         module.__file__ = filename
-        ready = self._bytecode.get(filename)
-        code = compile(text, filename, "exec", dont_inherit=True) if ready is None else marshal.loads(ready)  # noqa: S302  # the examiner sent it
-        exec(code, vars(module))
+        exec(compile(text, filename, "exec", dont_inherit=True), vars(module))
 
 
 def _module_name(filename: str) -> str:

@@ -29,7 +29,7 @@ from .namespaces import Namespaces
 from .statements import Namespace, Ran, Source
 
 if TYPE_CHECKING:
-    from ..transport.message_types import Request
+    from ..transport.message_types import BeginModule, LoadInside, LoadModule, NextStatement
 
 _spec_for, _from_spec = importlib.util.spec_from_file_location, importlib.util.module_from_spec
 _chdir = os.chdir
@@ -55,15 +55,15 @@ class Loading:
         """Whether the next file that runs only begins, so that its statements are requested one by one."""
         self._begun: Optional[Tuple[Source, List[ast.stmt], Namespace]] = None
 
-    def load_module(self, request: Request) -> Dict[str, object]:
+    def load_module(self, request: LoadModule) -> Dict[str, object]:
         """Run the file `path` as a module of its name, for at most `file_s` seconds; after that, only its definitions.
 
         Returns:
             `{"errors": [Raised and "line"], "skipped": [str], "printed": str, "forbidden": [str]}`.
         """
-        path: str = request["path"]
-        self.prepare(request, path)
-        self._is_requested, self._limit_s = True, request.get("file_s")
+        path = request.path
+        self.prepare(request)
+        self._is_requested, self._limit_s = True, request.file_s
         with Printed() as printed:
             errors = self._load(path)
         ran = self._ran.get(sources.path_of(path), Ran([], []))
@@ -74,14 +74,14 @@ class Loading:
             "forbidden": import_denylist.tried(),
         }
 
-    def begin_module(self, request: Request) -> Dict[str, object]:
+    def begin_module(self, request: BeginModule) -> Dict[str, object]:
         """Prepare to run the file `path`; `next_statement` then runs one of its statements at a time.
 
         Returns:
             `{"errors": as `load_module`, "lines": [int]}`, the first line of each statement.
         """
-        path: str = request["path"]
-        self.prepare(request, path)
+        path = request.path
+        self.prepare(request)
         self._is_stepped, self._begun = True, None
         errors = self._load(path)
         self._is_stepped = False
@@ -90,28 +90,27 @@ class Loading:
         source, statements, _ = self._begun
         return {"errors": errors + source.broken(), "lines": [node.lineno for node in statements]}
 
-    def next_statement(self, request: Request) -> Dict[str, object]:
+    def next_statement(self, request: NextStatement) -> Dict[str, object]:
         """Run the statement `index` of the module that was begun; return what `load_module` does, but no `printed`."""
         if self._begun is None:
             raise RuntimeError("no module was begun")
         source, statements, namespace = self._begun
-        node, self._only_definitions = statements[request["index"]], request.get("mode") == "definitions"
+        node, self._only_definitions = statements[request.index], request.mode == "definitions"
         with Printed():
-            ran = source.run_statement(
-                node, namespace, only_definitions=self._only_definitions, limit_s=request.get("file_s")
-            )
+            ran = source.run_statement(node, namespace, only_definitions=self._only_definitions, limit_s=request.file_s)
         return {"errors": ran.problems, "skipped": ran.skipped, "forbidden": import_denylist.tried()}
 
-    def load_inside(self, request: Request) -> None:
+    def load_inside(self, request: LoadInside) -> None:
         """Run the author's helpers, `sources` by file name; an error in them is the author's and raises here."""
-        self._namespaces.add_inside(AuthorHelpers(request["sources"], request.get("compiled")).load())
+        self._namespaces.add_inside(AuthorHelpers(request.sources).load())
 
-    def prepare(self, request: Request, path: str) -> None:
-        """Make the process look as if the student had started `path` in its folder."""
-        import_denylist.forbid(list(request.get("forbid") or ()))
-        self._namespaces.note_starter(path, request.get("starter") or ())
-        devices.use(str(request.get("device") or ""))
-        self._only_definitions, self._is_requested = request.get("mode") == "definitions", False
+    def prepare(self, request: LoadModule) -> None:
+        """Make the process look as if the student had started the file in its folder."""
+        path = request.path
+        import_denylist.forbid(list(request.forbid))
+        self._namespaces.note_starter(path, request.starter)
+        devices.use(request.device)
+        self._only_definitions, self._is_requested = request.mode == "definitions", False
         if not any(finder is self for finder in sys.meta_path):
             sys.meta_path.insert(0, self)
         folder = sources.live_in(path)
@@ -162,7 +161,7 @@ class Loading:
             self._ran[filename] = Ran([], [])
             return
         limit_s = self._time_for_this_file()
-        source = Source(_text(filename), filename, only_to_run=not self._only_definitions)
+        source = Source(_text(filename), filename)
         self._namespaces.add(_relative(filename), vars(module))
         self._ran[filename] = source.run(vars(module), only_definitions=self._only_definitions, limit_s=limit_s)
 

@@ -6,7 +6,6 @@ import __future__
 import ast
 import functools
 import itertools
-import re
 import sys
 from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 Namespace = Dict[str, object]
 _MOST_PROBLEMS = 50
-_SEVERAL_IMPORTS = re.compile(r"(?:^|;)[ \t]*import[ \t][^\n;#]*,", re.MULTILINE)
-"""`import a, b`, which is split into two statements."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _TEXT_ANNOTATIONS = __future__.annotations.compiler_flag
 _compile, _settrace = compile, sys.settrace
@@ -38,25 +35,18 @@ class Ran(NamedTuple):
 class Source:
     """One file, or one cell of a notebook, parsed."""
 
-    def __init__(self, text: str, filename: str, *, only_to_run: bool = False) -> None:
+    def __init__(self, text: str, filename: str) -> None:
         """Parse the source; invalid parts are left out, and reported when the rest runs.
 
         Args:
             text: the source.
             filename: its name in tracebacks.
-            only_to_run: the source is only run as a whole; it is parsed again if a statement fails.
 
         Raises:
             SyntaxError, ValueError, RecursionError, MemoryError: No statement is valid, or the nesting is too deep.
         """
         self.text, self._filename = text, filename
-        self._broken: Optional[SyntaxError] = None
-        self._whole = _whole(text, filename) if only_to_run else None
-        if self._whole is None:
-            self._parse()
-
-    def _parse(self) -> None:
-        self.tree, self._broken = recovery.parse(self.text, self._filename)
+        self.tree, self._broken = recovery.parse(text, filename)
         self._flags = future_flags(self.tree)
 
     def run(self, namespace: Namespace, *, only_definitions: bool = False, limit_s: Optional[float] = None) -> Ran:
@@ -71,8 +61,7 @@ class Source:
         if only_definitions:
             ran = self._definitions(self.statements(), namespace)
         else:
-            rest = self.statements() if self._whole is None else []
-            ran = Ran(self._run_all(rest, namespace, limit_s), [])
+            ran = Ran(self._run_all(self.statements(), namespace, limit_s), [])
         return Ran((broken + ran.problems)[:_MOST_PROBLEMS], ran.skipped)
 
     def statements(self) -> List[ast.stmt]:
@@ -101,17 +90,15 @@ class Source:
 
     def _run_all(self, rest: List[ast.stmt], namespace: Namespace, limit_s: Optional[float]) -> List[Raised]:
         problems: List[Raised] = []
-        code = self._whole
         until = None if limit_s is None else now() + limit_s
-        while (code or rest) and len(problems) < _MOST_PROBLEMS:
+        while rest and len(problems) < _MOST_PROBLEMS:
+            code = None
             try:
-                code = code or self._compiled(rest)
+                code = self._compiled(rest)
                 within(None if until is None else until - now(), functools.partial(exec, code, namespace))
                 break
             except BaseException as error:
                 _settrace(None)  # a debugger without a terminal would raise again in every statement
-                if self._whole is not None and not (rest := self._parsed_late()):
-                    return [{**describe(error), "line": _place(error, self._filename)[0] or 1}]
                 failed = self._failed(rest, error)
                 node, before = rest[failed], rest[:failed] if code is None else []
                 rest = before + rest[failed + 1 :]
@@ -122,17 +109,7 @@ class Source:
                     break
                 if code is None or not self._defined_without_hints(node, namespace):
                     problems.append(self._described(error, node))
-                code = None
         return problems
-
-    def _parsed_late(self) -> List[ast.stmt]:
-        """Parse what was compiled as a whole, and return its statements; none if the tree would be too deep."""
-        self._whole = None
-        try:
-            self._parse()
-        except (RecursionError, MemoryError):
-            return []
-        return self.statements()
 
     def _described(self, error: BaseException, node: ast.stmt) -> Raised:
         return {**describe(error), "line": _place(error, self._filename)[0] or node.lineno}
@@ -197,16 +174,6 @@ class Source:
             if column is not None and line == node.end_lineno and column < (node.end_col_offset or 0):
                 return index
         return holding[-1] if holding else len(body) - 1
-
-
-def _whole(text: str, filename: str) -> Optional[types.CodeType]:
-    """Compile all statements together, without a syntax tree made of objects; return None if a tree is needed."""
-    if _SEVERAL_IMPORTS.search(text):
-        return None
-    try:
-        return _compile(text, filename, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _with_split_imports(body: List[ast.stmt]) -> List[ast.stmt]:

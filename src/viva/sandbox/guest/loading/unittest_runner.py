@@ -23,7 +23,7 @@ from .namespaces import Missing
 from .placeholder_modules import PlaceholderModules, forget_shadowing_libraries
 
 if TYPE_CHECKING:
-    from ..transport.message_types import SuiteRequest
+    from ..transport.message_types import BeginSuite, ClearSuite, DescribeSuite, LoadSuiteModule, OneSuiteTest
 
 PRINTED = 1 << 18
 """How many characters of what one test prints are kept."""
@@ -41,10 +41,10 @@ class UnittestRunner:
         self._result: Any = _Result()
         self._fixtures: Any = unittest.TestSuite()
 
-    def clear(self, request: SuiteRequest) -> None:
+    def clear(self, request: ClearSuite) -> None:
         """Remove the student's files from `folder`, and wherever the author's `paths` will be written."""
-        _remove(sources.path_of(request["folder"]))
-        for path in request["paths"]:
+        _remove(sources.path_of(request.folder))
+        for path in request.paths:
             parts = path.split("/")
             for depth in range(1, len(parts)):
                 parent = sources.path_of("/".join(parts[:depth]))
@@ -52,32 +52,32 @@ class UnittestRunner:
                     _remove(parent)
             _remove(sources.path_of(path))
 
-    def begin(self, request: SuiteRequest) -> None:
+    def begin(self, request: BeginSuite) -> None:
         """Make the process look as if a test runner had been started in the folder of the file `path`.
 
         Args:
             request: modules are searched in the suite's `folder` and in the folder of `path` before all others;
                 `modules` are the names of the student's own modules.
         """
-        work = sources.live_in(request["path"])
+        work = sources.live_in(request.path)
         os.chdir(work)
-        import_paths = [sources.path_of(request["folder"]), work, sources.folder().rstrip(os.sep)]
+        import_paths = [sources.path_of(request.folder), work, sources.folder().rstrip(os.sep)]
         sys.path[:] = [*import_paths, *(path for path in sys.path if path not in import_paths)]
         importlib.invalidate_caches()
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
         sys.argv = ["run_tests.py"]
         _look_for_files_in(work)
-        forget_shadowing_libraries(request.get("modules") or ())
+        forget_shadowing_libraries(request.modules)
 
-    def describe(self, request: SuiteRequest) -> List[Dict[str, object]]:
+    def describe(self, request: DescribeSuite) -> List[Dict[str, object]]:
         """Describe the tests of `modules` in the order in which they run, in a box without a submission.
 
         Names imported from the student's `students` modules are placeholders. A module that cannot be imported is a
         row with `raised`.
         """
-        sys.meta_path.insert(0, PlaceholderModules(request["students"]))
+        sys.meta_path.insert(0, PlaceholderModules(request.students))
         rows: List[Dict[str, object]] = []
-        for module in request["modules"]:
+        for module in request.modules:
             try:
                 rows += [_described(key, module, test) for key, test in self._load(module).items()]
             except unittest.SkipTest:
@@ -88,14 +88,14 @@ class UnittestRunner:
                 rows.append({"module": module, "raised": describe(error)})
         return rows
 
-    def load(self, request: SuiteRequest) -> Dict[str, object]:
+    def load(self, request: LoadSuiteModule) -> Dict[str, object]:
         """Import `module` and find its tests.
 
         Returns:
             `{"tests": [key], "skipped": str | None, "raised": Raised | None}`.
         """
         try:
-            return {"tests": list(self._load(request["module"]))}
+            return {"tests": list(self._load(request.module))}
         except unittest.SkipTest as skip:
             return {"tests": [], "skipped": str(skip)}
         except alarm.SoftTimeout:
@@ -103,7 +103,7 @@ class UnittestRunner:
         except BaseException as error:
             return {"tests": [], "raised": describe(error)}
 
-    def enter(self, request: SuiteRequest) -> Dict[str, object]:
+    def enter(self, request: OneSuiteTest) -> Dict[str, object]:
         """Run setUpModule and setUpClass if the class or module changes; return `{"failed", "events"}`."""
         test, result = self._test(request), self._result
         result.begin()
@@ -113,7 +113,7 @@ class UnittestRunner:
         failed = result._moduleSetUpFailed or getattr(type(test), "_classSetupFailed", False)
         return {"failed": bool(failed), "events": result.events}
 
-    def leave(self, request: SuiteRequest) -> None:
+    def leave(self, request: OneSuiteTest) -> None:
         """Run tearDownClass, and tearDownModule if the next test is in another module."""
         result, following = self._result, self._test(request)
         before = result._previousTestClass
@@ -122,7 +122,7 @@ class UnittestRunner:
             self._fixtures._handleModuleTearDown(result)
             result._previousTestClass = None
 
-    def run(self, request: SuiteRequest) -> Dict[str, object]:
+    def run(self, request: OneSuiteTest) -> Dict[str, object]:
         """Run one test.
 
         Returns:
@@ -136,11 +136,11 @@ class UnittestRunner:
         score, leader = (getattr(_method(test), name, None) for name in _SET_BY_A_TEST)
         return {"events": self._result.events, "printed": self._result.printed, "score": score, "leader": leader}
 
-    def _test(self, request: SuiteRequest) -> unittest.TestCase:
+    def _test(self, request: OneSuiteTest) -> unittest.TestCase:
         try:
-            return self._tests[request["test"]]
+            return self._tests[request.test]
         except KeyError:
-            raise Missing(request["test"], []) from None
+            raise Missing(request.test, []) from None
 
     def _load(self, name: str) -> Dict[str, unittest.TestCase]:
         module = importlib.import_module(name)

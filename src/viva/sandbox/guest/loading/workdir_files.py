@@ -15,7 +15,7 @@ from . import sources, storable_names
 from .student_files import is_not_the_work
 
 if TYPE_CHECKING:
-    from ..transport.message_types import Request
+    from ..transport.message_types import ListFiles, Put, ReadFile, RunCommand
 
 _open, _makedirs, _File = open, os.makedirs, tempfile.TemporaryFile
 _MOST_LISTED = 5000
@@ -24,23 +24,22 @@ _GROUPS = hasattr(os, "killpg")
 """Whether a command can be ended with all that it started; if not, files replace the pipes that survivors hold open."""
 
 
-def put(request: Request) -> None:
+def put(request: Put) -> None:
     """Write `data` to `path` and create its folders; with `more`, append the next part of a large file.
 
     Raises:
         OSError: The file cannot be written, is outside the work directory, or has a name that this system forbids.
     """
-    path: str = request["path"]
-    why = storable_names.refusal_reason(path)
+    why = storable_names.refusal_reason(request.path)
     if why:
-        raise OSError(errno.EINVAL, why, path)
-    target = sources.path_of(path)
+        raise OSError(errno.EINVAL, why, request.path)
+    target = sources.path_of(request.path)
     _makedirs(os.path.dirname(target), exist_ok=True)
-    with _open(target, "ab" if request.get("more") else "wb") as file:
-        file.write(request["data"])
+    with _open(target, "ab" if request.more else "wb") as file:
+        file.write(request.data)
 
 
-def listed(request: Request) -> List[List[object]]:
+def listed(_request: ListFiles) -> List[List[object]]:
     """Return `[path, size in bytes]` of every regular file, sorted, at most 5,000; no links, no caches."""
     found: List[List[object]] = []
     for folder, folders, names in os.walk(sources.folder()):
@@ -52,21 +51,21 @@ def listed(request: Request) -> List[List[object]]:
     return sorted(found)
 
 
-def read(request: Request) -> bytes:
+def read(request: ReadFile) -> bytes:
     """Return at most `limit` bytes of the file `path`, from `start` on."""
-    with _open(sources.path_of(request["path"]), "rb") as file:
-        file.seek(int(request.get("start") or 0))
-        return file.read(int(request["limit"]))
+    with _open(sources.path_of(request.path), "rb") as file:
+        file.seek(request.start)
+        return file.read(request.limit)
 
 
-def run(request: Request) -> Dict[str, object]:
+def run(request: RunCommand) -> Dict[str, object]:
     """Run a command where the code runs, for at most `limit_s` seconds; "python" is the interpreter of the box.
 
     Returns:
         `{"returncode": int | None, "stdout": str, "stderr": str}`; the code is None if the time limit passed and
         the command was killed, with everything that it had started in its group.
     """
-    argv = [str(word) for word in request["argv"]]
+    argv = [str(word) for word in request.argv]
     if argv and argv[0] in ("python", "python3"):
         argv[0] = sys.executable
     with contextlib.ExitStack() as open_now:
@@ -82,7 +81,7 @@ def run(request: Request) -> Dict[str, object]:
             cwd=sources.home(),
         )
         try:
-            printed = process.communicate(request.get("stdin") or "", timeout=request.get("limit_s"))
+            printed = process.communicate(request.stdin, timeout=request.limit_s)
             code = process.returncode
         except subprocess.TimeoutExpired:
             _end(process)

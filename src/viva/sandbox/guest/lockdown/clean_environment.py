@@ -63,20 +63,13 @@ def for_gpu(visible: str) -> Dict[str, str]:
 
 def replace(work: str, scratch: str, more: Optional[Dict[str, str]] = None) -> str:
     """Set os.environ to exactly the variables of a box, and change to the work directory."""
-    set_variables({**variables(work, scratch), **(more or {})})
+    fresh = {**variables(work, scratch), **(more or {})}
+    os.environ.clear()
+    os.environ.update(fresh)
     os.umask(0o022)
     os.chdir(work)
     tempfile.tempdir = None  # the fork server may have chosen a folder
     return "replaced"
-
-
-def set_variables(fresh: Dict[str, str]) -> None:
-    """Make os.environ equal to `fresh`, and touch only what differs: the fork server sets most of it for all boxes."""
-    for name in [name for name in os.environ if name not in fresh]:
-        del os.environ[name]
-    for name, value in fresh.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
 
 
 def default_signals() -> None:

@@ -14,8 +14,6 @@ from . import numbers_aarch64, numbers_x86_64
 _TABLES = {"x86_64": numbers_x86_64, "aarch64": numbers_aarch64, "arm64": numbers_aarch64}
 _libc: Any = ctypes.CDLL(None, use_errno=True) if hasattr(os, "fork") else None
 """None on Windows, where nothing here is called."""
-_with_lock: Any = ctypes.PyDLL(None, use_errno=True) if hasattr(os, "fork") else None
-"""The same, called without releasing the interpreter's lock, which a child would have to take again."""
 
 if hasattr(_libc, "prctl"):  # declared once: a box calls it fifty times
     _libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
@@ -69,16 +67,6 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
 def umount(target: str, flags: int) -> None:
     """Make the `umount2` call."""
     _check(_libc.umount2(target.encode(), ctypes.c_int(flags)), f"umount {target}")
-
-
-def fork_bare() -> int:
-    """Fork a child that runs only code of viva, without the fork hooks of Python and its libraries.
-
-    The hooks repair locks that other threads held and draw new random states. This process has neither, and every page
-    that the hooks write would be copied in every box. The caller must have one thread (the fork server checks this);
-    anything else uses os.fork.
-    """
-    return _check(_with_lock.fork(), "fork")
 
 
 def unshare(flags: int) -> None:

@@ -92,10 +92,6 @@ class Ruleset:
         os.close(self.fd)
         return f"ABI {self.abi}"
 
-    def close(self) -> None:
-        """Discard the rules without applying them."""
-        os.close(self.fd)
-
 
 def own_process() -> List[Rule]:
     """Build rules for what a process may read about itself where it shares a network with others.

@@ -27,7 +27,7 @@ def limits_for(policy: Policy, data_bytes: int, address_bytes: int) -> List[Tupl
     """Return the limits of one process as (name, value).
 
     Args:
-        policy: fields of viva.model.Limits, and `gpu` if the box has one.
+        policy: fields of Limits, and `gpu` if the box has one.
         data_bytes: private writable memory that preloaded libraries use; it does not count as the student's.
         address_bytes: the same for address space.
     """

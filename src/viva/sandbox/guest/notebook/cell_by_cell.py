@@ -21,7 +21,15 @@ from .notebooks import WholeCells
 from .otter_checks import OtterChecks
 
 if TYPE_CHECKING:
-    from ..transport.message_types import CellResult, CellsRequest, OtterCase
+    from ..transport.message_types import (
+        BeginCells,
+        CellResult,
+        OtterCase,
+        ResumeSnapshot,
+        RunCell,
+        RunCheck,
+        TakeSnapshot,
+    )
 
 _SEEDING_S = 30.0
 """Counted seconds for the code that runs before a cell: numpy may have to be imported."""
@@ -36,7 +44,7 @@ class CellByCell:
         self._cells: Optional[WholeCells] = None
         self._checks: Optional[OtterChecks] = None
 
-    def begin(self, request: CellsRequest) -> None:
+    def begin(self, request: BeginCells) -> None:
         """Make the process look as if a kernel had been started in the notebook's folder.
 
         Args:
@@ -44,7 +52,7 @@ class CellByCell:
                 them; `checks`, the tests that an otter notebook runs by name (otter_checks.py), or None; `snapshots`,
                 those of which a snapshot is taken whenever the notebook runs them.
         """
-        path = str(request["path"])
+        path = request.path
         folder = sources.live_in(path)
         os.chdir(folder)
         sys.path[:] = [folder, *(path for path in sys.path if path != folder)]
@@ -52,14 +60,15 @@ class CellByCell:
         sys.argv = [path]
         self._module = sys.modules["__main__"] = types.ModuleType("__main__")
         self._namespaces.add(path, vars(self._module))
-        self._cells = WholeCells(self._module, [{"source": text} for text in request["cells"]], lenient=False)
-        checks = request.get("checks")
-        snapshots = set(request.get("snapshots") or ())
-        self._checks = None if checks is None else OtterChecks(checks, snapshots, self._snapshots.take)
+        self._cells = WholeCells(self._module, [{"source": text} for text in request.cells], lenient=False)
+        if request.checks is None:
+            self._checks = None
+        else:
+            self._checks = OtterChecks(request.checks, set(request.snapshots), self._snapshots.take)
         if self._checks is not None:
             self._checks.install()
 
-    def run(self, request: CellsRequest) -> CellResult:
+    def run(self, request: RunCell) -> CellResult:
         """Run one cell for at most `cell_s` seconds; `before` runs first, unless a cell magic covers the cell.
 
         Returns:
@@ -67,12 +76,11 @@ class CellByCell:
         """
         if self._cells is None:
             raise RuntimeError("no notebook was begun")
-        before = request.get("before")
-        if before and not str(request["source"]).startswith("%%"):
-            _seed(str(before), vars(self._module))
-        return self._cells.cell({"number": request["number"], "source": request["source"]}, request.get("cell_s"))
+        if request.before and not request.source.startswith("%%"):
+            _seed(request.before, vars(self._module))
+        return self._cells.cell({"number": request.number, "source": request.source}, request.cell_s)
 
-    def check(self, request: CellsRequest) -> List[OtterCase]:
+    def check(self, request: RunCheck) -> List[OtterCase]:
         """Return the last results of a test's cases; run the test if the notebook never did, or if `again` is set.
 
         `whole` is the test with its hidden cases, in a snapshot or at the end.
@@ -82,21 +90,20 @@ class CellByCell:
         """
         if self._checks is None:
             raise RuntimeError("no tests were given")
-        name, whole = str(request["test"]), request.get("whole")
-        if whole is not None:
-            return self._checks.run_whole(name, whole, vars(self._module))
-        return self._checks.outcome(name, vars(self._module), again=bool(request.get("again")))
+        if request.whole is not None:
+            return self._checks.run_whole(request.test, request.whole, vars(self._module))
+        return self._checks.outcome(request.test, vars(self._module), again=request.again)
 
-    def take(self, request: CellsRequest) -> None:
+    def take(self, request: TakeSnapshot) -> None:
         """Take the snapshot `snapshot`."""
-        self._snapshots.take(str(request["snapshot"]))
+        self._snapshots.take(request.snapshot)
 
-    def resume(self, request: CellsRequest) -> bool:
+    def resume(self, request: ResumeSnapshot) -> bool:
         """Go on in the snapshot `snapshot`; return False if there is none.
 
         A test that an otter notebook never asks for runs at its end; a test cell of nbgrader has a place of its own.
         """
-        return self._snapshots.resume(str(request["snapshot"])) and self._checks is not None
+        return self._snapshots.resume(request.snapshot) and self._checks is not None
 
 
 def _seed(text: str, namespace: Dict[str, object]) -> None:

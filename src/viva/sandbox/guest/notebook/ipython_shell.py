@@ -16,7 +16,6 @@ import types
 from typing import Any, Dict, List, Optional, Tuple
 
 from IPython.core import page, ultratb
-from IPython.core.completer import IPCompleter  # noqa: F401  # imported by InteractiveShell anyway: once, before forks
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import UsageError
@@ -26,7 +25,7 @@ from traitlets.config import Config
 from ..loading import sources
 from ..process.alarm import SoftTimeout
 from ..values.raised import Raised
-from . import figures, inline_figures, shell_lines
+from . import inline_figures, shell_lines
 from .cell_outputs import Outputs, Streams
 
 _ENVIRONMENT = {
@@ -89,9 +88,6 @@ class _Interactive(InteractiveShell):
         """Do nothing: no one types."""
         self.Completer = None  # type: ignore[assignment]
 
-    def init_readline(self) -> None:
-        """Do nothing: no one types."""
-
     def init_environment(self) -> None:
         """Set the variables of a stock kernel."""
         os.environ.update(_ENVIRONMENT)
@@ -114,10 +110,6 @@ class _Interactive(InteractiveShell):
     def _showtraceback(self, etype: type, evalue: object, stb: List[str]) -> None:
         lines = [str.__str__(str(line)) for line in stb]
         self.outputs.traceback(sources.name_of(etype), str.__str__(str(evalue)), lines)
-
-    def _format_exception_for_storage(self, *_args: object, **_kwargs: object) -> Dict[str, object]:
-        """Return nothing: IPython would format each exception a second time, for a history that no one reads."""
-        return {"ename": "", "evalue": "", "traceback": []}
 
     def _find_with_lazy_load(self, type_: str, magic_name: str) -> Any:
         """Find a magic; of one that does not exist, such as Colab's own, a cell says so and goes on."""
@@ -207,9 +199,8 @@ class Shell:
         formatter.active_types = list(formatter.format_types)
         # Code objects have the cell's own name, which tracebacks show.
         self._shell.compile.get_code_name = lambda *_args: self._shell.cell_file  # type: ignore[method-assign]
-        self._inline = not with_figures or inline_figures.use(self._shell)
-        if not self._inline:
-            figures.use_for_notebooks(outputs)
+        if with_figures:
+            inline_figures.use(self._shell)
         self._loop: Any = None
         self._left_over: List[Any] = []
         """Loops with a cell that did not end: they are kept, because closing them would run the student's code."""
@@ -225,8 +216,6 @@ class Shell:
         shell.raised, shell.execution_count = None, number
         with Streams(self._outputs):
             result = self._in_a_loop(text)
-            if not self._inline:
-                figures.show()
         error = result.error_before_exec or result.error_in_exec or shell.raised
         if error is not None:
             raise error

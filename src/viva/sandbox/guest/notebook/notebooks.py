@@ -24,7 +24,7 @@ from .cell_outputs import Outputs, Streams
 from .plain_cells import PlainCells, without_magics
 
 if TYPE_CHECKING:
-    from ..transport.message_types import Cell, CellResult, Output, Request
+    from ..transport.message_types import BeginNotebook, Cell, CellResult, NextCell, Output
     from .ipython_shell import Shell
 
 _FOR_IPYTHON = re.compile(
@@ -32,7 +32,7 @@ _FOR_IPYTHON = re.compile(
     r"|get_ipython|IPython|\bdisplay\s*\(|\b(await|async|asyncio)\b"
     r"|\b(In|Out|_)\[|\b(Out|_i{1,3}|_i?\d+|_[dio]h)\b"
     r"|^\s*In \[\d+\]:|^\s*(?:cat|cd|cp|ls|man|mkdir|mv|pip|pwd|rm|rmdir|whos?)\s*(?:$|[\w./~-])"
-    r"|\bdisplayhook\b|\b(exit|quit)\b|\bpyplot\b|\bplt\.|\b(matplotlib|pylab|seaborn)\b",
+    r"|\bdisplayhook\b|\b(exit|quit)\b|plot|\bplt\.|\bhist\(|\b(matplotlib|pylab|seaborn)\b",
     re.M,
 )
 """It deliberately matches too much: a false match costs some milliseconds, a missed one would cost the cell."""
@@ -51,24 +51,21 @@ class Notebooks:
 
     def __init__(self, namespaces: Namespaces, loading: Loading) -> None:
         self._namespaces, self._loading = namespaces, loading
-        self._count = 0
         self._cell: Callable[[Cell, Optional[float]], CellResult] = _not_begun
         self._definitions_of: Callable[[Cell, Optional[float]], CellResult] = _not_begun
 
-    def begin(self, request: Request) -> None:
+    def begin(self, request: BeginNotebook) -> None:
         """Prepare to run the cells in one namespace; `next_cell` then runs one at a time."""
-        self._count += 1
-        path = str(request.get("path") or f"notebook{self._count if self._count > 1 else ''}.ipynb")
-        self._loading.prepare(request, path)
+        self._loading.prepare(request)
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module
-        self._namespaces.add(path, vars(module))
-        only_definitions = request.get("mode") == "definitions"
+        self._namespaces.add(request.path, vars(module))
+        only_definitions = request.mode == "definitions"
         run: Union[_Definitions, WholeCells]
-        run = _Definitions(module) if only_definitions else WholeCells(module, list(request["cells"]))
+        run = _Definitions(module) if only_definitions else WholeCells(module, list(request.cells))
         self._cell, self._definitions_of = run.cell, _Definitions(module).cell
 
-    def next_cell(self, request: Request) -> Dict[str, object]:
+    def next_cell(self, request: NextCell) -> Dict[str, object]:
         """Run the cell `cell` for at most `cell_s` seconds, or `only_definitions` of it.
 
         If a cell raises, hangs or is not Python, the others can still run. The definitions after the failure in the
@@ -79,8 +76,8 @@ class Notebooks:
             `{"number", "status", "raised", "outputs", "wall_s", "skipped", "forbidden": [str]}` with status "ok",
             "raised", "timeout" or "skipped"; and `earlier`, `[[number, outputs]]` of cells whose displays it updated.
         """
-        run = self._definitions_of if request.get("only_definitions") else self._cell
-        result = run(request["cell"], request.get("cell_s"))
+        run = self._definitions_of if request.only_definitions else self._cell
+        result = run(request.cell, request.cell_s)
         return {**result, "forbidden": import_denylist.tried()}
 
 

@@ -12,14 +12,14 @@ import io
 import sys
 import types
 from contextlib import redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Callable, Container, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Container, Dict, List, Mapping, Optional
 
 from ..loading import sources
 from ..process import alarm
 from ..values.raised import describe
 
 if TYPE_CHECKING:
-    from ..transport.message_types import OtterCase, OtterTest
+    from ..transport.message_types import OtterCase
 
 _MOST_CHARACTERS = 4000
 
@@ -66,8 +66,10 @@ class OtterChecks:
         take: takes a snapshot of that name.
     """
 
-    def __init__(self, tests: Dict[str, OtterTest], snapshots: Container[str], take: Callable[[str], None]) -> None:
-        self._tests, self._snapshots, self._take = tests, snapshots, take
+    def __init__(
+        self, tests: Mapping[str, Mapping[str, Any]], snapshots: Container[str], take: Callable[[str], None]
+    ) -> None:
+        self._tests, self._snapshots, self._take = dict(tests), snapshots, take
         self._results: Dict[str, List[OtterCase]] = {}
         self._namespaces: Dict[str, Dict[str, object]] = {}
         """Where the notebook ran each test last."""
@@ -93,7 +95,7 @@ class OtterChecks:
             self._take(name)
         return self._run(name, namespace)
 
-    def run_whole(self, name: str, test: OtterTest, namespace: Dict[str, object]) -> List[OtterCase]:
+    def run_whole(self, name: str, test: Mapping[str, Any], namespace: Dict[str, object]) -> List[OtterCase]:
         """Run a test with all its cases where the notebook ran it last, or else in `namespace`."""
         self._tests[name] = test
         return self._run(name, self._namespaces.get(name, namespace))

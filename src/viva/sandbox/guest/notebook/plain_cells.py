@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 from ..loading import sources
 from ..loading.statements import future_flags, is_future_import
 from ..values.raised import Raised
-from . import figures
 from .cell_outputs import Outputs, Streams
 
 if TYPE_CHECKING:
@@ -25,14 +24,9 @@ _SHELL_LINE = re.compile(r"^([ \t]*)(?:[%!].*|\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*
 _CELL_MAGIC = re.compile(r"\A\s*%%(\w+)")
 _PYTHON_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
 """Cell magics that contain ordinary Python."""
-_RICH = {
-    "_repr_html_": "text/html",
-    "_repr_markdown_": "text/markdown",
-    "_repr_latex_": "text/latex",
-    "_repr_svg_": "image/svg+xml",
-}
-_RICH_OTHERS = ["png", "jpeg", "pdf", "javascript", "json", "mimebundle"]
-_RICH_METHODS = (*_RICH, *(f"_repr_{name}_" for name in _RICH_OTHERS), "_ipython_display_")
+_RICH = ("html", "markdown", "latex", "svg", "png", "jpeg", "pdf", "javascript", "json", "mimebundle")
+_RICH_METHODS = (*(f"_repr_{name}_" for name in _RICH), "_ipython_display_")
+"""Methods of values that IPython shows in further formats."""
 _UNDERSCORES = ("_", "__", "___")
 _compile, _eval = compile, eval
 
@@ -59,7 +53,6 @@ class PlainCells:
         self._flags = 0
         self._shell: Optional[Shell] = None
         self._last_results: List[Any] = []
-        figures.use_for_notebooks(outputs)
 
     def run(self, number: int, text: str) -> None:
         """Run a cell.
@@ -67,21 +60,6 @@ class PlainCells:
         Raises:
             BaseException: The cell raised it; after a SyntaxError nothing of the cell has run.
         """
-        try:
-            self._run(number, text)
-        finally:
-            with Streams(self._outputs):
-                figures.show()
-
-    def show_error(self, error: BaseException, raised: Raised) -> None:
-        """Add what `run` has raised to the outputs."""
-        shell = self._shell_if_loaded()
-        if shell is None:
-            self._outputs.error(raised)
-        else:
-            shell.show_foreign_error(error)
-
-    def _run(self, number: int, text: str) -> None:
         filename = sources.remember_cell(number, text)
         python, left_out = without_magics(text)
         if left_out:
@@ -103,6 +81,14 @@ class PlainCells:
                 value = _eval(expression, self._namespace)
                 if value is not None and not _ends_with_semicolon(last, python):
                     self._show(value, number)
+
+    def show_error(self, error: BaseException, raised: Raised) -> None:
+        """Add what `run` has raised to the outputs."""
+        shell = self._shell_if_loaded()
+        if shell is None:
+            self._outputs.error(raised)
+        else:
+            shell.show_foreign_error(error)
 
     def _parsed(self, python: str, filename: str) -> Optional[ast.Module]:
         """Parse a cell; return None if IPython may still run it: it accepts indented cells, and pasted prompts."""
@@ -127,13 +113,7 @@ class PlainCells:
         if shell is not None:
             data, metadata = shell.formats(value)
             return data, metadata
-        data = {"text/plain": pretty(value)}
-        for method, mime in _RICH.items() if rich else ():
-            make = getattr(type(value), method, None)
-            text = make(value) if callable(make) else None
-            if type(text) is str:
-                data[mime] = text
-        return data, {}
+        return {"text/plain": pretty(value)}, {}
 
     def _remember(self, value: object) -> None:
         """Store the last results in `_`, `__` and `___`, unless the student's code uses these names itself."""

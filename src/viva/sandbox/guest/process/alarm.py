@@ -1,11 +1,15 @@
-"""Soft time limits: an alarm raises in the student's code, so that the box survives; the hard limit kills the box."""
+"""Soft time limits: an alarm raises in the student's code, so that the box survives; the hard limit kills the box.
+
+The alarm is a signal, so it needs a timer, which Windows lacks, and the main thread. Without them only the hard limit
+ends code that does not return.
+"""
 
 from __future__ import annotations
 
 import signal
+import threading
 from typing import Callable, Optional, TypeVar
 
-from .alarm_thread import ThreadAlarm
 from .counted_time import CountedTime, of_this_process
 
 T = TypeVar("T")
@@ -16,6 +20,7 @@ _SHORTEST_S = 0.01
 _set_handler = signal.signal
 _set_timer = getattr(signal, "setitimer", None)
 """None on Windows."""
+_this_thread, _main_thread = threading.current_thread, threading.main_thread
 _ALARM, _TIMER = getattr(signal, "SIGALRM", 0), getattr(signal, "ITIMER_REAL", 0)
 
 
@@ -33,21 +38,12 @@ class _Clock:
 
     counted: Optional[CountedTime] = None
     deadline: Optional[float] = None
-    by_thread: Optional[ThreadAlarm] = None
-    """The thread that keeps the limits where signals cannot."""
     inputs = 0
     """How often the current request has called `input()`: a loop may repeat it until it gets an answer."""
 
 
-def without_signals(*, by_thread: bool = True) -> None:
-    """Keep limits by a thread, or by signals again: only the main thread can use signals, and Windows has no timer."""
-    by_thread = by_thread or _set_timer is None
-    if by_thread != (_Clock.by_thread is not None):
-        _Clock.by_thread = ThreadAlarm(SoftTimeout, _REPEAT_S, now) if by_thread else None
-
-
 def within(seconds: Optional[float], run: Callable[[], T]) -> T:
-    """Run under a limit, within the limit that applies already; other threads than the main one need `without_signals`.
+    """Run under a limit, within the limit that applies already.
 
     If the outer limit has passed too, it is not raised again at the end: the caller sees `time_is_up()` and can still
     finish its reply, since the examiner waits a little longer.
@@ -102,10 +98,7 @@ def note_input() -> None:
 
 def _arm(deadline: Optional[float]) -> None:
     _Clock.deadline = deadline
-    if _Clock.by_thread is not None or _set_timer is None:
-        without_signals()
-        assert _Clock.by_thread is not None  # made on the line above
-        _Clock.by_thread.arm(deadline)
+    if _set_timer is None or _this_thread() is not _main_thread():
         return
     if deadline is None:
         _set_timer(_TIMER, 0)

@@ -33,7 +33,7 @@ class BoxPlan:
 
     tier: str
     policy: Policy
-    """Fields of viva.model.Limits, and `seed`; with a GPU also `gpu`: `devices`, `visible`."""
+    """Fields of Limits, and `seed`; with a GPU also `gpu`: `devices`, `visible`."""
     uid: int
     """The user of the box in T3 and T1; ignored in other tiers."""
     engine: str

@@ -13,26 +13,7 @@ def children() -> Set[int]:
         with open(f"/proc/self/task/{os.getpid()}/children") as file:
             return {int(word) for word in file.read().split()}
     except OSError:
-        return _children_by_scan()
-
-
-def _children_by_scan() -> Set[int]:
-    """Return the same on kernels without that list, from the parent of every process."""
-    me, found = os.getpid(), set()
-    try:
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
         return set()
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                # The name may hold any bytes; the parent is the second field after its last bracket.
-                parent = int(file.read().rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            continue
-        if parent == me:
-            found.add(pid)
-    return found
 
 
 def end_orphans(keep: Container[int]) -> None:

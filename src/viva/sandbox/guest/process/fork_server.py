@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import importlib
@@ -18,7 +19,6 @@ from .. import load_from
 from ..lockdown import (
     clean_environment,
     identity,
-    kernel_calls,
     kernel_namespaces,
     landlock,
     rlimits,
@@ -111,8 +111,6 @@ class ForkServer:
         self._versions = {"python": platform.python_version(), "kernel": platform.release(), **preload.versions()}
         self._memory = IMPORT_BYTES if fresh else rlimits.memory_in_use(self_view)
         self._landlock_abi = landlock.abi()
-        if not fresh:  # the libraries have already read the environment of the fork server
-            clean_environment.set_variables(clean_environment.variables(WORK, SCRATCH))
         gc.collect()
         gc.freeze()
         os.close(self_view)
@@ -219,16 +217,11 @@ class ForkServer:
             preload=self._preload,
         )
         connections = init.Connections(fds[0], fds[1], fds[2], fds[3:])
-        me = os.getpid()
-        if self._pid_namespace is None:
+        parent = os.getpid() if self._pid_namespace is None else 0
+        with self._pid_namespace or contextlib.nullcontext():
             pid = os.fork()
-        else:
-            with self._pid_namespace:
-                pid = kernel_calls.fork_bare()
-                if pid == 0:
-                    init.run(plan, connections, self._root, 0)
-        if pid == 0:
-            init.run(plan, connections, self._root, me)
+            if pid == 0:
+                init.run(plan, connections, self._root, parent)
         self._boxes[pid] = _RunningBox(number, uid, folder)
         return pid
 

@@ -6,6 +6,7 @@ What this finds is a claim of the student's process about itself, like every ans
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple
 
@@ -22,7 +23,6 @@ _MOST_S = 0.5
 _MOST_SHARE = 0.25
 """Seconds that the first call may compute, and their share of its limit: a slower function is called once."""
 _MOST_BYTES = 16 << 20
-_FIXED = frozenset({type(None), bool, int, float, complex, str, bytes})
 _dump, _load, _blake2b, _process_time = wire.dump, wire.load, hashlib.blake2b, time.process_time
 
 
@@ -31,17 +31,12 @@ def called_twice(
     args: List[Any],
     kwargs: Dict[str, Any],
     *,
-    each: bool = False,
-    limit_s: float,
     encode: Encode,
     refs: References,
 ) -> Dict[str, object]:
     """Call a function twice with the same objects, from the same state of the random generators.
 
     The second call is left out if the first one changed an argument, was slow, or gave objects that stay in the box.
-
-    Args:
-        each: whether each positional argument is a list of arguments, which nothing changes but what is in it.
 
     Returns:
         "value": the answer of the last call; "changed": the names of arguments that the first call changed, of which
@@ -50,8 +45,10 @@ def called_twice(
     """
     named = {**{str(number): value for number, value in enumerate(args, 1)}, **kwargs}
     by_identity = _with_functions(encode)
-    before = {name: _digest(value, by_identity) for name, value in named.items() if not _is_fixed(value, each=each)}
+    before = {name: _digest(value, by_identity) for name, value in named.items()}
     restore = seeding.saved()
+    left_s = alarm.left_s()
+    limit_s = math.inf if left_s is None else left_s
     kept, began = refs.last, _process_time()
     value = function(*args, **kwargs)
     took_s = _process_time() - began
@@ -70,11 +67,6 @@ def called_twice(
     except BaseException as error:
         return {**reply, "raised": describe(error)}
     return {**reply, "value": again, "differs": second != first}
-
-
-def _is_fixed(value: object, *, each: bool) -> bool:
-    """Return whether an argument, or each in a list of arguments, is a value that no function can change."""
-    return (set(map(type, value)) if each and type(value) is list else {type(value)}) <= _FIXED
 
 
 def _settled(value: object, encode: Encode) -> Tuple[Optional[bytes], object]:

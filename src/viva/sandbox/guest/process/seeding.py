@@ -55,10 +55,8 @@ def reseed(seed: int) -> None:
     _chdir(sources.home())
     random.seed(seed)
     np.random.seed(seed % (1 << 32))
-    if np.geterr() != _Defaults.errstate:
-        np.seterr(**_Defaults.errstate)
-    if np.get_printoptions() != _Defaults.printing:
-        np.set_printoptions(**_Defaults.printing)
+    np.seterr(**_Defaults.errstate)
+    np.set_printoptions(**_Defaults.printing)
     decimal.setcontext(decimal.DefaultContext.copy())
     if warnings.filters != _Defaults.filters:
         warnings.filters[:] = _Defaults.filters  # type: ignore[index]  # it is a list; typeshed promises less

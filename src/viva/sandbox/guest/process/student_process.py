@@ -147,10 +147,6 @@ def _processes(plan: BoxPlan, rpc: int) -> str:
     return rlimits.limit_processes(int(plan.policy["processes"]))
 
 
-def _own_user(plan: BoxPlan, rpc: int) -> str:
-    return identity.become(plan.uid)
-
-
 def _own_user_namespace(plan: BoxPlan, rpc: int) -> str:
     """Enter a second user namespace, so that the kernel counts the processes of this box alone."""
     if not os.path.exists("/proc/self/uid_map"):
@@ -159,10 +155,6 @@ def _own_user_namespace(plan: BoxPlan, rpc: int) -> str:
     identity.set_dumpable(dumpable=True)  # else /proc/self belongs to root and the maps cannot be written
     kernel_namespaces.enter_user_namespace(_STUDENT_ID, _STUDENT_ID)
     return f"uid {_STUDENT_ID} in a user namespace, {identity.drop_capabilities()}"
-
-
-def _no_new_privileges(plan: BoxPlan, rpc: int) -> str:
-    return identity.no_new_privileges()
 
 
 def _landlock(plan: BoxPlan, rpc: int) -> str:
@@ -222,11 +214,16 @@ def _prefer_for_oom_killer() -> None:
 _PROCESS: List[Step] = [("environment", _environment), ("descriptors", _descriptors), ("rlimits", _rlimits)]
 _FILTERS: List[Step] = [
     ("memory", _privacy),
-    ("no_new_privs", _no_new_privileges),
+    ("no_new_privs", lambda plan, rpc: identity.no_new_privileges()),
     ("landlock", _landlock),
     ("seccomp", _seccomp),
 ]
-_ROOT: List[Step] = [*_PROCESS, ("processes", _processes), ("identity", _own_user), *_FILTERS]
+_ROOT: List[Step] = [
+    *_PROCESS,
+    ("processes", _processes),
+    ("identity", lambda plan, rpc: identity.become(plan.uid)),
+    *_FILTERS,
+]
 _STEPS: Dict[str, List[Step]] = {
     "T0": _PROCESS,
     "T1": _ROOT,

@@ -7,17 +7,17 @@ of numpy, json, signal or sys breaks only their own program.
 from __future__ import annotations
 
 import functools
-import math
 import os
 import socket
 import sys
 import types
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NoReturn, Optional, Union
 
-from ..loading import archives, selfcheck_module, sources, workdir_files
+from ..loading import archives, sources, workdir_files
 from ..loading.modules import Loading
 from ..loading.namespaces import STUDENT, Missing, Namespaces
 from ..notebook.notebooks import Notebooks
+from ..transport import message_types as requests
 from ..transport import wire
 from ..values.plain_data import PlainData
 from ..values.printed import Printed
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ..loading.unittest_runner import UnittestRunner
     from ..notebook.cell_by_cell import CellByCell
     from ..transport.encoding import Part
-    from ..transport.message_types import CellsRequest, Policy, SuiteRequest
-    from ..transport.message_types import Request as Request  # a live kernel's own operations take it too
 
 if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
     from ..notebook import ipython_shell  # the fork server does it once, not each box
@@ -50,7 +48,7 @@ class _Stop(Exception):
     """An iterator from the student's code is exhausted."""
 
 
-def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy) -> NoReturn:
+def serve(sock: socket.socket, ready_message: Dict[str, object], policy: requests.Policy) -> NoReturn:
     """Send the ready message, then answer until the examiner closes the connection; never returns.
 
     Args:
@@ -62,7 +60,7 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
     if policy.get("gpu", {}).get("deterministic"):
         seeding.be_deterministic()
     seeding.reseed(int(policy.get("seed") or 0))
-    selfcheck_module.install()
+    _install_selfcheck_module()
     flush = _standard_output()
 
     def resumed() -> NoReturn:
@@ -82,6 +80,13 @@ def serve(sock: socket.socket, ready_message: Dict[str, object], policy: Policy)
     worker = Worker(snapshots=Snapshots(resumed))
     wire.send(sock, ready_message)
     answer_all()
+
+
+def _install_selfcheck_module() -> None:
+    """Let `viva.check()` that a student left in a notebook do nothing, whether or not viva is installed here."""
+    module = types.ModuleType("viva", "viva.check() asks the public tests of a live notebook; here it does nothing.")
+    vars(module)["check"] = lambda *_questions, **_options: None
+    sys.modules["viva"] = module
 
 
 def _standard_output() -> Callable[[], None]:
@@ -105,7 +110,7 @@ class Worker:
     def __init__(
         self,
         namespaces: Optional[Namespaces] = None,
-        replacements: Optional[Mapping[str, Callable[[Request], object]]] = None,
+        replacements: Optional[Mapping[str, Callable[[Any], object]]] = None,
         snapshots: Optional[Snapshots] = None,
     ) -> None:
         """Make a worker.
@@ -123,7 +128,7 @@ class Worker:
         self._plain = PlainData(self.refs.keep)
         loading = Loading(self._namespaces)
         notebooks = Notebooks(self._namespaces, loading)
-        self._operations: Dict[str, Callable[[Request], object]] = {
+        self._operations: Dict[str, Callable[[Any], object]] = {
             "put": workdir_files.put,
             "unpack": archives.unpack,
             "files": workdir_files.listed,
@@ -135,13 +140,13 @@ class Worker:
             "begin_notebook": notebooks.begin,
             "next_cell": notebooks.next_cell,
             "load_inside": loading.load_inside,
-            "names": lambda request: self._namespaces.names(request.get("space", "student")),
+            "names": lambda request: self._namespaces.names(request.space),
             "find": self._find,
-            "get": lambda request: self._kept(request, self._target(request)),
+            "get": self._get,
             "call": self._call,
             "set": self._set,
-            "attribute": lambda request: self._kept(request, getattr(self._object(request), request["name"])),
-            "item": lambda request: self._kept(request, self._object(request)[self.refs.arguments(request["key"])]),
+            "attribute": self._attribute,
+            "item": self._item,
             "next": self._next,
             "enter": self._enter,
             "exit": self._exit,
@@ -150,11 +155,13 @@ class Worker:
             **(replacements or {}),
         }
 
-    def answer(self, request: Request) -> List[Part]:
+    def answer(self, message: Mapping[str, Any]) -> List[Part]:
         """Return the encoded reply to one request; the soft limit covers encoding: a student's iterator may be slow."""
-        self.refs.release(request.get("release") or ())
+        fields = dict(message)
+        self.refs.release(fields.pop("release", None) or ())
+        soft_s = fields.pop("soft_s", None)
         try:
-            parts = alarm.within(request.get("soft_s"), lambda: self._encoded(request))
+            parts = alarm.within(soft_s, lambda: _dump(self._reply(fields), self._plain))
         except BaseException as error:
             alarm.off()
             parts = _dump({"raised": describe(error)})
@@ -164,62 +171,66 @@ class Worker:
             _set_recursion_limit(_LOWEST_RECURSION_LIMIT)
         return parts
 
-    def _encoded(self, request: Request) -> List[Part]:
-        return _dump(self._reply(request), self._plain)
-
-    def _reply(self, request: Request) -> Dict[str, object]:
-        seed = request.get("seed")
+    def _reply(self, fields: Dict[str, Any]) -> Dict[str, object]:
+        seed, operation = fields.pop("seed", None), fields.pop("op")
         if seed is not None:
             seeding.reseed(int(seed))
             self.refs.begin_test(int(seed))
             self._namespaces.undo()
         try:
-            return {"ok": self._operations[request["op"]](request)}
+            return {"ok": self._operations[operation](requests.REQUESTS[operation](**fields))}
         except Missing as missing:
             return {"missing": missing.name, "close": missing.close}
         except _Stop:
             return {"stop": True}
 
-    def _object(self, request: Request) -> Any:
-        return self.refs[request["ref"]]
+    def _target(self, request: Union[requests.CallObject, requests.Get]) -> Any:
+        if request.ref is not None:
+            return self.refs[request.ref]
+        return self._namespaces.find(request.space, request.name)
 
-    def _target(self, request: Request) -> Any:
-        if request.get("ref") is not None:
-            return self._object(request)
-        return self._namespaces.find(request["space"], request["name"])
+    def _kept(self, value: object, *, keep: bool) -> object:
+        return self.refs.keep(value) if keep else value
 
-    def _kept(self, request: Request, value: object) -> object:
-        return self.refs.keep(value) if request.get("keep") else value
+    def _get(self, request: requests.Get) -> object:
+        return self._kept(self._target(request), keep=request.keep)
 
-    def _find(self, request: Request) -> Dict[str, object]:
+    def _attribute(self, request: requests.GetAttribute) -> object:
+        return self._kept(getattr(self.refs[request.ref], request.name), keep=request.keep)
+
+    def _item(self, request: requests.GetItem) -> object:
+        return self._kept(self.refs[request.ref][self.refs.arguments(request.key)], keep=request.keep)
+
+    def _find(self, request: requests.Find) -> Dict[str, object]:
         try:
-            value = self._target(request)
+            value = self._namespaces.find(request.space, request.name)
         except Missing as missing:
             return {"found": False, "callable": False, "kind": "", "close": missing.close}
-        more = self._namespaces.functions(request["space"]) if request.get("more") else []
+        more = self._namespaces.functions(request.space) if request.more else []
         return {"found": True, "callable": callable(value), "kind": _kind(value), "close": [], "more": more}
 
-    def _call(self, request: Request) -> object:
+    def _call(self, request: requests.CallObject) -> object:
         function = self._target(request)
-        args = self.refs.arguments(request.get("args") or [])
-        kwargs = self.refs.arguments(request.get("kwargs") or {})
-        each = bool(request.get("each"))
-        if each:
+        args, kwargs = self.refs.arguments(request.args), self.refs.arguments(request.kwargs)
+        if request.each:
             function = functools.partial(_each, function)
-        if request.get("full"):
+        if request.full:
             return self._full_call(request, function, args, kwargs)
-        if request.get("twice"):
-            limit_s = float(request.get("soft_s") or math.inf)
-            return called_twice(function, args, kwargs, each=each, limit_s=limit_s, encode=self._plain, refs=self.refs)
-        return self._kept(request, function(*args, **kwargs))
+        if request.twice:
+            return called_twice(function, args, kwargs, encode=self._plain, refs=self.refs)
+        return self._kept(function(*args, **kwargs), keep=request.keep)
 
     def _full_call(
-        self, request: Request, function: Callable[..., object], args: List[object], kwargs: Dict[str, object]
+        self,
+        request: requests.CallObject,
+        function: Callable[..., object],
+        args: List[object],
+        kwargs: Dict[str, object],
     ) -> Dict[str, object]:
         value, raised = None, None
         with Printed() as printed:
             try:
-                value = self._kept(request, function(*args, **kwargs))
+                value = self._kept(function(*args, **kwargs), keep=request.keep)
             except alarm.SoftTimeout:
                 raise
             except BaseException as error:
@@ -231,25 +242,25 @@ class Worker:
             "raised": raised,
         }
 
-    def _set(self, request: Request) -> None:
-        self._namespaces.set(request["space"], self.refs.arguments(request["names"]))
+    def _set(self, request: requests.SetNames) -> None:
+        self._namespaces.set(request.space, self.refs.arguments(request.names))
 
-    def _next(self, request: Request) -> object:
+    def _next(self, request: requests.NextItem) -> object:
         try:
-            value = next(self._object(request))
+            value = next(self.refs[request.ref])
         except StopIteration:
             raise _Stop from None
-        return self._kept(request, value)
+        return self._kept(value, keep=request.keep)
 
-    def _enter(self, request: Request) -> object:
-        manager = self._object(request)
-        return self._kept(request, type(manager).__enter__(manager))
+    def _enter(self, request: requests.EnterContext) -> object:
+        manager = self.refs[request.ref]
+        return self._kept(type(manager).__enter__(manager), keep=request.keep)
 
-    def _exit(self, request: Request) -> None:
-        manager = self._object(request)
+    def _exit(self, request: requests.ExitContext) -> None:
+        manager = self.refs[request.ref]
         type(manager).__exit__(manager, None, None, None)
 
-    def _of_suite(self, operation: str, request: SuiteRequest) -> object:
+    def _of_suite(self, operation: str, request: requests.Request) -> object:
         """Run an operation on the author's unittest suite; unittest is imported only if there is one."""
         if self._suite is None:
             from ..loading.unittest_runner import UnittestRunner
@@ -257,7 +268,7 @@ class Worker:
             self._suite = UnittestRunner()
         return getattr(self._suite, operation)(request)
 
-    def _of_cells(self, operation: str, request: CellsRequest) -> object:
+    def _of_cells(self, operation: str, request: requests.Request) -> object:
         """Run an operation on a notebook that is run cell by cell with the author's tests."""
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell

@@ -1,13 +1,18 @@
-"""The fields of messages and of what they carry, for type checkers alone: nothing imports this module when it runs.
+"""The requests to a worker, which both sides use, and the fields of the other messages and of what they carry.
 
-A request holds the fields of its operation and no others, so every field of one is optional here.
+A request crosses as a map of its operation's name, of the fields that differ from their defaults, and of three more,
+which belong to every request: `release`, the objects of which the sender has no further use; `soft_s`, its limit in
+counted seconds; and `seed`, with which a new test begins.
 """
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Tuple, TypedDict
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Type, TypedDict
 
-from ..values.raised import Raised
+if TYPE_CHECKING:
+    from ..values.raised import Raised
 
 
 class Cell(TypedDict, total=False):
@@ -44,81 +49,6 @@ class CellResult(TypedDict, total=False):
     earlier: List[List[Any]]
 
 
-Compiled = Tuple[bytes, Dict[str, bytes]]
-"""The magic number of the Python that compiled the helpers, and their bytecode by file name."""
-
-
-class Request(TypedDict, total=False):
-    """What the examiner sends to a worker, except for suites and for notebooks with their own tests."""
-
-    op: str
-    release: List[int]
-    """The objects that the examiner has no further use for."""
-    soft_s: Optional[float]
-    seed: Optional[int]
-
-    # Files and commands
-    path: str
-    data: bytes
-    more: bool
-    """A further part of a file; for a name, whether to list the functions too."""
-    replace: bool
-    start: int
-    limit: int
-    argv: List[str]
-    stdin: str
-    limit_s: float
-
-    # Loading
-    sources: Dict[str, str]
-    compiled: Compiled
-    mode: str
-    forbid: List[str]
-    starter: List[str]
-    device: str
-    file_s: Optional[float]
-    cells: List[Cell]
-    cell: Cell
-    only_definitions: bool
-    index: int
-    cell_s: float
-
-    # Names and objects
-    space: str
-    name: str
-    ref: int
-    keep: bool
-    args: List[object]
-    kwargs: Dict[str, object]
-    full: bool
-    each: bool
-    """Whether `args` are lists of arguments, for one call each."""
-    twice: bool
-    """Whether to call a second time with the same objects."""
-    key: object
-    names: Dict[str, object]
-
-
-class SuiteRequest(TypedDict, total=False):
-    """A request about the author's unittest suite."""
-
-    folder: str
-    path: str
-    paths: List[str]
-    modules: List[str]
-    students: List[str]
-    module: str
-    test: str
-
-
-class OtterTest(TypedDict, total=False):
-    """A test of an otter notebook: doctests, or the source of a module of cases."""
-
-    name: str
-    doctests: List[str]
-    source: str
-
-
 class OtterCase(TypedDict):
     """The result of one case of an otter test."""
 
@@ -127,21 +57,348 @@ class OtterCase(TypedDict):
     raised: Optional[Raised]
 
 
-class CellsRequest(TypedDict, total=False):
-    """A request about a notebook that is run cell by cell."""
+@dataclass(frozen=True)
+class Request:
+    """One operation of a worker and its arguments; worker.py says what each returns."""
 
+    op: ClassVar[str]
+
+    def fields(self) -> Dict[str, Any]:
+        """Return the arguments that differ from their defaults, as they cross."""
+        values = ((field, getattr(self, field.name)) for field in dataclasses.fields(self))
+        return {field.name: v for field, v in values if field.default is dataclasses.MISSING or v != field.default}
+
+
+@dataclass(frozen=True)
+class Put(Request):
+    """Write a file into the work directory; with `more`, append the next part of a large one."""
+
+    op = "put"
     path: str
-    cells: List[str]
-    checks: Optional[Dict[str, OtterTest]]
+    data: bytes
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class Unpack(Request):
+    """Unpack an archive next to itself; with `replace`, its contents take its place."""
+
+    op = "unpack"
+    path: str
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class ListFiles(Request):
+    """List the files of the work directory with their sizes."""
+
+    op = "files"
+
+
+@dataclass(frozen=True)
+class ReadFile(Request):
+    """Read at most `limit` bytes of a file."""
+
+    op = "read"
+    path: str
+    limit: int
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class RunCommand(Request):
+    """Run a command where the code runs, for at most `limit_s` seconds."""
+
+    op = "run"
+    argv: Sequence[str]
+    stdin: str = ""
+    limit_s: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class LoadModule(Request):
+    """Run a file as a module; after `file_s` counted seconds, only its definitions."""
+
+    op = "load_module"
+    path: str
+    mode: str = "run"
+    """"definitions" runs only what defines names."""
+    forbid: Sequence[str] = ()
+    """Modules, and names in modules, that the code must not use."""
+    starter: Sequence[str] = ()
+    """Names that the file defines as the starter does: other files' definitions of them come first."""
+    device: str = "as_written"
+    """"cpu" puts the CPU in the place of a GPU."""
+    file_s: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class BeginModule(LoadModule):
+    """Prepare to run a file one statement at a time."""
+
+    op = "begin_module"
+
+
+@dataclass(frozen=True)
+class NextStatement(Request):
+    """Run one statement of the module that was begun."""
+
+    op = "next_statement"
+    index: int
+    mode: str = "run"
+    file_s: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class BeginNotebook(LoadModule):
+    """Prepare to run the cells of a notebook in one namespace."""
+
+    op = "begin_notebook"
+    cells: Sequence[Cell] = ()
+
+
+@dataclass(frozen=True)
+class NextCell(Request):
+    """Run one cell of the notebook that was begun, for at most `cell_s` counted seconds."""
+
+    op = "next_cell"
+    cell: Cell
+    cell_s: Optional[float] = None
+    only_definitions: bool = False
+
+
+@dataclass(frozen=True)
+class LoadInside(Request):
+    """Run the author's helpers, given as texts by file name."""
+
+    op = "load_inside"
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ListNames(Request):
+    """List the public names of a space: "student", "inside" or "module:<path, file name or stem>"."""
+
+    op = "names"
+    space: str = "student"
+
+
+@dataclass(frozen=True)
+class Find(Request):
+    """Say whether a name exists and what it is; with `more`, also which functions there are."""
+
+    op = "find"
+    space: str
+    name: str
+    more: bool = False
+
+
+@dataclass(frozen=True)
+class Get(Request):
+    """Return an object, given by its name in a space or by its number; with `keep`, a reference to it."""
+
+    op = "get"
+    space: str = ""
+    name: str = ""
+    ref: Optional[int] = None
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class CallObject(Request):
+    """Call an object, given as in `Get`."""
+
+    op = "call"
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any]
+    space: str = ""
+    name: str = ""
+    ref: Optional[int] = None
+    keep: bool = False
+    full: bool = False
+    """Whether to return all that the call does, instead of its value."""
+    each: bool = False
+    """Whether `args` are lists of arguments, for one call each."""
+    twice: bool = False
+    """Whether to call a second time with the same objects (second_call.py)."""
+
+
+@dataclass(frozen=True)
+class SetNames(Request):
+    """Set names in all namespaces of a space until the next test."""
+
+    op = "set"
+    space: str
+    names: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class GetAttribute(Request):
+    """Return an attribute of a kept object."""
+
+    op = "attribute"
+    ref: int
+    name: str
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class GetItem(Request):
+    """Return an item of a kept object."""
+
+    op = "item"
+    ref: int
+    key: Any
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class NextItem(Request):
+    """Return the next item of a kept iterator."""
+
+    op = "next"
+    ref: int
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class EnterContext(Request):
+    """Enter a kept context manager."""
+
+    op = "enter"
+    ref: int
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class ExitContext(Request):
+    """Leave a kept context manager."""
+
+    op = "exit"
+    ref: int
+
+
+@dataclass(frozen=True)
+class ClearSuite(Request):
+    """Remove the student's files from the suite's folder, and from where the author's will be."""
+
+    op = "suite_clear"
+    folder: str
+    paths: Sequence[str]
+
+
+@dataclass(frozen=True)
+class BeginSuite(Request):
+    """Make the process look as if a test runner had been started in the folder of a file."""
+
+    op = "suite_begin"
+    folder: str
+    path: str
+    modules: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class DescribeSuite(Request):
+    """Describe the tests of the suite's modules, without a submission."""
+
+    op = "suite_describe"
+    modules: Sequence[str]
+    students: Sequence[str]
+
+
+@dataclass(frozen=True)
+class LoadSuiteModule(Request):
+    """Import a module of the suite and find its tests."""
+
+    op = "suite_load"
+    module: str
+
+
+@dataclass(frozen=True)
+class OneSuiteTest(Request):
+    """An operation on one test of the suite."""
+
+    test: str
+
+
+@dataclass(frozen=True)
+class EnterSuiteTest(OneSuiteTest):
+    """Run setUpModule and setUpClass if the class or module changes."""
+
+    op = "suite_enter"
+
+
+@dataclass(frozen=True)
+class LeaveSuiteTest(OneSuiteTest):
+    """Run tearDownClass, and tearDownModule if the next test is in another module."""
+
+    op = "suite_leave"
+
+
+@dataclass(frozen=True)
+class RunSuiteTest(OneSuiteTest):
+    """Run one test."""
+
+    op = "suite_run"
+
+
+@dataclass(frozen=True)
+class BeginCells(Request):
+    """Make the process look as if a kernel had been started in the notebook's folder."""
+
+    op = "cells_begin"
+    path: str
+    cells: Sequence[str]
+    checks: Optional[Mapping[str, Any]] = None
+    """The tests that the notebook may ask for, by name (otter_checks.py)."""
+    snapshots: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class RunCell(Request):
+    """Run one cell; `before` runs first."""
+
+    op = "cells_run"
     number: int
     source: str
-    before: str
-    cell_s: float
+    before: str = ""
+    cell_s: Optional[float] = None
+
+
+@dataclass(frozen=True)
+class RunCheck(Request):
+    """Return the results of a test's cases."""
+
+    op = "cells_check"
     test: str
-    again: bool
-    whole: OtterTest
+    again: bool = False
+    whole: Optional[Mapping[str, Any]] = None
+    """The test with its hidden cases."""
+
+
+@dataclass(frozen=True)
+class TakeSnapshot(Request):
+    """Take a snapshot."""
+
+    op = "cells_take"
     snapshot: str
-    snapshots: List[str]
+
+
+@dataclass(frozen=True)
+class ResumeSnapshot(Request):
+    """Go on in a snapshot."""
+
+    op = "cells_resume"
+    snapshot: str
+
+
+def _with_operation(kind: Type[Request]) -> List[Type[Request]]:
+    below = [found for derived in kind.__subclasses__() for found in _with_operation(derived)]
+    return [kind, *below] if "op" in vars(kind) else below
+
+
+REQUESTS: Dict[str, Type[Request]] = {kind.op: kind for kind in _with_operation(Request)}
+"""By the names of their operations."""
 
 
 class BoxGpu(TypedDict):
@@ -153,7 +410,7 @@ class BoxGpu(TypedDict):
 
 
 class Policy(TypedDict, total=False):
-    """Fields of viva.model.Limits, and further facts for a box about itself."""
+    """Fields of Limits, and further facts for a box about itself."""
 
     submission_s: float
     memory_mib: int

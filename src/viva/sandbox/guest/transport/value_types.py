@@ -1,6 +1,6 @@
-"""The types that an answer can have: one table for the wire, the comparison, the messages and the records.
+"""The types that an answer can have, and their form on the wire.
 
-To add a type, add its row to `VALUE_TYPES`; no other module changes.
+To add a type, add its row to `VALUE_TYPES`, and one to `VALUE_KINDS` of the examiner (compare/value_kinds.py).
 Then add two values to `SAMPLES` in `tests/sandbox/guest/test_value_types.py`, which checks all that a row promises.
 
 A type that arrives as another one, as a deque does as a list, gets a row in `STAND_INS` instead; one of another library
@@ -8,8 +8,6 @@ a row in library_types.py.
 
 The bytes on the wire are hostile. They can name a tag of this table and nothing else, so that no class of the sender's
 choice is ever made, and `made` has to refuse what passes a cap before it makes anything of that size.
-
-How a value is compared and shown concerns the examiner alone; these columns lie here so that each type has one row.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from __future__ import annotations
 import array
 import collections
 import datetime
-import math
 import re
 import types
 from decimal import Decimal
@@ -31,24 +28,8 @@ CONTAINERS = frozenset({list, tuple, dict, set, frozenset})
 """What holds other values; their items are written, read, compared and shown one by one."""
 KEEP: object = object()
 """Returned by `exact` for a value that holds no value of the type: the object stays in the box."""
-AS_NUMBER, AS_TEXT, AS_EQUAL = "number", "text", "equal"
-"""How a value is compared: with tolerance, as a text, or by `==` with a value of the same type."""
-
-_DIGITS = 6
-_WHOLE = 1e12
-_LONG_BITS = 200
 _LONGEST_RANGE = 100_000
 _LONGEST_DATE = 40
-_DECIMAL_DIGITS = 1_000
-"""Digits and exponents up to which a decimal is compared exactly."""
-
-
-def _as_shown(value: object, shown: str) -> str:
-    return shown
-
-
-def _the(noun: str) -> Callable[[object, str], str]:
-    return lambda value, shown: f"the {noun} {shown}"
 
 
 def _itself(value: T) -> T:
@@ -63,14 +44,6 @@ class ValueType(NamedTuple):
     """Makes a value of the type, or of a subclass, one of exactly this type. It asks the type's own methods, because
     those of a subclass may lie; it returns KEEP where there is no value.
     """
-    show: Optional[Callable[[Any, int], str]] = None
-    """Writes a value for a message, in about that many characters; without it, the name of the class is shown."""
-    describe: Callable[[Any, str], str] = _as_shown
-    """Says in a message what kind of thing a value is, given the value and how it is shown."""
-    compared: str = AS_EQUAL
-    """AS_NUMBER, AS_TEXT or AS_EQUAL."""
-    normal: Optional[Callable[[Any], Any]] = None
-    """Makes the value of another type that is compared in its place."""
     tag: str = ""
     """The name of the type on the wire; empty where msgpack itself has the type."""
     parts: Optional[Callable[[Any], Any]] = None
@@ -79,8 +52,6 @@ class ValueType(NamedTuple):
     """
     made: Optional[Callable[[Any, Caps], Any]] = None
     """Makes the value from what has crossed. Raises WireError, or whatever else a constructor raises."""
-    recorded: bool = True
-    """Whether a key's answer of the type can be recorded."""
 
 
 class StandIn(NamedTuple):
@@ -89,37 +60,11 @@ class StandIn(NamedTuple):
     kind: type
     plain: Callable[[Any], Any]
     """Reads a value of the type, or of a subclass, by the type's own methods; returns KEEP where it is too long."""
-    parts: Optional[Callable[[Any], Tuple[Any, ...]]] = None
-    """Takes a value of exactly this type apart for a key's record; without it such values cannot be recorded."""
-    made: Optional[Callable[..., Any]] = None
-    """Makes the value again from its parts."""
-    counts: bool = False
-    """Whether a missing item is the same as one of 0."""
-
-
-def number(value: float) -> str:
-    """Write a number for a message: six significant digits, whole numbers in full, no trailing zeros."""
-    if not math.isfinite(value):
-        return str(value)
-    return f"{value:.0f}" if value.is_integer() and abs(value) < _WHOLE else f"{value:.{_DIGITS}g}"
-
-
-def whole_number(value: int) -> str:
-    """Write an integer for a message; of a very long one, how many digits it has."""
-    # str() of a huge int is slow, and refused beyond 4,300 digits.
-    if value.bit_length() > _LONG_BITS:
-        sign = "a negative" if value < 0 else "a"
-        return f"{sign} whole number of about {int(value.bit_length() * math.log10(2)) + 1:,} digits"
-    return str(value)
 
 
 def type_of(value: object) -> Optional[ValueType]:
     """Return the row of the value's type, or of the first of its bases that has one."""
     return next((TYPE_OF[base] for base in type(value).__mro__ if base in TYPE_OF), None)
-
-
-def _quoted(value: Union[str, bytes], cap: int) -> str:
-    return repr(value[:cap]) + ("…" if len(value) > cap else "")
 
 
 def sent_int(value: int) -> Union[int, Dict[str, bytes]]:
@@ -138,10 +83,6 @@ def _int_made(content: object, caps: Caps) -> int:
     if type(content) is not bytes or len(content) > caps.int_bits // 8 + 1:
         raise WireError("an integer of no valid form")
     return int.from_bytes(content, "little", signed=True)
-
-
-def _complex_shown(value: complex, cap: int) -> str:
-    return f"{number(float(value.real))}{'-' if value.imag < 0 else '+'}{number(abs(float(value.imag)))}j"
 
 
 def _fraction_exact(value: object) -> object:
@@ -165,11 +106,6 @@ def _fraction_made(content: object, caps: Caps) -> Fraction:
     return Fraction(numerator, denominator)
 
 
-def _fraction_shown(value: Fraction, cap: int) -> str:
-    below = f"/{whole_number(value.denominator)}" if value.denominator != 1 else ""
-    return whole_number(value.numerator) + below
-
-
 def _decimal_parts(value: Decimal) -> str:
     text = str(value)
     if len(text) > CAPS.decimal_digits:
@@ -186,15 +122,6 @@ def _decimal_made(content: object, caps: Caps) -> Decimal:
     if abs(made.adjusted()) > caps.decimal_exponent:
         raise WireError("a decimal of a very large exponent")
     return made
-
-
-def _decimal_normal(value: Decimal) -> Union[float, Fraction]:
-    # Decimal("1e999999") has a short text and a denominator or numerator of a million digits.
-    if value.is_nan():
-        return math.nan
-    if not value.is_finite() or abs(value.adjusted()) > _DECIMAL_DIGITS:
-        return float(value)
-    return Fraction(value) if len(value.as_tuple().digits) <= _DECIMAL_DIGITS else float(value)
 
 
 def _fields_of(kind: type, value: object, *names: str) -> List[int]:
@@ -216,11 +143,6 @@ def _datetime_exact(value: object) -> object:
     return made if zone is None else made.replace(tzinfo=datetime.timezone(zone.utcoffset(made)))
 
 
-def _datetime_shown(value: datetime.datetime, cap: int) -> str:
-    text = value.isoformat(" ")
-    return text[:10] if text[10:] == " 00:00:00" else text
-
-
 def _duration_parts(value: object) -> List[int]:
     return _fields_of(datetime.timedelta, value, "days", "seconds", "microseconds")
 
@@ -236,62 +158,26 @@ def _from_iso(kind: Any) -> Callable[[object, Caps], Any]:
 
 # A unary plus of the base class, and str.__str__, give an object of exactly that class.
 VALUE_TYPES: Tuple[ValueType, ...] = (
-    ValueType(type(None), exact=_itself, show=lambda value, cap: "None"),
-    ValueType(bool, exact=_itself, compared=AS_NUMBER, show=lambda value, cap: str(bool(value))),
-    ValueType(
-        int,
-        exact=int.__pos__,
-        tag="i",  # beyond 64 bits
-        parts=_int_parts,
-        made=_int_made,
-        compared=AS_NUMBER,
-        show=lambda value, cap: whole_number(int(value)),
-        describe=_the("number"),
-    ),
-    ValueType(
-        float,
-        exact=float.__pos__,
-        compared=AS_NUMBER,
-        show=lambda value, cap: number(float(value)),
-        describe=_the("number"),
-    ),
+    ValueType(type(None), exact=_itself),
+    ValueType(bool, exact=_itself),
+    ValueType(int, exact=int.__pos__, tag="i", parts=_int_parts, made=_int_made),  # the tag is for more than 64 bits
+    ValueType(float, exact=float.__pos__),
     ValueType(
         complex,
         exact=complex.__pos__,
         tag="c",
         parts=lambda value: [value.real, value.imag],
         made=lambda content, caps: complex(*listed(content, float, float)),
-        compared=AS_NUMBER,
-        show=_complex_shown,
-        describe=_the("number"),
     ),
-    ValueType(str, exact=str.__str__, compared=AS_TEXT, show=_quoted, describe=_the("text")),
-    ValueType(
-        bytes,
-        exact=lambda value: bytes(memoryview(value)),
-        compared=AS_TEXT,
-        show=_quoted,
-        describe=lambda value, shown: f"{len(value)} byte{'' if len(value) == 1 else 's'}",
-    ),
-    ValueType(
-        Fraction,
-        exact=_fraction_exact,
-        tag="q",
-        parts=_fraction_parts,
-        made=_fraction_made,
-        compared=AS_NUMBER,
-        show=_fraction_shown,
-        describe=_the("number"),
-    ),
+    ValueType(str, exact=str.__str__),
+    ValueType(bytes, exact=lambda value: bytes(memoryview(value))),
+    ValueType(Fraction, exact=_fraction_exact, tag="q", parts=_fraction_parts, made=_fraction_made),
     ValueType(
         Decimal,
         exact=lambda value: Decimal(Decimal.__str__(value)),
         tag="p",
         parts=_decimal_parts,
         made=_decimal_made,
-        compared=AS_NUMBER,
-        normal=_decimal_normal,
-        recorded=False,
     ),
     ValueType(
         datetime.datetime,  # before its base, the date
@@ -299,7 +185,6 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         tag="D",
         parts=datetime.datetime.isoformat,
         made=_from_iso(datetime.datetime),
-        show=_datetime_shown,
     ),
     ValueType(
         datetime.date,
@@ -307,8 +192,6 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         tag="y",
         parts=datetime.date.isoformat,
         made=_from_iso(datetime.date),
-        normal=lambda value: datetime.datetime(value.year, value.month, value.day),
-        show=lambda value, cap: value.isoformat(),
     ),
     ValueType(
         datetime.timedelta,
@@ -316,31 +199,14 @@ VALUE_TYPES: Tuple[ValueType, ...] = (
         tag="e",
         parts=_duration_parts,
         made=lambda content, caps: datetime.timedelta(*listed(content, int, int, int)),
-        show=lambda value, cap: str(value),
     ),
 )
 STAND_INS: Tuple[StandIn, ...] = (
     StandIn(bytearray, plain=lambda value: bytes(memoryview(value))),
     StandIn(memoryview, plain=lambda value: value.tobytes() if value.format == "B" else value.tolist()),
-    StandIn(
-        collections.Counter,
-        plain=lambda value: dict(dict.items(value)),
-        parts=lambda value: (dict(value),),
-        made=collections.Counter,
-        counts=True,
-    ),
-    StandIn(
-        range,
-        plain=lambda value: list(value) if len(value) <= _LONGEST_RANGE else KEEP,
-        parts=lambda value: (value.start, value.stop, value.step),
-        made=range,
-    ),
-    StandIn(
-        collections.deque,
-        plain=lambda value: list(collections.deque.__iter__(value)),
-        parts=lambda value: (list(value), value.maxlen),
-        made=collections.deque,
-    ),
+    StandIn(collections.Counter, plain=lambda value: dict(dict.items(value))),
+    StandIn(range, plain=lambda value: list(value) if len(value) <= _LONGEST_RANGE else KEEP),
+    StandIn(collections.deque, plain=lambda value: list(collections.deque.__iter__(value))),
     StandIn(array.array, plain=lambda value: array.array.tolist(value)),
     StandIn(types.SimpleNamespace, plain=lambda value: dict(object.__getattribute__(value, "__dict__"))),
     StandIn(collections.UserString, plain=lambda value: value.data),

@@ -16,29 +16,18 @@ from typing import TYPE_CHECKING, Any, Callable, List, Optional, Tuple, TypeVar,
 import numpy as np
 
 from .decoding import Decoder, Replaced
-from .encoding import Deep, Encode, Encoder, Part
-from .frames import Frame
-from .wire_values import CAPS, Caps, Code, Ref, Tensor, TooLarge, WireError
+from .encoding import Encode, Encoder, Part
+from .frames import Frame as Frame
+from .wire_values import CAPS as CAPS
+from .wire_values import Caps as Caps
+from .wire_values import Code as Code
+from .wire_values import Ref as Ref
+from .wire_values import Tensor as Tensor
+from .wire_values import TooLarge as TooLarge
+from .wire_values import WireError as WireError
 
 if TYPE_CHECKING:
     from .wire_values import Bytes
-
-__all__ = [
-    "CAPS",
-    "Caps",
-    "Code",
-    "Deep",
-    "Frame",
-    "Ref",
-    "Tensor",
-    "TooLarge",
-    "WireError",
-    "dump",
-    "load",
-    "receive",
-    "send",
-    "transmit",
-]  # fmt: skip
 
 _MAGIC = 0x56495641
 _HEADER = struct.Struct(">III")

@@ -4,11 +4,12 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from viva.model import Limits, Tier
-from viva.model.errors import BoxUnavailable, GpuUnavailable
-from viva.model.gpu import Gpu, Gpus
+from viva.sandbox.errors import BoxUnavailable, GpuUnavailable
+from viva.sandbox.gpu import Gpu, GpuSet
 from viva.sandbox.host.gpu.gpu_boxes import GpuBoxes
 from viva.sandbox.host.gpu.gpu_check import StepResult
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class CheckedGpu:
 
 def check_all(
     tier: Tier,
-    gpus: Gpus,
+    gpus: GpuSet,
     limits: Limits,
     *,
     python: str = sys.executable,

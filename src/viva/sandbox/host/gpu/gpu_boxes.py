@@ -5,13 +5,14 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
-from viva.model import Limits, Tier
-from viva.model.errors import BoxUnavailable, GpuUnavailable
-from viva.model.gpu import Gpu, Gpus, GpuUse
+from viva.sandbox.errors import BoxUnavailable, GpuUnavailable
+from viva.sandbox.gpu import Gpu, GpuSet, GpuUse
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.gpu.gpu_check import StepResult, check
 from viva.sandbox.host.gpu.gpu_lease import GpuLease
+from viva.sandbox.limits import Limits
+from viva.sandbox.tier import Tier
 
 _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
 """What libcuda reads to find a GPU; only these boxes see it."""
@@ -20,7 +21,7 @@ _HARDWARE: Final = ("/sys/bus/pci", "/sys/devices")
 class GpuBoxes:
     """The fork server whose boxes see a GPU; it never calls CUDA itself, because CUDA does not survive a fork."""
 
-    def __init__(self, fork_server: ForkServer, limits: Limits, gpus: Gpus) -> None:
+    def __init__(self, fork_server: ForkServer, limits: Limits, gpus: GpuSet) -> None:
         self._fork_server, self._limits, self._gpus = fork_server, limits, gpus
         self._faults: dict[Gpu, str] = {}
         """What is wrong with each GPU that was checked; empty if nothing is."""
@@ -32,7 +33,7 @@ class GpuBoxes:
         cls,
         tier: Tier,
         limits: Limits,
-        gpus: Gpus,
+        gpus: GpuSet,
         *,
         preload: Sequence[str],
         python: str,

@@ -6,7 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from viva.model.errors import BoxError, BoxUnavailable
+from viva.sandbox.errors import BoxError, BoxUnavailable
+from viva.sandbox.guest.transport.message_types import CallObject, LoadModule, Put, Request
 from viva.sandbox.host.box import Box
 from viva.sandbox.host.launch import START
 
@@ -130,13 +131,12 @@ class _Program:
 
     def _call(self, function: str, *arguments: int) -> object:
         if not self._loaded:
-            self._ask("put", path="gpu_check.py", data=_PROGRAM.read_bytes())
-            self._ask("load_module", path="gpu_check.py", mode="run", forbid=[])
+            self._send(Put("gpu_check.py", _PROGRAM.read_bytes()))
+            self._send(LoadModule("gpu_check.py"))
             self._loaded = True
-        fields = {"space": "student", "name": function, "kwargs": {}, "keep": False, "full": False}
-        return self._ask("call", args=list(arguments), **fields)
+        return self._send(CallObject(list(arguments), {}, space="student", name=function))
 
-    def _ask(self, op: str, **fields: object) -> object:
+    def _send(self, request: Request) -> object:
         """Send one request.
 
         Raises:
@@ -144,15 +144,14 @@ class _Program:
             BoxUnavailable: this machine ended the box.
         """
         try:
-            reply = self._box.ask(op, timeout_s=_STEP_S, **fields)
+            reply = self._box.send(request, timeout_s=_STEP_S)
         except BoxUnavailable:
             raise
         except BoxError as error:
             raise _Failed(f"the sandbox of the check ended: {error}") from error
-        raised = reply.get("raised")
-        if isinstance(raised, dict):
-            raise _Failed(f"the check raised {raised.get('type')}: {raised.get('message')}")
-        return reply.get("ok")
+        if reply.raised is not None:
+            raise _Failed(f"the check raised {reply.raised.get('type')}: {reply.raised.get('message')}")
+        return reply.value
 
 
 class _Failed(Exception):

@@ -16,9 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Self
 
-from viva.model.errors import GpuUnavailable
-from viva.model.gpu import Gpu, GpuUse
-from viva.model.hand_grading import NOT_GRADED_YET
+from viva.sandbox.errors import GpuUnavailable
+from viva.sandbox.gpu import Gpu, GpuUse
 from viva.sandbox.host.gpu.gpus import used_mib
 
 TOLERANCE_MIB: Final = 64
@@ -31,10 +30,8 @@ _SAMPLE_S: Final = 0.5
 _RETRY_S: Final = 0.2
 _FOLDER: Final = Path("/tmp")  # noqa: S108  # all users share the lock; O_NOFOLLOW and a sticky folder protect it
 """The same folder for every user of the machine, which TMPDIR is not."""
-_IN_USE: Final = f"{NOT_GRADED_YET}: this test needs a GPU, and the one here was in use by others."
-_NOT_FREE: Final = (
-    f"{NOT_GRADED_YET}: this test needs a GPU, and the one here still held the memory of an earlier program."
-)
+_IN_USE: Final = "the GPU was in use by others"
+_NOT_FREE: Final = "the GPU still held the memory of an earlier program"
 
 
 class GpuLease:

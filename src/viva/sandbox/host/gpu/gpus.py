@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
-from viva.model.gpu import NONE_HERE, REFUSED, Gpu, Gpus
+from viva.sandbox.gpu import Gpu, GpuSet
 from viva.sandbox.host.gpu import mig
 
 DEV: Final = Path("/dev")
@@ -101,7 +101,7 @@ def used_mib(gpu: Gpu) -> int | None:
     return next((each.used_mib for each in slices if each.instance == gpu.slice), None)
 
 
-def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER) -> Gpus:
+def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER) -> GpuSet:
     """Return the GPUs and MIG slices of this machine that boxes can use, as far as CUDA_VISIBLE_DEVICES allows.
 
     Args:
@@ -122,7 +122,7 @@ def find_gpus(environ: Mapping[str, str], dev: Path = DEV, driver: Path = DRIVER
         if not slices:
             refused.append(f"{gpu.name} ({gpu.bus}) is in MIG mode and has no slice that can be used")
     visible = tuple(_visible(cards, environ.get("CUDA_VISIBLE_DEVICES")))
-    return Gpus(visible, REFUSED.format(refused[-1]) if refused else NONE_HERE, tuple(refused))
+    return GpuSet(visible, tuple(refused))
 
 
 def other_makers(dev: Path = DEV) -> list[str]:

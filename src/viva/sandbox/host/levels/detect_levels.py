@@ -6,11 +6,11 @@ import subprocess
 import sys
 from typing import Final
 
-from viva.model import Isolation, Tier
-from viva.model.errors import BoxUnavailable
+from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
+from viva.sandbox.tier import Tier
 
 _TRIAL_S: Final = 60.0
 
@@ -22,11 +22,6 @@ def detect_tiers(python: str = sys.executable) -> list[TierReport]:
         BoxUnavailable: The interpreter cannot be run.
     """
     return _detected(python)
-
-
-def isolation_of(tier: Tier) -> Isolation:
-    """Return the isolation that boxes of a tier have on this host."""
-    return next(report.isolation for report in detect_tiers() if report.tier is tier)
 
 
 @functools.cache

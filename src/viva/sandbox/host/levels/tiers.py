@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from viva.model import Isolation, Tier, system
+from viva.sandbox import system
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
+from viva.sandbox.tier import Tier
 
 _ADVICE: Mapping[str, str] = {
     "Linux": "use a Linux host, or the Dockerfile of this project on any other",
@@ -54,12 +55,10 @@ class TierReport:
         return "; ".join(self.missing) or "complete"
 
     @property
-    def isolation(self) -> Isolation:
-        """Return what a box of this tier promises here: it lacks no other optional layer."""
+    def missing_layers(self) -> tuple[str, ...]:
+        """Return the optional layers that a sandbox of this tier lacks here, as its ready message names them."""
         names = (text.partition(":")[0] for text in self.missing)
-        return Isolation(
-            str(self.tier), missing=tuple(OPTIONAL_LAYERS[name] for name in names if name in OPTIONAL_LAYERS)
-        )
+        return tuple(OPTIONAL_LAYERS[name] for name in names if name in OPTIONAL_LAYERS)
 
     @classmethod
     def from_trial(cls, tier: Tier, layers: Mapping[str, str], *, cgroup: bool) -> "TierReport":

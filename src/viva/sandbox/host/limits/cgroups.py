@@ -8,10 +8,10 @@ import time
 from dataclasses import dataclass
 from typing import Final, Self
 
-from viva.formats.folder_locks import lock_folder
-from viva.model import Limits
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
+from viva.sandbox.host.folder_locks import lock_folder
 from viva.sandbox.host.leftovers import sweep_cgroups
+from viva.sandbox.limits import Limits
 
 _MIB: Final = 1 << 20
 _REMOVE_S: Final = 10.0

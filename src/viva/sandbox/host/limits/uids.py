@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Final
 
-from viva.model.errors import BoxUnavailable
+from viva.sandbox.errors import BoxUnavailable
 
 FIRST_UID, _COUNT = 60001, 1180
 """A range that Debian keeps free, below what systemd assigns, and inside the range of any remapped container."""

@@ -9,12 +9,14 @@ filled the rest.
 import threading
 import time
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
-from viva.model import Limits
-from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.limits import file_use, processes
 from viva.sandbox.host.reactor import Reactor
+from viva.sandbox.limits import Limits
+
+if TYPE_CHECKING:
+    from viva.sandbox.host.box import Box
 
 _MIB: Final = 1 << 20
 _MOST_FILES: Final = 4096
@@ -30,32 +32,11 @@ _MOST_LOOKS: Final = 3
 """How often in a row a process may be hidden: one that is just starting or ending can be, for a moment."""
 
 
-class Guarded(Protocol):
-    """The part of a box that the watchdog needs."""
-
-    polled_peak_mib: float
-    """The most memory that the watchdog has seen."""
-
-    @property
-    def resources(self) -> BoxResources:
-        """Return what belongs to the box outside of it."""
-
-    @property
-    def alive(self) -> bool:
-        """Return whether the box can be asked; may still be True for a moment after it has died."""
-
-    def look_at_output(self) -> None:
-        """Read what was printed where no selector can wait for it."""
-
-    def end_for(self, limit: str) -> None:
-        """End the box because it passed a limit."""
-
-
 @dataclass(slots=True)
 class _Watched:
     """A box and what was seen of it."""
 
-    box: Guarded
+    box: "Box"
     limits: Limits
     sample_at: float = 0.0
     """When to sample its memory again."""
@@ -75,7 +56,7 @@ class Watchdog:
         self._ticking = False
         self._count = 0
 
-    def guard(self, box: Guarded, limits: Limits) -> None:
+    def guard(self, box: "Box", limits: Limits) -> None:
         """Watch a box until it is dismissed; a box whose cgroup and mounts enforce every limit is not watched."""
         if box.resources.cgroup and not box.resources.folder:
             return
@@ -85,7 +66,7 @@ class Watchdog:
         if start:
             self._reactor.every_tick(self._tick)
 
-    def dismiss(self, box: Guarded) -> None:
+    def dismiss(self, box: "Box") -> None:
         """Stop watching; when this returns, nothing of the box is being read."""
         with self._lock:
             self._watched.pop(box.resources.number, None)

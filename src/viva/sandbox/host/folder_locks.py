@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from viva.model import system
+from viva.sandbox import system
 
 _YOUNG_S: Final = 60.0
 """A folder is locked a moment after it is made; until then its age protects it."""
