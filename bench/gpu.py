@@ -90,7 +90,7 @@ def summary(results: Results) -> dict[str, Any]:
     }
     if exact.gpu is not None:
         found["peak_mib"] = exact.gpu.peak_mib
-        found["gpu"] = exact.gpu.model_dump(exclude={"peak_mib"})
+        found["gpu"] = {"name": exact.gpu.name, "driver": exact.gpu.driver, "memory_mib": exact.gpu.memory_mib}
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from docs.site.schema_tables import sections
 from viva.cli.schema import COURSE_FILES, schema_of
 from viva.formats import results_json
+from viva.model import gpu, isolation
 
 _COURSE_FILES = """\
 # Course files
@@ -96,7 +97,7 @@ def course_files_page() -> str:
 
 def results_page() -> str:
     """Return the page about results.json."""
-    schema = _with_meanings({**results_json.json_schema()}, results_json)
+    schema = _with_meanings({**results_json.json_schema()}, results_json, isolation, gpu)
     return "\n".join([_RESULTS, *sections(schema, "results.json")])
 
 
@@ -105,9 +106,9 @@ def api_page() -> str:
     return _API
 
 
-def _with_meanings(schema: dict[str, Any], module: ModuleType) -> dict[str, Any]:
+def _with_meanings(schema: dict[str, Any], *modules: ModuleType) -> dict[str, Any]:
     """Return the schema with the docstrings below the fields, which pydantic would read too slowly at each start."""
-    meanings = field_docstrings(inspect.getsource(module))
+    meanings = field_docstrings("\n".join(map(inspect.getsource, modules)))
     parts = {name: _described(part, meanings.get(name, {})) for name, part in schema["$defs"].items()}
     return {**_described(schema, meanings["Results"]), "$defs": parts}
 

@@ -167,6 +167,14 @@ def test_gpu_is_written_only_where_one_was_used() -> None:
     assert written(given)["extra_data"]["gpu"] == {"name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034}
 
 
+@pytest.mark.parametrize("memory_mib", [23034, None])
+def test_gpu_is_read_back(tmp_path: Path, memory_mib: int | None) -> None:
+    path = tmp_path / "results.json"
+    use = GpuUse("NVIDIA L4", "550.90.07", memory_mib, None)
+    path.write_bytes(to_json(score(entry(1), gpu=use)))
+    assert load_results(path).extra_data.gpu == use
+
+
 def test_several_cases() -> None:
     cases = tuple(
         Case(label, s, Fraction(0), Fraction(1, 2), "", "", 0.5)

@@ -4,8 +4,9 @@ Merging is idempotent (merging the same result again changes nothing) and, where
 files were written by viva and passed on by people: they are read as data, and unrelated results are refused.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, TypeVar
 
@@ -14,8 +15,6 @@ from viva.formats.decimal_points import show
 from viva.formats.results_json import (
     OPEN_LINE,
     CurveData,
-    GpuData,
-    IsolationData,
     LeaderboardEntry,
     Provenance,
     Results,
@@ -25,6 +24,9 @@ from viva.formats.results_json import (
 )
 from viva.model import Status
 from viva.model.errors import UsageError
+from viva.model.gpu import GpuUse
+from viva.model.isolation import Isolation
+from viva.model.plain import to_plain
 from viva.model.score import in_order
 
 _SEVERAL: Final = " | "
@@ -208,18 +210,18 @@ def _both(one: str, two: str) -> str:
     return _SEVERAL.join(sorted({*one.split(_SEVERAL), *two.split(_SEVERAL)} - {""}))
 
 
-def _gpu(first: GpuData | None, second: GpuData | None) -> GpuData | None:
+def _gpu(first: GpuUse | None, second: GpuUse | None) -> GpuUse | None:
     """Return the GPU of either pass; of two passes on the same GPU the higher peak, of two GPUs the first."""
     if first is None or second is None:
         return first or second
-    if first.model_copy(update={"peak_mib": None}) != second.model_copy(update={"peak_mib": None}):
+    if replace(first, peak_mib=None) != replace(second, peak_mib=None):
         return first
     return max(first, second, key=lambda gpu: gpu.peak_mib or 0)
 
 
-def _strength(isolation: IsolationData) -> tuple[str, int, str]:
+def _strength(isolation: Isolation) -> tuple[str, int, str]:
     """Return a key that sorts the weaker isolation first and "none" (no box was needed) last."""
-    return isolation.tier, -len(isolation.missing), isolation.model_dump_json()
+    return isolation.tier, -len(isolation.missing), json.dumps(to_plain(isolation))
 
 
 def _lines(first: str, second: str) -> list[str]:

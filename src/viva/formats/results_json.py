@@ -6,6 +6,7 @@ needs_review, grader_error) has a maximum and no score, so that it never counts 
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
@@ -19,6 +20,7 @@ from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.gpu import GpuUse
 from viva.model.hand_grading import NOT_GRADED_YET
+from viva.model.isolation import Isolation
 from viva.model.score import Curve
 from viva.model.status import StatusWord
 from viva.model.totals import Totals
@@ -146,19 +148,6 @@ class LeaderboardEntry(_Strict):
     """`desc` if more is better."""
 
 
-class IsolationData(_Strict):
-    """The isolation layers around the student's code."""
-
-    tier: str
-    """The isolation level, `T0` to `T3`."""
-    layers: dict[str, str]
-    """The active isolation layers, as the sandbox reported them."""
-    probes: dict[str, str]
-    """What the sandbox tried before the student's code ran, and how it was refused."""
-    missing: list[str]
-    """Isolation layers that were not available."""
-
-
 class ThresholdData(_Strict):
     """The value that is required after an epoch."""
 
@@ -179,19 +168,6 @@ class CurveData(_Strict):
     """After each epoch, from the first."""
     thresholds: list[ThresholdData] = Field(default_factory=list)
     """The values that are required."""
-
-
-class GpuData(_Strict):
-    """The GPU that tests were run on."""
-
-    name: str
-    """The GPU's model."""
-    driver: str
-    """The version of the driver."""
-    memory_mib: int | None = None
-    """Missing where unknown."""
-    peak_mib: int | None = None
-    """The highest memory use that was seen, beyond what was in use before; missing where unknown."""
 
 
 class Provenance(_Strict):
@@ -223,9 +199,9 @@ class Provenance(_Strict):
     """What `output` shortens, in full; missing where it shows everything."""
     curves: list[CurveData] | None = None
     """What visible tests measured during training; missing where none trained."""
-    gpu: GpuData | None = None
+    gpu: GpuUse | None = None
     """Missing where no test was run on a GPU."""
-    isolation: IsolationData
+    isolation: Isolation
     """The isolation in which the program ran."""
     signature: dict[str, str]
     """Everything that the score was made with: assignment, seed, versions."""
@@ -444,13 +420,8 @@ def _curve(curve: Curve) -> CurveData:
     )
 
 
-def _gpu(use: GpuUse) -> GpuData:
-    return GpuData(
-        name=escaping.line(use.name),
-        driver=escaping.line(use.driver, characters=40),
-        memory_mib=use.memory_mib,
-        peak_mib=use.peak_mib,
-    )
+def _gpu(use: GpuUse) -> GpuUse:
+    return replace(use, name=escaping.line(use.name), driver=escaping.line(use.driver, characters=40))
 
 
 def _summary(score: Score, *, complete: bool) -> str:
@@ -482,12 +453,7 @@ def _provenance(score: Score, *, complete: bool) -> Provenance:
         notes=_notes_left_out(score),
         curves=[_curve(curve) for curve in score.curves] or None,
         gpu=_gpu(score.gpu) if score.gpu else None,
-        isolation=IsolationData(
-            tier=score.isolation.tier,
-            layers=dict(score.isolation.layers),
-            probes=dict(score.isolation.probes),
-            missing=list(score.isolation.missing),
-        ),
+        isolation=score.isolation,
         signature=dict(score.signature),
     )
 

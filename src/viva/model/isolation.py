@@ -12,10 +12,13 @@ class Isolation:
     """The isolation layers around the student's code, as the box reported them before it read a student byte."""
 
     tier: str
-    """The name of a `Tier`; "none" if no student program ran."""
+    """The isolation level, `T0` to `T3`; "none" if no student program ran."""
     layers: Mapping[str, str] = field(default_factory=dict)
+    """The active isolation layers, as the sandbox reported them."""
     probes: Mapping[str, str] = field(default_factory=dict)
+    """What the sandbox tried before the student's code ran, and how it was refused."""
     missing: tuple[str, ...] = ()
+    """Isolation layers that were not available."""
 
     @property
     def lacks(self) -> frozenset[str]:

@@ -9,10 +9,9 @@ from typing import Final
 from viva.formats import escaping
 from viva.formats.ci.public_view import messages_of_cases
 from viva.formats.results_json import NOT_FINISHED, OPEN_LINE, Results, TestResult, load_results, results_below
-from viva.model import Case, Entry, Isolation, Score, Status
+from viva.model import Case, Entry, Score, Status
 from viva.model.attempt import Attempt, ScoredAttempt
 from viva.model.errors import UsageError
-from viva.model.gpu import GpuUse
 from viva.model.score import Curve, Leader
 
 _MOST: Final = 10**9
@@ -67,9 +66,7 @@ def score_of(results: Results) -> Score:
         version=exact.version,
         entries=tuple(_entry(test, results.visibility) for test in results.tests),
         notes=tuple(line for line in notes if line != NOT_FINISHED or not exact.complete),
-        isolation=Isolation(
-            exact.isolation.tier, exact.isolation.layers, exact.isolation.probes, tuple(exact.isolation.missing)
-        ),
+        isolation=exact.isolation,
         signature=exact.signature,
         leaderboard=tuple(Leader(x.name, x.value, x.order) for x in results.leaderboard),
         choice=exact.choice or "",
@@ -79,7 +76,7 @@ def score_of(results: Results) -> Score:
             Curve(c.test_id, c.name, tuple(c.values), tuple((t.epoch, t.value) for t in c.thresholds))
             for c in exact.curves or ()
         ),
-        gpu=GpuUse(**exact.gpu.model_dump()) if exact.gpu else None,
+        gpu=exact.gpu,
     )
 
 

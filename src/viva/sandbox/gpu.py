@@ -15,7 +15,7 @@ class Gpu:
     """`NVIDIA L4`."""
     driver: str
     """Version of the driver, `550.90.07`; empty where unknown."""
-    memory_mib: int | None
+    memory_mib: int | None = None
     """Its memory in MiB; None where unknown."""
     device: str
     """The device file, `/dev/nvidia0`."""
@@ -53,7 +53,7 @@ class GpuUse:
 
     name: str
     driver: str
-    memory_mib: int | None
-    peak_mib: int | None
+    memory_mib: int | None = None
+    peak_mib: int | None = None
     """The highest memory use that was seen, beyond what was in use before; read twice a second, so that a short peak
     may be missed. None where unknown."""
