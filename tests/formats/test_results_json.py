@@ -17,8 +17,8 @@ from viva.formats import results_json
 from viva.formats.results_json import json_schema, load_results, results_of, to_json
 from viva.model import Case, Entry, Isolation, Score, Status
 from viva.model.errors import UsageError
-from viva.model.gpu import GpuUse
 from viva.model.score import VISIBILITIES, Leader
+from viva.sandbox.gpu import GpuUse
 
 OPEN = [s for s in Status if s.is_open]
 DECIDED = [s for s in Status if not s.is_open]

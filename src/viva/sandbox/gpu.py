@@ -15,7 +15,7 @@ class Gpu:
     """`NVIDIA L4`."""
     driver: str
     """Version of the driver, `550.90.07`; empty where unknown."""
-    memory_mib: int | None = None
+    memory_mib: int | None
     """Its memory in MiB; None where unknown."""
     device: str
     """The device file, `/dev/nvidia0`."""
