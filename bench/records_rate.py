@@ -25,7 +25,7 @@ def recorded(url: str, course: Path) -> list[tuple[float, dict[str, Any]]]:
     with Records.open(url, course) as records:
         return [
             (kept.scored.score.wall_s,
-             Graded(kept.scored.score, call_log=records.call_log(kept.call_log_id)).to_plain())
+             Graded(kept.scored.score, interceptor_output=records.call_log(kept.call_log_id)).to_plain())
             for kept in records.each_current("small")
         ]  # fmt: skip
 
@@ -54,7 +54,7 @@ def _store(records: Records, claims: Claims, graded: Graded) -> None:
         records.latest([number])
         score = replace(graded.score, submission=name)
         with writing(records.engine) as connection:
-            add_graded(connection, number, score, made, Reason("bench"), call_log=graded.call_log, once=True)
+            add_graded(connection, number, score, made, Reason("bench"), call_log=graded.interceptor_output, once=True)
             claims.end(connection, identity)
 
 

@@ -79,7 +79,7 @@ class FakeWorker:
 
 
 def test_stand_in_answers_as_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graded = Graded(score("recorded", Fraction(3)), call_log=b"a call log")
+    graded = Graded(score("recorded", Fraction(3)), interceptor_output=b"a call log")
     (tmp_path / "recorded").write_bytes(msgpack.packb([[5.0, graded.to_plain()]]))
     worker: Any = FakeWorker()
     monkeypatch.setattr(stand_in_workers, "get_worker", lambda: worker)

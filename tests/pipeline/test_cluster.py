@@ -12,6 +12,7 @@ from distributed import Client, LocalCluster
 
 from tests.support.cluster_samples import HERE, cluster, course_in, job, needs_t1, points_of, pool_on, same, some_class
 from tests.support.course_of_texts import NAME
+from tests.support.replays import RECORDED
 from tests.support.suite_course import DECORATORS, suite_course
 from tests.support.wait_until import wait_until
 from tests.support.words_course import RIGHT, SECRET, SLOW, TESTS
@@ -68,7 +69,7 @@ def scores(results: list[tuple[Any, Graded | Exception]]) -> dict[str, Score]:
 
 def test_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
     jobs = [*some_class(course, 9), job(course, "surrogate \udc80", RIGHT), job(course, "broken", "def f(:")]
-    wanted = GradeOptions(call_log=True)
+    wanted = RECORDED
     pending: dict[str, int] = {}
     with pool_on(two_workers, course, asked=wanted) as batch:
         batch.observer = Observer(on_start=lambda each, entries: pending.update({each.name: len(entries)}))
@@ -76,7 +77,9 @@ def test_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Cours
     here = [*LocalPool(course, SECRET.encode(), BoxOptions(HERE), wanted).run(jobs)]
     assert scores(there) == scores(here)
     assert pending == {each.name: 5 for each in jobs}
-    call_logs = [{e.name: g.call_log for e, g in results if isinstance(g, Graded)} for results in (there, here)]
+    call_logs = [
+        {e.name: g.interceptor_output for e, g in results if isinstance(g, Graded)} for results in (there, here)
+    ]
     assert call_logs[0].keys() == call_logs[1].keys() and all(call_logs[0].values())
 
 

@@ -31,6 +31,7 @@ from viva.formats.leftover_parts import sweep_parts
 from viva.model.errors import UsageError
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job, Observer, Pool, always
+from viva.replay.call_log.hooks import CALL_LOG
 
 if TYPE_CHECKING:
     from viva.pipeline.results_writer import ResultsWriter
@@ -113,7 +114,8 @@ class Grading:
             progress.watch(run.summary, writer)
             records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off))
             decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))
-            options = replace(self.tests, notebook=writer.writes_notebooks, call_log=records is not None)
+            interceptor = CALL_LOG if records is not None else ""
+            options = replace(self.tests, notebook=writer.writes_notebooks, interceptor=interceptor)
             run.use_store(decisions)
             may_start: Callable[[Job], bool] = always
             if records is not None:

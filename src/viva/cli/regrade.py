@@ -22,6 +22,7 @@ from viva.model.score import names_of
 from viva.model.seeds import Seeds
 from viva.pipeline.jobs import Observer
 from viva.pipeline.open_records import open_records
+from viva.replay.call_log.hooks import CALL_LOG
 
 if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
     from viva.records import Records, StoredScore
@@ -111,7 +112,7 @@ class Run:
         """Return the run for the assignment as it is now."""
         from viva.records.conditions import Asked
 
-        options, secret = GradeOptions(training=training, call_log=True), course.secret(os.environ)
+        options, secret = GradeOptions(training=training, interceptor=CALL_LOG), course.secret(os.environ)
         asked = Asked(course.root, secret, options, gpu=place.has_gpu)
         return cls(course, assignment, secret, options, place, asked)
 
@@ -155,7 +156,8 @@ def propose_regrade(run: Run, records: "Records", reason: "Reason") -> None:
         what = what if known else "there are no scores in the records"
         raise UsageError(f"Nothing to regrade in {name}: {what}.")
     place = run.place
-    replaying = LocalPool(run.course, run.secret, BoxOptions(place.tier, replay_only=True), workers=place.workers)
+    boxes, replay = BoxOptions(place.tier, none=True), GradeOptions(interceptor=CALL_LOG)
+    replaying = LocalPool(run.course, run.secret, boxes, replay, place.workers)
     pool = place.pool(run.course, run.secret, run.options, Observer())
     regrade = Regrade(run.course, run.assignment, records, replaying, pool, run.options, place.isolation)
     with GradingSpool() as spool:

@@ -111,15 +111,15 @@ class Grader:
             The score, and the questions and answers of each test as texts (empty unless `options.questions`).
         """
         started = time.monotonic()
-        submission, options, call_log = request.submission, request.options, sinks.call_log
+        submission, options = request.submission, request.options
         assignment = replace(self.assignment, limits=_limits(self.assignment.limits, options))
         loader = self.loader(submission, assignment, self.inside)
         on_gpu = OnGpu(self.gpu_source, sinks.on_progress) if self.gpu_source is not None else None
-        source = self.source if call_log is None else call_log.wrap(self.source)
+        source = self.source
+        if sinks.interceptor is not None:
+            source = sinks.interceptor.wrap(source, lambda: session.place)
         session = BoxSession(source, loader, assignment.limits, on_gpu, record=options.questions)
         session.alone = lambda: self.turns.alone(sinks.on_progress)
-        if call_log is not None:
-            call_log.place = lambda: session.place
         key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
         context = Context(submission, session, key, seeds, frozenset(function.number for function in self.functions))
         self.config.stash[CONTEXT] = context

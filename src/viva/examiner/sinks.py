@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from viva.examiner.boxes.load import LoadReport
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry
-from viva.replay.call_log import BoxRecorder, BoxReplay
+from viva.model.box_source import BoxInterceptor
 from viva.replay.key_recording import KeyRecording
 
 
@@ -28,5 +28,5 @@ class Sinks:
     """Where trainings are kept for a later run."""
     key_recording: KeyRecording | None = None
     """Records what the key is asked and answers."""
-    call_log: BoxRecorder | BoxReplay | None = None
-    """Records what the boxes are asked and reply, or replies in their place."""
+    interceptor: BoxInterceptor | None = None
+    """Stands between the examiner and the boxes."""

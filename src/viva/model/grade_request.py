@@ -37,8 +37,8 @@ class GradeOptions:
     """Bring back what each test asked, as texts (`Graded.questions`)."""
     key_recording: bool = False
     """Bring back what the key was asked and answered (`Graded.key_recording`)."""
-    call_log: bool = False
-    """Bring back what the boxes were asked and replied (`Graded.call_log`)."""
+    interceptor: str = ""
+    """The name of an interceptor, which a plugin provides, between the examiner and the boxes; empty for none."""
     notebook: bool = False
     """Bring back the notebook that was run, with its outputs (`Graded.notebook`)."""
 
@@ -78,8 +78,8 @@ class GradeRequest:
     options: GradeOptions = GradeOptions()
     checkpoints: Path | None = None
     """The folder in which trainings are stored, and from which they are resumed; None for neither."""
-    replayed: bytes = b""
-    """A call log that answers in place of the student's program; empty to run the program."""
+    interceptor_input: bytes = b""
+    """What the interceptor of the options is given for this submission."""
 
     def to_plain(self) -> dict[str, object]:
         """Return the request as plain data."""
@@ -87,7 +87,7 @@ class GradeRequest:
             "submission": submission_to_plain(self.submission),
             "options": asdict(self.options),
             "checkpoints": None if self.checkpoints is None else str(self.checkpoints.absolute()),
-            "replayed": self.replayed,
+            "interceptor_input": self.interceptor_input,
         }
 
     @classmethod
@@ -99,7 +99,7 @@ class GradeRequest:
             submission_from_plain(plain["submission"]),
             GradeOptions(**{**options, "only": only}),
             None if folder is None else Path(folder),
-            plain["replayed"],
+            plain["interceptor_input"],
         )
 
 
@@ -114,13 +114,11 @@ class Graded:
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
     key_recording: bytes = b""
     """What the key was asked and answered: `KeyRecording.from_plain` reads it."""
-    call_log: bytes = b""
-    """What the boxes were asked and replied, unless it was too large: `CallLog.from_bytes` reads it."""
+    interceptor_output: bytes = b""
+    """What the interceptor brought back; its plugin reads it."""
     notebook: bytes = b""
     """The executed notebook, if one was run: an .ipynb of nbformat 4.5. The outputs of its cells are untrusted; the
     student's program made them before any test had asked it anything."""
-    changed: list[str] = field(default_factory=list)
-    """Tests that ask something else than in the call log that was to answer: their entries say nothing."""
     remarks: list[str] = field(default_factory=list)
     """For staff: which trainings could not be saved or resumed, and why; that it was graded a second time."""
     finished: bool = True

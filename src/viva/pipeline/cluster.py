@@ -268,7 +268,7 @@ class _Run:
         pool, workers = self._pool, self._pool.workers
         least = max(workers.least, job.assignment.min_tier or Tier.T0, Tier.T1)
         return Task(
-            request=GradeRequest(job.read(pool.course), options, replayed=job.replayed()),
+            request=GradeRequest(job.read(pool.course), options, interceptor_input=job.interceptor_input()),
             course=workers.course or str(pool.course.root),
             assignment=job.assignment.name,
             made_with=plan.made_with,

@@ -10,12 +10,13 @@ from typing import Final
 
 from viva.config import Assignment, Course
 from viva.model import Entry, Isolation, Score, Status
-from viva.model.errors import UsageError, VivaError
+from viva.model.errors import GraderError, UsageError, VivaError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job, Pool
 from viva.records import Records, StoredScore
 from viva.records.row_packing import pack_score, unpack_score
 from viva.replay.call_log import CallLog
+from viva.replay.call_log.changed_tests import unpack_changed
 from viva.submissions import open_submission
 
 _AT_ONCE: Final = 100
@@ -121,10 +122,21 @@ class Regrade:
             f"{attempt.name} ({kept.id})",  # attempts may share the first part
             self._assignment,
             may_hold_notebook=submission.may_hold_notebook,
-            replayed=partial(self._records.call_log, kept.call_log_id),
+            interceptor_input=partial(self._call_log_of, kept),
         )
         has_answers = kept.call_log_id is not None and self._assignment.suite is None and self._may_use(kept)
         return _Case(kept.id, attempt.name, job, has_answers)
+
+    def _call_log_of(self, kept: StoredScore) -> bytes:
+        """Return the call log of a score, whose rows may have been deleted meanwhile.
+
+        Raises:
+            GraderError: there is none.
+        """
+        call_log = self._records.call_log(kept.call_log_id)
+        if not call_log:
+            raise GraderError("its call log is empty")
+        return call_log
 
     def _replay(self, cases: dict[str, _Case]) -> None:
         """Grade from the call logs; what has none, or cannot be answered from it, remains to be run."""
@@ -133,18 +145,19 @@ class Regrade:
                 raise graded
             if not isinstance(graded, Graded) or not graded.finished:
                 continue
-            if not graded.changed:
+            changed = unpack_changed(graded.interceptor_output)
+            if not changed:
                 self._end(cases.pop(job.name), graded.score, b"")
                 continue
             case = cases[job.name]
-            case.replayed, case.changed = pack_score(graded.score), tuple(graded.changed)
+            case.replayed, case.changed = pack_score(graded.score), tuple(changed)
 
     def _ask_again(self, cases: dict[str, _Case], result: Regraded) -> None:
         jobs = []
         for case in cases.values():
             only = case.changed if case.replayed else None
-            options = replace(self._options, only=only, call_log=True)
-            jobs.append(replace(case.job, options=options, replayed=bytes))
+            options = replace(self._options, only=only)
+            jobs.append(replace(case.job, options=options, interceptor_input=bytes))
         result.programs_run = len(jobs)
         for job, graded in self._pool.run(jobs):
             case = cases.pop(job.name)
@@ -197,10 +210,10 @@ class Regrade:
         return kept.scored.score.isolation.holds(self._isolation)
 
     def _call_log(self, case: _Case, graded: Graded) -> bytes:
-        if not case.replayed or not graded.call_log:
-            return graded.call_log
-        before = CallLog.from_bytes(case.job.replayed())
-        return before.updated(CallLog.from_bytes(graded.call_log), case.changed).to_bytes()
+        if not case.replayed or not graded.interceptor_output:
+            return graded.interceptor_output
+        before = CallLog.from_bytes(case.job.interceptor_input())
+        return before.updated(CallLog.from_bytes(graded.interceptor_output), case.changed).to_bytes()
 
 
 def differs(before: Score, after: Score) -> bool:

@@ -206,7 +206,7 @@ class ScoreCache:
         number, once = self._numbers[job.name], not self._again
         whole = graded.finished and not graded.score.has_grader_error
         made = self._asked.conditions(job.assignment, graded.score.isolation, options=job.options, whole=whole)
-        add_graded(connection, number, graded.score, made, self._reason, call_log=graded.call_log, once=once)
+        add_graded(connection, number, graded.score, made, self._reason, call_log=graded.interceptor_output, once=once)
         if not self._again:
             self._claims.end(connection, self._conditions(job).identity(number))
 

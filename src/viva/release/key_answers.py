@@ -1,15 +1,11 @@
-"""The key's answers to the public tests, recorded with several submissions that must lead to the same questions.
+"""The key's answers to the public tests, recorded with several submissions that must lead to the same questions."""
 
-What the boxes replied when the assignment was verified is replayed to the tests, which takes a second; where that does
-not answer, the submission's program runs.
-"""
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from viva.config import Assignment, Course
-from viva.model import Status, Tier
+from viva.model import Tier
 from viva.model.case_ids import test_of
 from viva.model.errors import CourseError, GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
@@ -18,7 +14,6 @@ from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.replay.key_recording import KeyRecording, Record
 from viva.replay.key_recording.recorded_values import packed
-from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission
 
 _ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
@@ -41,8 +36,6 @@ class KeyRecorder:
     assignment: Assignment
     tier: Tier
     secret: bytes
-    found: Mapping[str, Verified]
-    """The scores and call logs of the examples from the last verification."""
 
     def of_submission(self, example: ExampleSubmission, options: GradeOptions) -> KeyRecording:
         """Return what the tests ask the key when they grade one submission.
@@ -53,12 +46,7 @@ class KeyRecorder:
             CourseError: a right submission loses points.
             GraderError: the examiner ended.
         """
-        verified = self.found.get(example.name)
-        graded = None
-        if verified is not None and verified.score.content_hash == example.submission.content_hash:
-            graded = self._graded(example, options, verified.call_log()) if verified.head else None
-        if graded is None or _is_changed(graded):
-            graded = self._graded(example, options)
+        graded = self._graded(example, options)
         if not graded.key_recording:
             what = f"grading {example.name} was interrupted, so that nothing was recorded"
             raise GraderError(f"{self.assignment.name}: {what}.")
@@ -68,12 +56,12 @@ class KeyRecorder:
                 raise CourseError(f"{self.assignment.name}: {what}; `viva verify` says more.")
         return KeyRecording.from_plain(graded.key_recording)
 
-    def _graded(self, example: ExampleSubmission, options: GradeOptions, call_log: bytes = b"") -> Graded:
-        boxes = BoxOptions(self.tier, replay_only=True) if call_log else BoxOptions(self.tier, ready=1)
+    def _graded(self, example: ExampleSubmission, options: GradeOptions) -> Graded:
+        boxes = BoxOptions(self.tier, ready=1)
 
         def attempt() -> Graded:
             with ExaminerProcess(self.course, self.assignment, self.secret, boxes) as examiner:
-                return examiner.grade(GradeRequest(example.submission, options, replayed=call_log))
+                return examiner.grade(GradeRequest(example.submission, options))
 
         return at_most_twice(attempt, lambda: False)
 
@@ -109,12 +97,6 @@ def right_submissions(assignment: Assignment, examples: Sequence[ExampleSubmissi
             "accepted holds none; put one there."
         )
     return right
-
-
-def _is_changed(graded: Graded) -> bool:
-    """Return whether a replay could not answer a test that was asked; those for a GPU are not asked here."""
-    asked = {entry.test_id for entry in graded.score.entries if entry.status is not Status.DEFERRED}
-    return not asked.isdisjoint(graded.changed)
 
 
 def _problems(key_recording: KeyRecording) -> dict[str, str]:

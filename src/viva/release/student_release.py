@@ -11,7 +11,7 @@ from typing import Final
 
 from viva.config import Assignment, Course, load_course
 from viva.config.find_course import RELEASED
-from viva.model import Entry, File, Status, Submission, Tier
+from viva.model import Entry, File, Score, Status, Submission, Tier
 from viva.model.case_ids import test_of
 from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
@@ -25,7 +25,6 @@ from viva.release.released_folder import ReleasedFolder, course_files
 from viva.release.wheel import wheel
 from viva.replay.key_recording import RECORD, KeyRecording, Record
 from viva.submissions.open_submission import digest
-from viva.verify.earlier_replies import Verified
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.last_verification import LastVerification
 
@@ -88,7 +87,7 @@ class Release:
         self.examples = [*(k for k in examples if k.name != "starter"), _as_example(starter)]
         found = self._verified()
         self.say("Recording what the tests ask the key …")
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # examiners start and replay most of the time
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # an examiner waits for its boxes most of the time
             recording = _Recording(self, found, pool)
             summary = self._chosen(recording.entries, recording.by_hand())
             tests = [entry.test_id for entry in summary.tests]
@@ -118,7 +117,7 @@ class Release:
         name, built = wheel()
         return f"./{RELEASED}/{name}", {f"{RELEASED}/{name}": built}
 
-    def _verified(self) -> dict[str, Verified]:
+    def _verified(self) -> dict[str, Score]:
         """Return what the example submissions got: in the last verification, if nothing has changed since, or now."""
         last = LastVerification(self.course, self.assignment, self.tier, self.secret)
         recalled = last.recall()
@@ -151,11 +150,11 @@ class Release:
             + f"\nMake them hidden, or write into assignment.yaml\n  release: {{withhold: [{tests}]}}"
         )
 
-    def _prove(self, course_folder: dict[str, bytes], tests: list[str], found: dict[str, Verified]) -> None:
+    def _prove(self, course_folder: dict[str, bytes], tests: list[str], found: dict[str, Score]) -> None:
         with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
             ReleasedFolder(course_folder).write_into(Path(name))
             released = load_course(Path(name))
-            options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
+            options = GradeOptions(only=tuple(tests), visible_only=True, training=False, explain=False)
             without_secret = b"a student has no secret"
             wrong = release_proof.complaints(
                 Side(self.course, self.assignment, self.tier, self.secret, options),
@@ -214,13 +213,13 @@ def _reason_to_keep(entry: Entry, assignment: Assignment, by_hand: Set[str]) -> 
 class _Recording:
     """The key's answers, recorded while other work goes on."""
 
-    def __init__(self, release: Release, found: Mapping[str, Verified], pool: Executor) -> None:
+    def __init__(self, release: Release, found: Mapping[str, Score], pool: Executor) -> None:
         """Begin to record what the public tests ask about two right submissions and the starter."""
         right = right_submissions(release.assignment, release.examples)
         self._first, starter = right[0], next(k for k in release.examples if k.name == "starter")
         self._pool = pool
-        self._recorder = KeyRecorder(release.course, release.assignment, release.tier, release.secret, found)
-        self.entries = found[self._first.name].score.entries
+        self._recorder = KeyRecorder(release.course, release.assignment, release.tier, release.secret)
+        self.entries = found[self._first.name].entries
         """All tests, as the first right submission was graded."""
         self._answers_too = release.assignment.release.answers
         offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]

@@ -185,7 +185,7 @@ def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
         course.assignment(settings.assignment),
         limits=settings.limits,  # a small machine gives less memory
     )
-    if settings.boxes.replay_only:
+    if settings.boxes.none:
         _serve_without_boxes(sock, settings, course, assignment)
     else:
         _serve_with_boxes(sock, settings, course, assignment)
@@ -195,8 +195,8 @@ def _serve_without_boxes(
     sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment
 ) -> None:
     from viva.examiner.pytest_session import Serving
+    from viva.model.box_source import NoBoxes
     from viva.pipeline.process.request_loop import serve_requests
-    from viva.replay.call_log import NoBoxes
 
     serve_all = partial(serve_requests, sock)
     _run(sock, Serving(course.root, assignment, NoBoxes, settings.secret, serve_all, Gpus(), NoBoxes))

@@ -5,8 +5,8 @@ without running the student's code again.
 """
 
 from viva.replay.call_log.box_recorder import BoxRecorder
-from viva.replay.call_log.box_replay import BoxReplay, NoBoxes, QuestionsChanged
+from viva.replay.call_log.box_replay import BoxReplay, QuestionsChanged
 from viva.replay.call_log.call_log import CallLog
 from viva.replay.call_log.exchange import DIGEST, Exchange
 
-__all__ = ["DIGEST", "BoxRecorder", "BoxReplay", "CallLog", "Exchange", "NoBoxes", "QuestionsChanged"]
+__all__ = ["DIGEST", "BoxRecorder", "BoxReplay", "CallLog", "Exchange", "QuestionsChanged"]

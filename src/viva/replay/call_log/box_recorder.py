@@ -20,10 +20,14 @@ class BoxRecorder:
         self._source: BoxSource | None = None
         self._left = MOST_BYTES
 
-    def wrap(self, source: BoxSource) -> BoxSource:
+    def wrap(self, source: BoxSource, case_id: Callable[[], str]) -> BoxSource:
         """Return this source, which takes its boxes from the given one."""
-        self._source = source
+        self._source, self.place = source, case_id
         return self
+
+    def output(self) -> bytes:
+        """Return the call log, unless it was too large; `CallLog.from_bytes` reads it."""
+        return self.call_log.to_bytes()
 
     def take(self) -> AnyBox:
         """Return a ready box; see BoxSource."""

@@ -1,32 +1,19 @@
 """Boxes that answer from a call log; a question that is not in it ends the case that asks it."""
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
+from viva.examiner.catalog import TestFunction
 from viva.model.box_source import AnyBox, BoxSource
-from viva.model.errors import BoxDied, BoxError, BoxUnavailable
+from viva.model.errors import BoxDied, BoxError
 from viva.replay.call_log.call_log import LOADING, CallLog
+from viva.replay.call_log.changed_tests import changed_tests, pack_changed
 from viva.replay.call_log.exchange import ABOUT_NAMES, Exchange, brought, is_about_names, question_of
 from viva.sandbox.guest.transport.wire import WireError
 
 if TYPE_CHECKING:
     from viva.sandbox.host.ready_message import ReadyMessage
-
-
-class NoBoxes:
-    """A source without boxes, where every answer comes from a call log."""
-
-    def take(self, *_: object, **__: object) -> NoReturn:
-        """Refuse to return a box.
-
-        Raises:
-            BoxUnavailable: always.
-        """
-        raise BoxUnavailable("nothing is run here; a call log was to answer")
-
-    def check_last(self, *_: object) -> None:
-        """Return: no GPU was used here."""
 
 
 class QuestionsChanged(BaseException):
@@ -36,8 +23,8 @@ class QuestionsChanged(BaseException):
 class BoxReplay:
     """A source of boxes without a program: they repeat the recorded answers."""
 
-    def __init__(self, call_log: CallLog) -> None:
-        self._call_log = call_log
+    def __init__(self, call_log: CallLog, tests: Sequence[TestFunction]) -> None:
+        self._call_log, self._tests = call_log, tests
         self._taken = 0
         self._next: defaultdict[str, int] = defaultdict(int)
         self._found: dict[bytes, Exchange] | None = None
@@ -48,9 +35,14 @@ class BoxReplay:
         self.other_load = False
         """Whether boxes are loaded in another way, which makes the call log useless."""
 
-    def wrap(self, source: BoxSource) -> BoxSource:
+    def wrap(self, source: BoxSource, case_id: Callable[[], str]) -> BoxSource:
         """Return this source; it never takes a box of the given one."""
+        self.place = case_id
         return self
+
+    def output(self) -> bytes:
+        """Return the tests that the call log could not answer; `unpack_changed` reads them."""
+        return pack_changed(changed_tests(self._tests, self.changed, other_load=self.other_load))
 
     def take(self) -> AnyBox:
         """Return the next of the recorded boxes."""

@@ -9,6 +9,7 @@ from typing import Final
 import msgpack
 
 import viva.sandbox.guest.transport.wire as wire
+from viva.examiner.fixtures.student_names import FUNCTION
 from viva.model import untrusted
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation
 
@@ -18,8 +19,6 @@ WHOLE: Final = 64 << 10
 """A question of more bytes is kept as its digest, which can be compared but not read."""
 DIGEST: Final = b"sha256:"
 """The prefix of a digest that replaces a question."""
-FUNCTION: Final[dict[str, object]] = {"found": True, "callable": True, "kind": "function"}
-"""The reply about a function whose name was in the reply to another question."""
 ABOUT_NAMES: Final = frozenset({"find", "names"})
 """The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
 _MOST_PACKED: Final = 16 << 20
