@@ -9,11 +9,11 @@ from typing import Any
 from viva.model import Attempt
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded
-from viva.records import Records
-from viva.records.claims import Claims
-from viva.records.conditions import Conditions
-from viva.records.database import writing
-from viva.records.store import Reason, add_graded
+from viva.model.reason import Reason
+from viva.plugins.records.claims import Claims
+from viva.plugins.records.conditions import Conditions
+from viva.plugins.records.database import writing
+from viva.plugins.records.store import Records, add_graded
 
 COUNT = 500
 _MADE = '{"tests": "", "seed": "", "only": null, "visible_only": false, "training": true, "gpu": false, '

@@ -16,13 +16,13 @@ from bench.small_course import WRONG, name_of, put, source_of, total_of
 from viva.model import Attempt, Case, Entry, File, Isolation, Score, Status, Submission, Tier
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded, GradeRequest
-from viva.pipeline import cluster_worker
-from viva.pipeline.cluster_messages import News, Task, reply_from_bytes
-from viva.records import Records
-from viva.records.conditions import Conditions
-from viva.records.store import Reason
-from viva.replay.call_log.call_log import CallLog
-from viva.replay.call_log.exchange import Exchange, question_of
+from viva.model.reason import Reason
+from viva.plugins.cluster import cluster_worker
+from viva.plugins.cluster.cluster_messages import News, Task, reply_from_bytes
+from viva.plugins.records.call_log.call_log import CallLog
+from viva.plugins.records.call_log.exchange import Exchange, question_of
+from viva.plugins.records.conditions import Conditions
+from viva.plugins.records.store import Records
 from viva.submissions import open_submission
 
 MADE = Conditions("m", "seed", None, False, training=True, gpu=False, isolation=Isolation("T3"))

@@ -13,8 +13,8 @@ from viva.model import Status, Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.settings import BoxOptions
-from viva.replay.call_log import CallLog
-from viva.replay.call_log.call_log import LOADING
+from viva.plugins.records.call_log import CallLog
+from viva.plugins.records.call_log.call_log import LOADING
 
 KEY = """
 import math

@@ -21,11 +21,11 @@ from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import NONE_HERE
 from viva.model.grade_request import Graded, GradeOptions
-from viva.pipeline.cluster import ClusterPool, Workers
 from viva.pipeline.jobs import Observer
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.pipeline.schedulers import Connection
+from viva.plugins.cluster.cluster_pool import ClusterPool, Workers
+from viva.plugins.cluster.schedulers import Connection
 
 pytestmark = [needs_t1, pytest.mark.long]
 SUITE = (
@@ -129,7 +129,7 @@ def test_submission_that_is_gone_costs_itself_alone(two_workers: LocalCluster, c
 
 ENDS_ITS_WORKER = """
 import os, signal
-from viva.pipeline import cluster_worker as worker
+from viva.plugins.cluster import cluster_worker as worker
 
 usual = getattr(worker, "usual", worker.grade)  # this is read twice
 worker.usual = usual
@@ -163,8 +163,8 @@ def test_submission_that_ends_its_workers(course: Course, tmp_path: Path) -> Non
 
 FAILS = """
 from pathlib import Path
-from viva.pipeline import cluster_worker as worker
-from viva.pipeline.cluster_messages import error_to_bytes
+from viva.plugins.cluster import cluster_worker as worker
+from viva.plugins.cluster.cluster_messages import error_to_bytes
 
 worker.usual = usual = getattr(worker, "usual", worker.grade)
 
@@ -197,8 +197,8 @@ from dataclasses import replace
 from pathlib import Path
 from distributed import get_worker
 from viva.model import Status
-from viva.pipeline import cluster_worker as worker
-from viva.pipeline.cluster_messages import Reply, reply_from_bytes
+from viva.plugins.cluster import cluster_worker as worker
+from viva.plugins.cluster.cluster_messages import Reply, reply_from_bytes
 
 worker.usual = usual = getattr(worker, "usual", worker.grade)
 
@@ -293,7 +293,7 @@ def test_scheduler_that_ends(course: Course) -> None:
 
 LOOKED = "Not graded yet: this worker was to have a GPU."
 LOOKS_FOR_A_GPU = f"""
-from viva.pipeline import cluster_worker as worker
+from viva.plugins.cluster import cluster_worker as worker
 from viva.model.gpu import Gpus
 
 worker.find_gpus = lambda environ: Gpus((), {LOOKED!r})

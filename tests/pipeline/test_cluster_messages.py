@@ -18,9 +18,9 @@ import viva
 from viva.model import Case, Entry, File, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.cluster_lanes import WaitingJobs
-from viva.pipeline.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
 from viva.pipeline.jobs import Job
+from viva.plugins.cluster.cluster_lanes import WaitingJobs
+from viva.plugins.cluster.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
 
 TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
 PLAIN = {type(None), bool, int, float, str, bytes, list, dict}

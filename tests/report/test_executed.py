@@ -11,7 +11,7 @@ from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import entry, marked
 from viva.formats.executed_file import FILE, About, about
 from viva.model import ScoredAttempt
-from viva.report.feedback.executed_notebooks import ExecutedNotebooks
+from viva.plugins.report.feedback.executed_notebooks import ExecutedNotebooks
 
 CONTENT_HASH = "a" * 64
 

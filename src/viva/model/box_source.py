@@ -1,6 +1,5 @@
 """The interfaces that the examiner needs: a box, and a source of boxes."""
 
-from collections.abc import Callable
 from typing import Any, NoReturn, Protocol
 
 from viva.model.errors import BoxUnavailable
@@ -47,23 +46,6 @@ class BoxSource(Protocol):
 
     def take(self) -> AnyBox:
         """Return a locked box that has reported its layers and has read no student byte."""
-        ...
-
-
-class BoxInterceptor(Protocol):
-    """Stands between the examiner and the boxes of one submission, for example to record what they reply."""
-
-    def wrap(self, source: BoxSource, case_id: Callable[[], str]) -> BoxSource:
-        """Return the source from which the examiner takes its boxes.
-
-        Args:
-            source: the source of real boxes, which the returned one may use.
-            case_id: returns the case of the running test; an empty string while a box is loaded.
-        """
-        ...
-
-    def output(self) -> bytes:
-        """Return what the grading brings back, after its last test (`Graded.interceptor_output`)."""
         ...
 
 

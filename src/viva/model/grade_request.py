@@ -35,10 +35,8 @@ class GradeOptions:
     """A limit in seconds for each file and each cell that is loaded, instead of the assignment's."""
     questions: bool = False
     """Bring back what each test asked, as texts (`Graded.questions`)."""
-    key_recording: bool = False
-    """Bring back what the key was asked and answered (`Graded.key_recording`)."""
     interceptor: str = ""
-    """The name of an interceptor, which a plugin provides, between the examiner and the boxes; empty for none."""
+    """The name of an interceptor, which a plugin provides, between the examiner and what it asks; empty for none."""
     notebook: bool = False
     """Bring back the notebook that was run, with its outputs (`Graded.notebook`)."""
 
@@ -112,8 +110,6 @@ class Graded:
     """[test, [[operation, subject, question, answer], …]] for each test."""
     trained: dict[str, bool] = field(default_factory=dict)
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
-    key_recording: bytes = b""
-    """What the key was asked and answered: `KeyRecording.from_plain` reads it."""
     interceptor_output: bytes = b""
     """What the interceptor brought back; its plugin reads it."""
     notebook: bytes = b""

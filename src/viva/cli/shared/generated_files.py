@@ -1,10 +1,10 @@
-"""Make files again that come from a solved or a master notebook: only commands that grade or hand out need them."""
+"""Make files again that plugins generate from a source: only commands that grade or hand out need them."""
 
 from pathlib import Path
 
 from viva.cli.shared.options import open_course
 from viva.config import Course, load_course
-from viva.config.assignment import TESTS
+from viva.hooks import hooks
 
 
 def open_refreshed_course(course_dir: Path | None) -> Course:
@@ -17,13 +17,5 @@ def open_refreshed_course(course_dir: Path | None) -> Course:
         CourseError: as `open_course`, or a source cannot be used.
     """
     course = open_course(course_dir)
-    if any((course.root / "assignments" / name / TESTS).is_file() for name in course.assignments):
-        from viva.authoring.solved.solved_assignment import refresh
-
-        refresh(course)
-    settings = (course.root / "assignments" / name / "assignment.yaml" for name in course.assignments)
-    if not any(path.is_file() and b"\nmaster:" in path.read_bytes() for path in settings):
-        return course
-    from viva.adapters.importing.follow_master import follow_masters
-
-    return load_course(course.root) if follow_masters(course) else course
+    changed: list[bool] = hooks().viva_before_grading(course=course)
+    return load_course(course.root) if any(changed) else course

@@ -10,18 +10,18 @@ from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
 from viva.examiner.dropped import check_dropped, without_dropped
 from viva.examiner.grader import Grader, Questions
+from viva.examiner.interceptor import Interceptor
 from viva.examiner.outcome import Outcome
+from viva.examiner.recorded_key.replayed_key import ReplayedKey
 from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
 from viva.hooks import hooks
 from viva.model import Entry, Score, Status
-from viva.model.box_source import BoxInterceptor
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import entry_to_plain
 from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
-from viva.replay.key_recording import KeyRecording, ReplayedKey
 from viva.submissions.notebook_count import with_notebooks_counted
 
 
@@ -85,8 +85,6 @@ class _Grading:
         entries = tuple(without_dropped(self._grader.assignment, entry) for entry in score.entries)
         score = replace(score, entries=entries)
         graded = Graded(score, questions)
-        if sinks.key_recording is not None:
-            graded.key_recording = sinks.key_recording.to_plain()
         if sinks.checkpoints is not None:
             graded.trained, graded.remarks = sinks.checkpoints.trained, sinks.checkpoints.notes
         if sinks.interceptor is not None:
@@ -103,8 +101,6 @@ class _Grading:
             return sinks
         if request.checkpoints is not None:
             sinks.checkpoints = Checkpoints(request.checkpoints, own.seeds.key("checkpoints"))
-        if request.options.key_recording:
-            sinks.key_recording = KeyRecording()
         if request.options.interceptor:
             sinks.interceptor = _open_interceptor(request, self._grader.functions)
         return sinks
@@ -122,16 +118,14 @@ class _Grading:
         return executed_notebook(self._load_reports[0], grader.assignment, self._request.submission.content_hash)
 
 
-def _open_interceptor(request: GradeRequest, tests: Sequence[TestFunction]) -> BoxInterceptor:
+def _open_interceptor(request: GradeRequest, tests: Sequence[TestFunction]) -> Interceptor:
     """Return the interceptor that the options name.
 
     Raises:
         UsageError: no plugin has it, or it cannot use its input.
     """
     name = request.options.interceptor
-    interceptor: BoxInterceptor | None = hooks().viva_box_interceptor(
-        name=name, data=request.interceptor_input, tests=tests
-    )
+    interceptor: Interceptor | None = hooks().viva_interceptor(name=name, data=request.interceptor_input, tests=tests)
     if interceptor is None:
         raise UsageError(f"No plugin of this installation provides the interceptor {name!r}.")
     return interceptor
