@@ -15,11 +15,11 @@ from bench.small_course import name_of, total_of
 from viva.config import load_course
 from viva.model import Attempt, Submission
 from viva.model.attempt import Student
-from viva.records import Records
-from viva.records.store import Reason
-from viva.records.stored_scores import StoredScore
-from viva.replay.call_log.call_log import CallLog
-from viva.replay.call_log.exchange import question_of
+from viva.model.reason import Reason
+from viva.plugins.records.call_log.call_log import CallLog
+from viva.plugins.records.call_log.exchange import question_of
+from viva.plugins.records.store import Records
+from viva.plugins.records.stored_scores import StoredScore
 from viva.submissions import discover, open_submission
 
 ASSIGNMENT = "small"

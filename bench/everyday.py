@@ -95,7 +95,7 @@ def _graded(assignment: str, training: str, paths: Sequence[Path]) -> Callable[[
 
 def _verified(assignment: str, *more: str) -> Callable[[Path], Cost]:
     """Verify for the first time: programs run for every question."""
-    return lambda _: viva("verify", assignment, "--fresh", *more)
+    return lambda _: viva("verify", assignment, *more)
 
 
 def _released(assignment: str) -> Callable[[Path], Cost]:

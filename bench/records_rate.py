@@ -10,11 +10,11 @@ from viva.model import Attempt
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded
 from viva.model.plain import from_plain, to_plain
-from viva.records import Records
-from viva.records.claims import Claims
-from viva.records.conditions import Conditions
-from viva.records.database import writing
-from viva.records.store import Reason, add_graded
+from viva.model.reason import Reason
+from viva.plugins.records.claims import Claims
+from viva.plugins.records.conditions import Conditions
+from viva.plugins.records.database import writing
+from viva.plugins.records.store import Records, add_graded
 
 COUNT = 500
 _MADE = '{"tests": "", "seed": "", "only": null, "visible_only": false, "training": true, "gpu": false, '
@@ -26,7 +26,7 @@ def recorded(url: str, course: Path) -> list[tuple[float, dict[str, Any]]]:
     with Records.open(url, course) as records:
         return [
             (kept.scored.score.wall_s,
-             to_plain(Graded(kept.scored.score, call_log=records.call_log(kept.call_log_id))))
+             to_plain(Graded(kept.scored.score, interceptor_output=records.call_log(kept.call_log_id))))
             for kept in records.each_current("small")
         ]  # fmt: skip
 
@@ -55,7 +55,7 @@ def _store(records: Records, claims: Claims, graded: Graded) -> None:
         records.latest([number])
         score = replace(graded.score, submission=name)
         with writing(records.engine) as connection:
-            add_graded(connection, number, score, made, Reason("bench"), call_log=graded.call_log, once=True)
+            add_graded(connection, number, score, made, Reason("bench"), call_log=graded.interceptor_output, once=True)
             claims.end(connection, identity)
 
 

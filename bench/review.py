@@ -26,10 +26,11 @@ from viva.config.rubric import Rubric
 from viva.config.rubric_file import load_rubric
 from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
 from viva.model.hand_grading import Judgement, Place
-from viva.records import Records, hand_grading
-from viva.records.conditions import Conditions
-from viva.records.store import Reason
-from viva.review.rubric_points import judge
+from viva.model.reason import Reason
+from viva.plugins.records import hand_grading
+from viva.plugins.records.conditions import Conditions
+from viva.plugins.records.store import Records
+from viva.plugins.review.rubric_points import judge
 
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"

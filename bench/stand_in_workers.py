@@ -17,8 +17,8 @@ from distributed import Worker, get_worker
 
 from viva.model.grade_request import Graded
 from viva.model.plain import from_plain
-from viva.pipeline import cluster_worker
-from viva.pipeline.cluster_messages import News, Reply, Task
+from viva.plugins.cluster import cluster_worker
+from viva.plugins.cluster.cluster_messages import News, Reply, Task
 
 
 class Recorded:

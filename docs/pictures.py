@@ -25,10 +25,10 @@ from tests.support.review_server import chromium, opened, served
 from viva.config import load_course
 from viva.formats.results_json import load_results
 from viva.model.hand_grading import FIRST, SECOND
-from viva.records import Records
-from viva.records.hand_grading import decision_rows
-from viva.review.open_queue import queue_of_folder
-from viva.review.queue import Marker, ReviewQueue
+from viva.plugins.records.hand_grading import decision_rows
+from viva.plugins.records.store import Records
+from viva.plugins.review.open_queue import queue_of_folder
+from viva.plugins.review.queue import Marker, ReviewQueue
 
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"

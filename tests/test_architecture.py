@@ -1,4 +1,4 @@
-"""Packages import only packages below them, the box imports nothing of viva, and none is larger than its budget."""
+"""Packages import only packages below them, the core imports no plugin, and none is larger than its budget."""
 
 import ast
 import functools
@@ -13,25 +13,31 @@ import pytest
 
 from tests.support.code_size import CodeSize, format_sizes, measure_code, measure_source
 from tests.support.table_rows import Rows
+from viva.hooks import OWN
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ROOT / "src" / "viva"
 # From top to bottom; a package may import itself and the packages after it.
-PACKAGES = [
+PLUGINS = [
+    f"plugins.{name}"
+    for name in (
+        "review",
+        "cohorts",
+        "report",
+        "release",
+        "authoring",
+        "selfcheck",
+        "suites",
+        "cluster",
+        "records",
+        "ci",
+    )
+]
+CORE = [
     "cli",
-    "review",
-    "report",
-    "release",
-    "selfcheck",
-    "authoring",
     "verify",
     "pipeline",
-    "records",
-    "gradebook",
-    "lms",
-    "adapters",
     "examiner",
-    "replay",
     "grading",
     "compare",
     "proxies",
@@ -42,6 +48,7 @@ PACKAGES = [
     "sandbox",
     "sandbox.guest",
 ]
+PACKAGES = [*PLUGINS, *CORE]
 # The only modules of the box that the examiner's side speaks with: both ends of one wire, to the worker, to the fork
 # server, and to a process that cannot inherit a connection; the table of the types that cross; and which files count.
 SHARED_WITH_OUTSIDE = {
@@ -117,12 +124,27 @@ def test_imports_point_downwards() -> None:
                     if there is None:
                         continue
                     if there == "sandbox.guest" and here != "sandbox.guest":
-                        allowed = SHARED_WITH_OUTSIDE | (SERVED_BY_A_LIVE_KERNEL if here == "selfcheck" else set())
+                        allowed = SHARED_WITH_OUTSIDE | (
+                            SERVED_BY_A_LIVE_KERNEL if here == "plugins.selfcheck" else set()
+                        )
                         assert imported in allowed, f"{imported} belongs to the box alone"
                         continue
                     assert PACKAGES.index(there) >= PACKAGES.index(here), f"{here} must not import {imported}"
                     if there == "sandbox" and here != "sandbox":
                         assert imported in SANDBOX_USED_OUTSIDE, f"{imported} is internal to the sandbox"
+
+
+def test_core_imports_no_plugin() -> None:
+    """Imports inside functions and for type checkers count; `viva.hooks` names plugins as texts."""
+    with Rows() as row:
+        for path in FILES:
+            if not path.is_relative_to(ENGINE / "plugins"):
+                with row(str(path.relative_to(ENGINE))):
+                    assert not [name for name in imports_of(path) if name.startswith("viva.plugins")]
+
+
+def test_plugins_are_registered() -> None:
+    assert {f"viva.{name}.hooks" for name in PLUGINS} == set(OWN)
 
 
 WRITES = re.compile(r"write_atomically|\.write_(text|bytes)\(|open\([^)]*[\"'][wax]|\bshutil\.(copy|move)")
@@ -131,8 +153,8 @@ WRITES = re.compile(r"write_atomically|\.write_(text|bytes)\(|open\([^)]*[\"'][w
 def test_commands_write_no_file_themselves() -> None:
     """The packages that make a file's content write it."""
     with Rows() as row:
-        for path in (ENGINE / "cli").rglob("*.py"):
-            with row(path.name):
+        for path in (*(ENGINE / "cli").rglob("*.py"), *ENGINE.glob("plugins/*/commands/*.py")):
+            with row(str(path.relative_to(ENGINE))):
                 assert not WRITES.search(path.read_text("utf-8"))
     assert any(WRITES.search(path.read_text("utf-8")) for path in (ENGINE / "pipeline").glob("*.py"))
 
@@ -148,7 +170,7 @@ def test_sandbox_imports_only_what_every_interpreter_has() -> None:
 
 def test_every_file_of_the_engine_lies_in_a_package() -> None:
     homeless = [str(p.relative_to(ENGINE)) for p in FILES if package_of(module_name(p)) is None]
-    assert homeless == ["__init__.py", "__main__.py"]
+    assert homeless == ["__init__.py", "__main__.py", "hooks.py", "plugins/__init__.py"]
 
 
 def test_the_architecture_page_names_every_package() -> None:

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from viva.model.extras import DISTRIBUTION, EXTRAS, install_command, missing_library
-from viva.release.wheel import wheel
+from viva.plugins.release.wheel import wheel
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

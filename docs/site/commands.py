@@ -1,12 +1,14 @@
 """The page about the commands, from the commands themselves."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 
 import click
 
 from docs.site.markup import code, table, text
 from viva.cli.main import cli
-from viva.cli.shared.command_table import COMMANDS, GROUPS, Command
+from viva.cli.shared.command_table import commands
+from viva.hooks import Command
 
 INTRODUCTION = """\
 # Commands
@@ -18,15 +20,16 @@ the same for all commands: see [Results](../results.md#exit-statuses).
 
 def commands_page() -> str:
     """Return the page."""
-    return "\n".join([INTRODUCTION, *(part for group in GROUPS for part in _group(group, GROUPS[group]))])
+    groups = itertools.groupby(commands().values(), lambda command: command.group)
+    return "\n".join([INTRODUCTION, *(part for title, group in groups for part in _group(title, group))])
 
 
-def _group(title: str, commands: dict[str, Command]) -> Iterator[str]:
+def _group(title: str, listed: Iterable[Command]) -> Iterator[str]:
     yield f"## {title}\n"
-    for name in commands:
-        command = cli.get_command(click.Context(cli, info_name="viva"), name)
+    for entry in listed:
+        command = cli.get_command(click.Context(cli, info_name="viva"), entry.name)
         assert command is not None
-        yield from _command(command, f"viva {name}", "###", summary=COMMANDS[name].summary)
+        yield from _command(command, f"viva {entry.name}", "###", summary=entry.summary)
 
 
 def _command(command: click.Command, path: str, level: str, summary: str = "") -> Iterator[str]:

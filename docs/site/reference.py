@@ -75,7 +75,7 @@ programs, artifacts and audits. The [author guide](../author-guide.md) shows how
 
 Students call it in a notebook: see [the student guide](../student-guide.md#in-a-notebook-while-you-work).
 
-::: viva.selfcheck.live_check.check
+::: viva.plugins.selfcheck.live_check.check
     options:
       show_root_heading: true
       show_root_full_path: false

@@ -11,15 +11,15 @@ from tests.support.course_of_texts import NAME, SECRET, handed_in, statuses
 from tests.support.nbgrader_class import FILE, POINTS, write_class
 from tests.support.nbgrader_class import handed_in as handed_in_cells
 from tests.support.suite_course import suite_course
-from viva.adapters.importing.new_course import write_course
-from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
-from viva.adapters.shared_grader import _TwoTries
 from viva.config import load_course
 from viva.examiner.outcome import Outcome
 from viva.model import Status, Tier
 from viva.model.grade_request import GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
+from viva.plugins.suites.importing.new_course import write_course
+from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
+from viva.plugins.suites.shared_grader import _TwoTries
 
 pytestmark = pytest.mark.long
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from tests.support.course_of_texts import NAME, write_course
-from viva.authoring.source.answers_starter import refresh_answers
+from viva.plugins.authoring.source.answers_starter import refresh_answers
 from viva.submissions.notebook_cells import read_notebook
 
 FORMS = {"1h": "choice [first, second]; who is right", "1.10": "formula in T, m"}

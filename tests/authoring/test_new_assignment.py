@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from tests.support.table_rows import Rows
-from viva.authoring.by_hand_skeleton import KINDS, write_by_hand
-from viva.authoring.empty_course import make_course
-from viva.authoring.new_assignment import add_assignment
-from viva.authoring.skeleton import write_skeleton
 from viva.config.load_course import load_course
 from viva.model.errors import CourseError, UsageError
+from viva.plugins.authoring.by_hand_skeleton import KINDS, write_by_hand
+from viva.plugins.authoring.empty_course import make_course
+from viva.plugins.authoring.new_assignment import add_assignment
+from viva.plugins.authoring.skeleton import write_skeleton
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def test_failed_write(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
-    monkeypatch.setattr("viva.authoring.new_assignment.write_atomically", full)
+    monkeypatch.setattr("viva.plugins.authoring.new_assignment.write_atomically", full)
     with pytest.raises(UsageError, match="No space left"):
         add_assignment(load_course(root), "hw_2")
     assert files(root) == before and not (root / "assignments/hw_2").exists()
@@ -195,7 +195,7 @@ def test_unwritable_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exis
     folder = tmp_path / "course"
     if exists:
         folder.mkdir()
-    monkeypatch.setattr("viva.authoring.empty_course.secrets.token_hex", fail)
+    monkeypatch.setattr("viva.plugins.authoring.empty_course.secrets.token_hex", fail)
     with pytest.raises(UsageError, match="no course was made, because it cannot be written: No space left on device"):
         make_course(folder)
     assert folder.exists() is exists and not (exists and [*folder.iterdir()])

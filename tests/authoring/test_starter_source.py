@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.release_course import write_course
-from viva.authoring.source import starter_from
-from viva.authoring.source.solution_markers import Unbalanced, stripped
-from viva.authoring.source.source_cells import Cell, without_solutions
 from viva.model.errors import CourseError
+from viva.plugins.authoring.source import starter_from
+from viva.plugins.authoring.source.solution_markers import Unbalanced, stripped
+from viva.plugins.authoring.source.source_cells import Cell, without_solutions
 
 TODO = "# YOUR CODE HERE"
 FUNCTION = "def f():\n    {}\n    return 2\n    {}\n"

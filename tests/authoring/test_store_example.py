@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from tests.support.words_course import ACCEPTED, KEEPS_CASE, hand_in, write_course
-from viva.authoring.store_example import StoredExample, copy_example, store_example
 from viva.config import Course, load_course
 from viva.model.errors import UsageError
+from viva.plugins.authoring.store_example import StoredExample, copy_example, store_example
 from viva.submissions import open_submission
 
 

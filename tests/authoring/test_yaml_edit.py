@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.authoring.yaml_edit import NotEditable, as_scalar, with_entry, with_item
+from viva.plugins.authoring.yaml_edit import NotEditable, as_scalar, with_entry, with_item
 
 ITEMS = {
     "flow": ("a: 1\nassignments: [x, y]  # c\nb: 2\n", "a: 1\nassignments: [x, y, new]  # c\nb: 2\n"),
@@ -88,7 +88,7 @@ def test_any_list(items: list[str], flow: bool, new: str) -> None:
 
 def test_courses_of_this_repository() -> None:
     root = Path(__file__).parents[2]
-    for path in (root / "grader.yaml", root / "src/viva/authoring/templates/course/grader.yaml"):
+    for path in (root / "grader.yaml", root / "src/viva/plugins/authoring/templates/course/grader.yaml"):
         before = path.read_text("utf-8")
         after = with_item(before, "assignments", "new")
         assert [line for line in after.splitlines() if line not in before.splitlines()] != []

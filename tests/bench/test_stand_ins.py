@@ -17,13 +17,13 @@ from viva.model import Attempt, Case, Entry, File, Isolation, Score, Status, Sub
 from viva.model.attempt import Student
 from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import to_plain
-from viva.pipeline import cluster_worker
-from viva.pipeline.cluster_messages import News, Task, reply_from_bytes
-from viva.records import Records
-from viva.records.conditions import Conditions
-from viva.records.store import Reason
-from viva.replay.call_log.call_log import CallLog
-from viva.replay.call_log.exchange import Exchange, question_of
+from viva.model.reason import Reason
+from viva.plugins.cluster import cluster_worker
+from viva.plugins.cluster.cluster_messages import News, Task, reply_from_bytes
+from viva.plugins.records.call_log.call_log import CallLog
+from viva.plugins.records.call_log.exchange import Exchange, question_of
+from viva.plugins.records.conditions import Conditions
+from viva.plugins.records.store import Records
 from viva.submissions import open_submission
 
 MADE = Conditions("m", "seed", None, False, training=True, gpu=False, isolation=Isolation("T3"))
@@ -80,7 +80,7 @@ class FakeWorker:
 
 
 def test_stand_in_answers_as_a_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graded = Graded(score("recorded", Fraction(3)), call_log=b"a call log")
+    graded = Graded(score("recorded", Fraction(3)), interceptor_output=b"a call log")
     (tmp_path / "recorded").write_bytes(msgpack.packb([[5.0, to_plain(graded)]]))
     worker: Any = FakeWorker()
     monkeypatch.setattr(stand_in_workers, "get_worker", lambda: worker)

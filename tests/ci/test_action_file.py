@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.support.github_runner import ACTION, EXPRESSION, ROOT, SCRIPTS, STEPS
-from viva.formats.ci.export import OF_ONE, OF_SEVERAL
+from viva.plugins.ci.export import OF_ONE, OF_SEVERAL
 
 REUSABLE: dict[Any, Any] = yaml.safe_load((ROOT / "docs/recipes/reusable.yml").read_text("utf-8"))
 GITLAB: dict[str, Any] = yaml.safe_load((ROOT / "docs/recipes/gitlab.yml").read_text("utf-8"))

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.run_command import Viva
 from tests.support.words_course import ASSIGNMENT, KEEPS_CASE, RIGHT, SETTINGS_FILE, TESTS, TESTS_FILE, edit
-from viva.cli.shared.class_scores import assignment_meant
 from viva.config import load_course
 from viva.model.errors import UsageError
+from viva.plugins.report.commands.class_scores import assignment_meant
 
 GRADEBOOK = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Words (77)\n"

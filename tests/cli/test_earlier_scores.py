@@ -10,10 +10,10 @@ import pytest
 from tests.support.run_command import Viva, scores_in
 from tests.support.words_course import KEEPS_CASE, RIGHT, TESTS_FILE, edit, hand_in
 from viva.model.hand_grading import Judgement, Place
-from viva.pipeline.open_records import folder_records
-from viva.records import Records
-from viva.records.hand_grading import append
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.records.hand_grading import append
+from viva.plugins.records.open_records import folder_records
+from viva.plugins.records.store import Records
 
 pytestmark = pytest.mark.long
 

@@ -19,7 +19,7 @@ import pytest
 from tests.support.run_command import Ran, Viva, scores_in
 from tests.support.words_course import KEEPS_CASE, KEY_FILE, RIGHT, TESTS_FILE, edit, hand_in, hand_in_notebook
 from viva.formats.results_json import load_results
-from viva.records import Records
+from viva.plugins.records.store import Records
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="links, pipes, tar")]
 Grade = Callable[..., dict[str, float | None]]

@@ -16,7 +16,7 @@ import pytest
 from tests.support.run_command import Viva
 from tests.support.solved_course import notebook
 from tests.support.words_course import KEY_FILE, edit
-from viva.authoring.by_hand_skeleton import KINDS
+from viva.plugins.authoring.by_hand_skeleton import KINDS
 
 pytestmark = pytest.mark.long
 

@@ -12,9 +12,9 @@ import pytest
 from tests.support.run_command import Viva, scores_in
 from tests.support.words_course import RIGHT, TESTS_FILE, edit, hand_in
 from viva.model.hand_grading import Judgement, Place
-from viva.records import Records
-from viva.records.hand_grading import append, undo
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.records.hand_grading import append, undo
+from viva.plugins.records.store import Records
 
 MORE_FOR_SUMS = '@number("1.2")\n@weight(2)', '@number("1.2")\n@weight(3)'
 
@@ -27,7 +27,7 @@ def some_class(keeping: Path, ada_and_bob: Path) -> Path:
 def without_sqlalchemy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
     for name in list(sys.modules):
-        if name.startswith(("sqlalchemy", "viva.records", "viva.pipeline.score_cache", "viva.pipeline.regrading")):
+        if name.startswith(("sqlalchemy", "viva.plugins.records")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
 
@@ -83,7 +83,9 @@ def test_part_of_the_tests_cannot_be_kept(viva: Viva, some_class: Path) -> None:
 def test_regrade_is_proposed_then_applied(
     viva: Viva, some_class: Path, keeping: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viva.pipeline.regrading._AT_ONCE", at_once)  # a class may be larger or smaller than a part
+    monkeypatch.setattr(
+        "viva.plugins.records.regrading._AT_ONCE", at_once
+    )  # a class may be larger or smaller than a part
     viva("grade", some_class, "-o", "out")
     edit(keeping / TESTS_FILE, "@weight(4)", "@weight(3)")
     edit(keeping / TESTS_FILE, *MORE_FOR_SUMS)

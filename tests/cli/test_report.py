@@ -12,7 +12,7 @@ from tests.support.run_command import Viva
 from tests.support.words_course import RIGHT, hand_in, hand_in_notebook
 from viva.submissions.notebook_cells import EXECUTED_FILE
 
-HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "mistune", "viva.report")
+HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "mistune", "viva.plugins.report")
 
 
 @pytest.fixture
@@ -62,8 +62,8 @@ def test_wrong_report(viva: Viva, graded: Path) -> None:
 def test_no_other_command_imports_what_reports_need() -> None:
     """Every command's module, imported in a fresh process; and reading a folder of results draws nothing."""
     code = (
-        "import importlib, sys\nfrom viva.cli.main import COMMANDS\n"
-        "for command in COMMANDS.values(): importlib.import_module(f'viva.cli.{command.module}')\n"
+        "import importlib, sys\nfrom viva.cli.shared.command_table import commands\n"
+        "for command in commands().values(): importlib.import_module(command.module)\n"
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

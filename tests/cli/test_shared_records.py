@@ -18,7 +18,7 @@ from tests.support.run_command import Viva, below, scores_in, still_there
 from tests.support.wait_until import wait_until
 from tests.support.words_course import SLOW, TESTS_FILE, edit, hand_in
 from viva.formats.results_json import load_results
-from viva.records import Records
+from viva.plugins.records.store import Records
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")]
 Start = Callable[..., "subprocess.Popen[str]"]

@@ -11,7 +11,7 @@ from tests.support.table_rows import Rows
 from viva.compare.agree import agree
 from viva.compare.disagreement import Disagreement
 from viva.compare.show import describe, show
-from viva.replay.key_recording.recorded_values import digest, packed, unpacked
+from viva.examiner.recorded_key.recorded_values import digest, packed, unpacked
 
 TABLE = pd.DataFrame({"name": ["ada", "bo", "cy"], "points": [3, 1, 2]})
 BY_NAME = pd.Series([3.0, 1.0], index=pd.Index(["ada", "bo"], name="name"), name="points")

@@ -12,7 +12,7 @@ from docs.site.schema_tables import sections
 from tests.support.table_rows import Rows
 from viva.cli.main import cli
 from viva.cli.schema import COURSE_FILES, schema_of
-from viva.cli.shared.command_table import COMMANDS
+from viva.cli.shared.command_table import commands
 from viva.formats.results_json import json_schema
 
 
@@ -25,7 +25,7 @@ def section(page: str, title: str) -> str:
 def test_every_command_and_option() -> None:
     page = commands_page()
     with Rows() as row:
-        for name in COMMANDS:
+        for name in commands():
             command = cli.get_command(click.Context(cli), name)
             assert command is not None
             inner = command.commands.items() if isinstance(command, click.Group) else []

@@ -6,13 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.support.course_of_texts import Examined, by_name, handed_in, without_times, write_course
+from tests.support.replays import RECORDED, replay_of
+from tests.support.replays import changed as changed_tests
 from viva.config import load_course
 from viva.model import Status, Submission, Tier
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.settings import BoxOptions
-from viva.replay.call_log import CallLog
-from viva.replay.call_log.call_log import LOADING
+from viva.plugins.records.call_log import CallLog
+from viva.plugins.records.call_log.call_log import LOADING
 
 KEY = """
 import math
@@ -122,23 +124,23 @@ class _Course:
 
     def grade(self, work: Submission) -> Graded:
         with Examined(load_course(self.root)) as examined:
-            return examined.process.grade(GradeRequest(work, GradeOptions(call_log=True)))
+            return examined.process.grade(GradeRequest(work, RECORDED))
 
     def replay(self, call_log: bytes = b"", only: tuple[str, ...] | None = None) -> Graded:
         """The marks that the call log has by what the course says now; no box can be made."""
-        request = GradeRequest(self.work, GradeOptions(only=only), replayed=call_log or self.first.call_log)
+        request = replay_of(self.work, call_log or self.first.interceptor_output, GradeOptions(only=only))
         with self.replaying() as examined:
             return examined.process.grade(request)
 
     def replaying(self) -> Examined:
         """An examiner that can make no box."""
-        return Examined(load_course(self.root), BoxOptions(Tier.T3, replay_only=True))
+        return Examined(load_course(self.root), BoxOptions(Tier.T3, none=True))
 
     def replay_alone(self, first: Graded, *tests: str) -> None:
         """Each of these tests, replayed by itself, is as it was among all."""
         for test in tests:
-            alone = self.replay(first.call_log, only=(test,))
-            assert alone.changed == [], test
+            alone = self.replay(first.interceptor_output, only=(test,))
+            assert changed_tests(alone) == [], test
             one, other = by_name(alone.score)[test], by_name(first.score)[test]
             assert (one.status, one.earned) == (other.status, other.earned), test
 
@@ -167,7 +169,7 @@ def course(graded: _Course) -> Iterator[_Course]:
 
 def test_replay_gives_same_score(course: _Course) -> None:
     again = course.replay()
-    assert again.changed == []
+    assert changed_tests(again) == []
     assert without_times(again.score) == without_times(course.first.score)
     statuses = {name: str(entry.status) for name, entry in by_name(again.score).items()}
     assert statuses == {
@@ -185,7 +187,7 @@ def test_replay_gives_same_score(course: _Course) -> None:
 
 
 def test_call_log_can_be_read(course: _Course) -> None:
-    kept = CallLog.from_bytes(course.first.call_log)
+    kept = CallLog.from_bytes(course.first.interceptor_output)
     assert len(kept.loads) == 4, "the first, the second tries of two tests, and one after a call ended that"
     asked = kept.cases["test_course.py::test_exit[]"]
     assert all(b"leave" in exchange.question for exchange in asked)
@@ -208,7 +210,7 @@ def test_replay_decides_alone(
     course.change(file, old, new)
     again = course.replay()
     entry = by_name(again.score)[test]
-    assert again.changed == [] and entry.status is expected[0] and entry.earned == expected[1]
+    assert changed_tests(again) == [] and entry.status is expected[0] and entry.earned == expected[1]
 
 
 HIDES = "    try:\n        student.half(9)\n    except BaseException:\n        pass"
@@ -228,7 +230,7 @@ NEW = "def test_new(student):\n    student.half(7)\n\n\ndef test_after("
 def test_replay_names_changed_test(course: _Course, old: str, new: str, changed: str) -> None:
     course.change("test_course.py", old, new)
     again = course.replay()
-    assert again.changed == [f"test_course.py::{changed}"]
+    assert changed_tests(again) == [f"test_course.py::{changed}"]
     others = [entry for entry in again.score.entries if not entry.test_id.endswith(changed)]
     first = {entry.test_id: entry.earned for entry in course.first.score.entries}
     assert all(entry.earned == first[entry.test_id] for entry in others)
@@ -240,12 +242,12 @@ def test_replay_needs_questions_never_asked(course: _Course) -> None:
     course.change("key.py", "return x / 2", "return x")
     wrong = course.grade(course.work)
     course.change("key.py", "return x\n", "return x / 2\n")
-    assert course.replay(wrong.call_log).changed == ["test_course.py::test_half"]
+    assert changed_tests(course.replay(wrong.interceptor_output)) == ["test_course.py::test_half"]
 
 
 def test_replay_names_dependent_tests(course: _Course) -> None:
     course.change("test_course.py", "    counter.step()\n    assert", "    counter.n\n    assert")
-    assert set(course.replay().changed) >= {"test_course.py::test_counter", "test_course.py::test_counter_again"}
+    assert set(changed_tests(course.replay())) >= {"test_course.py::test_counter", "test_course.py::test_counter_again"}
 
 
 def test_replay_without_removed_test(course: _Course) -> None:
@@ -254,14 +256,14 @@ def test_replay_without_removed_test(course: _Course) -> None:
     at, end = text.index("def test_hang"), text.index("def test_exit")
     path.write_text(text[:at] + text[end:])
     again = course.replay()
-    assert again.changed == []
+    assert changed_tests(again) == []
     kept = {e["test_id"]: e for e in without_times(course.first.score)["entries"]}
     assert [*without_times(again.score)["entries"]] == [e for i, e in kept.items() if "test_hang" not in i]
 
 
 def test_replay_of_other_version(course: _Course) -> None:
     course.change("assignment.yaml", "title: Small\n", "title: Small\nversion: 2\n")
-    changed = course.replay().changed
+    changed = changed_tests(course.replay())
     assert "test_course.py::test_half" in changed
 
 
@@ -320,7 +322,7 @@ def test_replay_of_other_load(course: _Course) -> None:
     finally:
         helpers.unlink()
     assert again.finished and not again.ended
-    assert again.changed == [entry.test_id for entry in course.first.score.entries]
+    assert changed_tests(again) == [entry.test_id for entry in course.first.score.entries]
 
 
 def test_replay_of_several_submissions(course: _Course) -> None:
@@ -335,8 +337,8 @@ def test_replay_of_several_submissions(course: _Course) -> None:
         for order in (works, works[::-1]):
             for work in order:
                 first = graded[works.index(work)]
-                again = examined.process.grade(GradeRequest(work, replayed=first.call_log))
-                assert again.changed == []
+                again = examined.process.grade(replay_of(work, first.interceptor_output))
+                assert changed_tests(again) == []
                 assert without_times(again.score) == without_times(first.score)
 
 
@@ -349,5 +351,5 @@ def test_invalid_call_log(data: bytes) -> None:
 def test_replay_of_failed_load(course: _Course) -> None:
     course.work = handed_in("raise SystemExit(1)\n")
     first = course.grade(course.work)
-    again = course.replay(first.call_log)
-    assert again.changed == [] and without_times(again.score) == without_times(first.score)
+    again = course.replay(first.interceptor_output)
+    assert changed_tests(again) == [] and without_times(again.score) == without_times(first.score)

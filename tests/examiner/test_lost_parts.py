@@ -15,11 +15,12 @@ from tests.support.course_of_texts import (
     without_times,
     write_course,
 )
+from tests.support.replays import RECORDED, changed, replay_of
 from tests.support.words_course import notebook
 from viva.examiner.boxes.load import Loader
 from viva.model import Tier
 from viva.model.errors import BoxDied, BoxError, BoxTimeout
-from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.transport.message_types import NextCell, Request
 
@@ -123,7 +124,7 @@ def test_load_that_used_up_time(tmp_path: Path) -> None:
 
 def test_call_log_of_lost_cell(examiner: Examined) -> None:
     files = work("x = 1", EXIT, ONE)
-    graded = examiner.grade(files, GradeOptions(call_log=True))
-    with Examined(examiner.course, BoxOptions(Tier.T3, replay_only=True)) as without:
-        again = without.process.grade(GradeRequest(handed_in(files), replayed=graded.call_log))
-    assert again.changed == [] and without_times(again.score) == without_times(graded.score)
+    graded = examiner.grade(files, RECORDED)
+    with Examined(examiner.course, BoxOptions(Tier.T3, none=True)) as without:
+        again = without.process.grade(replay_of(handed_in(files), graded.interceptor_output))
+    assert changed(again) == [] and without_times(again.score) == without_times(graded.score)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.support.gradebook_class import ADA, BO, BY, DUE, KIM, POLICY, RATE, days, handed, hours, share
 from viva.config.policy import Adjustment, Attempts, Exceptions, Extension, Policy, Rate, Step
-from viva.gradebook import Grade, State, final_grades
-from viva.gradebook.final_grades import unknown_exceptions, without_submitter
 from viva.model import ScoredAttempt, Student
+from viva.plugins.cohorts.gradebook import Grade, State, final_grades
+from viva.plugins.cohorts.gradebook.final_grades import unknown_exceptions, without_submitter
 
 F = Fraction
 HOUR = timedelta(hours=1)

@@ -10,10 +10,10 @@ import pytest
 
 from tests.support.gradebook_class import DUE, MICROSECOND, POLICY, RATE, STEPS, days, hours, share
 from viva.config.policy import Amount, Policy, Rate, Span, Step
-from viva.gradebook.clock import begun, length
-from viva.gradebook.lateness import lateness
 from viva.model import Attempt
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.gradebook.clock import begun, length
+from viva.plugins.cohorts.gradebook.lateness import lateness
 
 VIENNA = ZoneInfo("Europe/Vienna")
 SECOND = timedelta(seconds=1)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.gradebook import pseudonyms as module
-from viva.gradebook.pseudonyms import Anonymiser, pseudonym, pseudonyms
 from viva.model import Student
+from viva.plugins.records import pseudonyms as module
+from viva.plugins.records.pseudonyms import Anonymiser, pseudonym, pseudonyms
 
 SECRET = b"the secret of the course"
 ADA = Student("ada", "Ada King Lovelace", "a.king@x.edu", also={"canvas": "4711", "login": "lovelace7"})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.gradebook_class import ADA, BO, POLICY, handed
 from viva.config.policy import Rounding
 from viva.formats.decimal_points import in_decimals
-from viva.gradebook import final_grades, returned_grades, rounded
+from viva.plugins.cohorts.gradebook import final_grades, returned_grades, rounded
 
 Half = Literal["even", "up"]
 

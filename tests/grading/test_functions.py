@@ -12,9 +12,9 @@ import pytest
 from tests.support.table_rows import Rows
 from viva.compare.counterexamples.examples import generate_arguments
 from viva.compare.show import show
+from viva.examiner.recorded_key.recorded_values import digest
 from viva.grading import strategies
 from viva.grading.functions import NoCode, as_argument, compiled
-from viva.replay.key_recording.recorded_values import digest
 from viva.sandbox.guest.values.references import References
 
 RATE = 0.5

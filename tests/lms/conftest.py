@@ -11,7 +11,7 @@ from tests.support.moodle_server import MoodleServer
 from tests.support.run_command import Ran, Viva
 from tests.support.words_course import SECRET, write_course
 from viva.cli.main import run
-from viva.lms import connection
+from viva.plugins.cohorts.lms import connection
 
 
 @pytest.fixture(autouse=True)

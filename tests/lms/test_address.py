@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.lms.access_token import Token, find_token
-from viva.lms.address import Address, read_address
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.lms.access_token import Token, find_token
+from viva.plugins.cohorts.lms.address import Address, read_address
 
 
 def test_address_is_read_from_a_url() -> None:

@@ -17,10 +17,10 @@ import pytest
 
 from tests.support.lms_server import TOKEN, Asked, Reply, Server, serving, times
 from tests.support.table_rows import Rows
-from viva.lms.access_token import Token
-from viva.lms.answers import parse, points
-from viva.lms.connection import TRIES, Call, Connection
-from viva.lms.errors import LmsError, NotAllowed, Unreachable
+from viva.plugins.cohorts.lms.access_token import Token
+from viva.plugins.cohorts.lms.answers import parse, points
+from viva.plugins.cohorts.lms.connection import TRIES, Call, Connection
+from viva.plugins.cohorts.lms.errors import LmsError, NotAllowed, Unreachable
 
 SIGNED = {"Authorization": f"Bearer {TOKEN}"}
 

@@ -13,14 +13,14 @@ from tests.support.lms_results import score_of_10, write_result
 from tests.support.lms_server import Reply, times
 from tests.support.moodle_server import MoodleServer
 from tests.support.run_command import Viva
-from viva.lms import pulling
-from viva.lms.canvas import Canvas
-from viva.lms.platform import Account, RemoteSubmission
-from viva.lms.pulled_names import canvas_name, student_ids, team_names
 from viva.model import Attempt, Isolation
-from viva.records import Records
-from viva.records.conditions import Conditions
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.cohorts.lms import pulling
+from viva.plugins.cohorts.lms.canvas import Canvas
+from viva.plugins.cohorts.lms.platform import Account, RemoteSubmission
+from viva.plugins.cohorts.lms.pulled_names import canvas_name, student_ids, team_names
+from viva.plugins.records.conditions import Conditions
+from viva.plugins.records.store import Records
 from viva.submissions.classes import ClassExport, read_class
 from viva.submissions.classes.folder_listing import Entry
 from viva.submissions.classes.platforms import canvas as canvas_export
@@ -102,7 +102,7 @@ def test_moodle_is_a_folder_for_each_student(viva: Viva, moodle: MoodleServer) -
 def test_moodle_in_pages_and_without_identities(
     viva: Viva, moodle: MoodleServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viva.lms.moodle._PER_PAGE", 2)
+    monkeypatch.setattr("viva.plugins.cohorts.lms.moodle._PER_PAGE", 2)
     for number in range(5, 10):
         moodle.enrol(number, "Kim Lee")
         moodle.submit(number, ("/", "hw.py", b"%d" % number))

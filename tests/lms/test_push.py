@@ -11,7 +11,7 @@ from tests.support.lms_results import write_page, write_result
 from tests.support.lms_server import Asked, Reply, times
 from tests.support.moodle_server import MoodleServer
 from tests.support.run_command import Ran, Viva
-from viva.lms.canvas import Canvas
+from viva.plugins.cohorts.lms.canvas import Canvas
 
 PAGES = ("--feedback", "report/feedback")
 PUT = f"/assignments/{ASSIGNMENT}/submissions/1"

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from tests.support.lms_grades import ADA, BO, grade
 from tests.support.table_rows import Rows
-from viva.formats.lms.returned_grade import ReturnedGrade
-from viva.lms.feedback_files import FeedbackFile
-from viva.lms.platform import Account, Present, Task
-from viva.lms.push_plan import CHANGES, Action, Row, Rules, plan
 from viva.model import Student
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
+from viva.plugins.cohorts.lms.feedback_files import FeedbackFile
+from viva.plugins.cohorts.lms.platform import Account, Present, Task
+from viva.plugins.cohorts.lms.push_plan import CHANGES, Action, Row, Rules, plan
 
 TASK = Task("Words", Fraction(100))
 PAGE = FeedbackFile(Path("ada.html"), "0123456789abcdef")

@@ -12,6 +12,7 @@ from distributed import Client, LocalCluster
 
 from tests.support.cluster_samples import HERE, cluster, course_in, job, needs_t1, points_of, pool_on, same, some_class
 from tests.support.course_of_texts import NAME
+from tests.support.replays import RECORDED
 from tests.support.suite_course import DECORATORS, suite_course
 from tests.support.wait_until import wait_until
 from tests.support.words_course import RIGHT, SECRET, SLOW, TESTS
@@ -20,11 +21,11 @@ from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import NONE_HERE
 from viva.model.grade_request import Graded, GradeOptions
-from viva.pipeline.cluster import ClusterPool, Workers
 from viva.pipeline.jobs import Observer
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.pipeline.schedulers import Connection
+from viva.plugins.cluster.cluster_pool import ClusterPool, Workers
+from viva.plugins.cluster.schedulers import Connection
 
 pytestmark = [needs_t1, pytest.mark.long]
 SUITE = (
@@ -68,7 +69,7 @@ def scores(results: list[tuple[Any, Graded | Exception]]) -> dict[str, Score]:
 
 def test_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Course) -> None:
     jobs = [*some_class(course, 9), job(course, "surrogate \udc80", RIGHT), job(course, "broken", "def f(:")]
-    wanted = GradeOptions(call_log=True)
+    wanted = RECORDED
     pending: dict[str, int] = {}
     with pool_on(two_workers, course, asked=wanted) as batch:
         batch.observer = Observer(on_start=lambda each, entries: pending.update({each.name: len(entries)}))
@@ -76,7 +77,9 @@ def test_same_scores_as_on_this_machine(two_workers: LocalCluster, course: Cours
     here = [*LocalPool(course, SECRET.encode(), BoxOptions(HERE), wanted).run(jobs)]
     assert scores(there) == scores(here)
     assert pending == {each.name: 5 for each in jobs}
-    call_logs = [{e.name: g.call_log for e, g in results if isinstance(g, Graded)} for results in (there, here)]
+    call_logs = [
+        {e.name: g.interceptor_output for e, g in results if isinstance(g, Graded)} for results in (there, here)
+    ]
     assert call_logs[0].keys() == call_logs[1].keys() and all(call_logs[0].values())
 
 
@@ -126,7 +129,7 @@ def test_submission_that_is_gone_costs_itself_alone(two_workers: LocalCluster, c
 
 ENDS_ITS_WORKER = """
 import os, signal
-from viva.pipeline import cluster_worker as worker
+from viva.plugins.cluster import cluster_worker as worker
 
 usual = getattr(worker, "usual", worker.grade)  # this is read twice
 worker.usual = usual
@@ -160,8 +163,8 @@ def test_submission_that_ends_its_workers(course: Course, tmp_path: Path) -> Non
 
 FAILS = """
 from pathlib import Path
-from viva.pipeline import cluster_worker as worker
-from viva.pipeline.cluster_messages import error_to_bytes
+from viva.plugins.cluster import cluster_worker as worker
+from viva.plugins.cluster.cluster_messages import error_to_bytes
 
 worker.usual = usual = getattr(worker, "usual", worker.grade)
 
@@ -194,8 +197,8 @@ from dataclasses import replace
 from pathlib import Path
 from distributed import get_worker
 from viva.model import Status
-from viva.pipeline import cluster_worker as worker
-from viva.pipeline.cluster_messages import Reply, reply_from_bytes
+from viva.plugins.cluster import cluster_worker as worker
+from viva.plugins.cluster.cluster_messages import Reply, reply_from_bytes
 
 worker.usual = usual = getattr(worker, "usual", worker.grade)
 
@@ -290,7 +293,7 @@ def test_scheduler_that_ends(course: Course) -> None:
 
 LOOKED = "Not graded yet: this worker was to have a GPU."
 LOOKS_FOR_A_GPU = f"""
-from viva.pipeline import cluster_worker as worker
+from viva.plugins.cluster import cluster_worker as worker
 from viva.model.gpu import Gpus
 
 worker.find_gpus = lambda environ: Gpus(why_none={LOOKED!r})

@@ -19,8 +19,9 @@ from tests.support.words_course import RIGHT, SECRET, SLOW, hand_in
 from viva.config import Course
 from viva.formats.results_json import load_results
 from viva.model.grade_request import Graded
-from viva.pipeline.schedulers import Certificates
-from viva.records import Records
+from viva.pipeline.remote_place import Certificates
+from viva.plugins.cluster.schedulers import security_of
+from viva.plugins.records.store import Records
 
 pytestmark = [needs_t1, pytest.mark.nightly]
 SIZE: Final = 1000
@@ -64,7 +65,7 @@ def tls(tmp_path: Path) -> Certificates:
 @pytest.fixture
 def encrypted(tls: Certificates) -> Iterator[str]:
     """A scheduler and two workers, reached by TLS alone."""
-    with cluster(security=tls.security(), protocol="tls") as made:
+    with cluster(security=security_of(tls), protocol="tls") as made:
         yield made.scheduler_address
 
 

@@ -18,9 +18,9 @@ import viva
 from viva.model import Case, Entry, File, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.cluster_lanes import WaitingJobs
-from viva.pipeline.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
 from viva.pipeline.jobs import Job
+from viva.plugins.cluster.cluster_lanes import WaitingJobs
+from viva.plugins.cluster.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
 
 TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
 PLAIN = {type(None), bool, int, float, str, bytes, list, dict}
@@ -34,8 +34,8 @@ class Planted:
 
 
 def a_task(submission: Submission, **changed: Any) -> Task:
-    wanted = GradeOptions(only=("1.1",), visible_only=True, call_s=0.5, call_log=True)
-    request = GradeRequest(submission, wanted, replayed=b"t")
+    wanted = GradeOptions(only=("1.1",), visible_only=True, call_s=0.5, interceptor="call_log")
+    request = GradeRequest(submission, wanted, interceptor_input=b"t")
     waiting = ("words", "numbers")
     task = Task(request, "/course", "words", "m", "s", Tier.T1, Tier.T3, gpu=True, notebooks=False, waiting=waiting)
     return replace(task, **changed)
@@ -45,7 +45,7 @@ def graded(text: str, earned: Fraction, asked: list[Any] | None = None) -> Grade
     case = Case("", Status.FAILED, earned, Fraction(3), text, text, 0.25)
     entry = Entry("t::f", text, "1.1", "visible", Status.FAILED, earned, Fraction(3), (case,), needs=("gpu",))
     score = Score(text, "hash", "words", 1, (entry,), notes=(text,), environment=(text,))
-    return Graded(score, asked or [], call_log=b"\x00\xff", changed=[text], remarks=[text], finished=False, ended=True)
+    return Graded(score, asked or [], interceptor_output=b"\x00\xff", remarks=[text], finished=False, ended=True)
 
 
 def types_in(value: Any) -> set[type]:

@@ -15,10 +15,10 @@ from viva.model import Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import GradeRequest
 from viva.model.seeds import Seeds
-from viva.pipeline import cluster_worker
-from viva.pipeline.cluster_messages import Task, reply_from_bytes
 from viva.pipeline.process.examiner_process import ExaminerProcess
-from viva.records.conditions import made_with
+from viva.plugins.cluster import cluster_worker
+from viva.plugins.cluster.cluster_messages import Task, reply_from_bytes
+from viva.plugins.records.conditions import made_with
 from viva.sandbox.host.levels.tiers import TierReport
 
 

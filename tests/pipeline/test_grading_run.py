@@ -15,7 +15,7 @@ from viva.pipeline import results_writer
 from viva.pipeline.grading_run import GradingRun
 from viva.pipeline.jobs import Batches, Job
 from viva.pipeline.results_writer import ResultsWriter
-from viva.records.overrides import DecidedScore
+from viva.plugins.records.overrides import DecidedScore
 
 
 def score_of(name: str) -> Score:
@@ -91,7 +91,7 @@ def pool() -> Any:
 def run(jobs: list[Job], store: _Store, folder: Path) -> tuple[GradingRun, _Counting]:
     display = _Counting()
     grading = GradingRun(jobs, ResultsWriter(jobs, folder, Tier.T0), display)
-    grading.use_store(store)
+    grading.use_decisions(store)
     return grading, display
 
 

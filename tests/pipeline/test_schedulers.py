@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from viva.model.errors import UsageError
-from viva.pipeline.schedulers import Certificates, Connection, check_place, connect
+from viva.pipeline.remote_place import Certificates
+from viva.plugins.cluster.schedulers import Connection, check_place, connect
 
 NONE = Certificates()
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import students
 from tests.support.postgres import postgres_url
-from viva.records import Records
+from viva.plugins.records.store import Records
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])

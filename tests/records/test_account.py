@@ -6,10 +6,10 @@ from typing import Any
 
 from tests.support import prose, samples, students
 from viva.model.hand_grading import SETTLED
-from viva.records import Records
-from viva.records.hand_grading import append
-from viva.records.readable_log import MOST_BYTES, readable
-from viva.records.student_export import account_of, to_json
+from viva.plugins.records.hand_grading import append
+from viva.plugins.records.readable_log import MOST_BYTES, readable
+from viva.plugins.records.store import Records
+from viva.plugins.records.student_export import account_of, to_json
 
 
 def attempts_of(records: Records, name: str, *, hidden: bool = True) -> Any:

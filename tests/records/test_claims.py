@@ -12,12 +12,12 @@ from sqlalchemy import Connection, insert, select, update
 from tests.support import samples
 from tests.support.wait_until import wait_until
 from viva.model.errors import UsageError
-from viva.records import Records
-from viva.records.claims import Claims
-from viva.records.database import writing
-from viva.records.database_tables import claims
-from viva.records.graders import Grader
-from viva.records.store import Reason, add_graded
+from viva.model.reason import Reason
+from viva.plugins.records.claims import Claims
+from viva.plugins.records.database import writing
+from viva.plugins.records.database_tables import claims
+from viva.plugins.records.graders import Grader
+from viva.plugins.records.store import Records, add_graded
 
 
 class Clock:
@@ -97,7 +97,7 @@ def test_claims_are_renewed_and_given_back(records: Records) -> None:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a claim ends by its time")
 def test_killed_grader_on_this_machine(records: Records) -> None:
-    source = "from viva.records.graders import Grader; print(Grader.this_process(), flush=True); input()"
+    source = "from viva.plugins.records.graders import Grader; print(Grader.this_process(), flush=True); input()"
     process = subprocess.Popen([sys.executable, "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdin is not None
     holder = process.stdout.readline().strip()

@@ -10,15 +10,15 @@ import pytest
 from tests.support import samples
 from tests.support.class_of_scores import FEW, MANY, bytes_for_one_more
 from viva.model import Tier
+from viva.model.reason import Reason
 from viva.pipeline.grading_run import GradingRun
 from viva.pipeline.jobs import Job
 from viva.pipeline.results_writer import ResultsWriter
-from viva.pipeline.score_cache import ScoreCache
-from viva.records import Records
-from viva.records.overrides import ByHand, decided, held_now
-from viva.records.proposals import NewGrading, decide, pending_proposal, propose
-from viva.records.store import Reason
-from viva.records.stored_scores import current_list
+from viva.plugins.records.overrides import ByHand, decided, held_now
+from viva.plugins.records.proposals import NewGrading, decide, pending_proposal, propose
+from viva.plugins.records.score_cache import ScoreCache
+from viva.plugins.records.store import Records
+from viva.plugins.records.stored_scores import current_list
 
 BY = Reason("grace")
 JOB = 2000
@@ -68,7 +68,7 @@ def discard(records: Records) -> None:
 def test_memory_does_not_grow_by_scores(
     records: Records, work: Callable[[Records], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
+    monkeypatch.setattr("viva.plugins.records.database.AT_ONCE", 20)
     assert bytes_for_one_more(records, lambda: work(records)) < MOST
 
 
@@ -80,7 +80,7 @@ def test_overrides_are_read_without_scores(records: Records, monkeypatch: pytest
     def work() -> None:
         assert len(held_now(records, "small", ByHand.of(records, "small"))) in (FEW, MANY)
 
-    monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
+    monkeypatch.setattr("viva.plugins.records.database.AT_ONCE", 20)
     assert bytes_for_one_more(records, work) < MOST
 
 
@@ -97,8 +97,8 @@ def test_run_with_nothing_to_do(records: Records, monkeypatch: pytest.MonkeyPatc
             names = [each.name for each in current_list(connection, "small")]
         jobs = [Job(Path(n), n, assignment, content_hash=n, attempt=samples.attempt(n)) for n in names]
         grading = GradingRun(jobs, ResultsWriter(jobs, None, Tier.T3), display, keep_messages=False)
-        grading.use_cache(ScoreCache(records, asked, samples.made().isolation, BY, claims))
+        grading.use_store(ScoreCache(records, asked, samples.made().isolation, BY, claims))
         assert grading.summary.unchanged == len(grading.summary.scores) == len(names) and names
 
-    monkeypatch.setattr("viva.records.database.AT_ONCE", 20)
+    monkeypatch.setattr("viva.plugins.records.database.AT_ONCE", 20)
     assert bytes_for_one_more(records, work) < 2 * MOST + JOB

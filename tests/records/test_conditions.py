@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import samples
 from viva.model import Isolation, Score, Status
-from viva.records.conditions import Conditions, Standing, standing
+from viva.plugins.records.conditions import Conditions, Standing, standing
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 CGROUP, LANDLOCK = OPTIONAL_LAYERS["cgroup"], OPTIONAL_LAYERS["Landlock"]

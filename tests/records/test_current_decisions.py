@@ -10,7 +10,7 @@ from viva.examiner.outcome import judge
 from viva.grading.signals import NeedsReview
 from viva.model import Case, Status
 from viva.model.hand_grading import APPEAL, FIRST, SECOND, SETTLED, CurrentDecision, Judgement, Place, Review
-from viva.records.hand_grading import current_decisions, reviewed
+from viva.plugins.records.hand_grading import current_decisions, reviewed
 
 DRAFT = said(4, done=False)
 WHERE = {FIRST: place(), SECOND: place(round=SECOND), SETTLED: place(kind=SETTLED)}

@@ -8,12 +8,12 @@ import pytest
 from tests.support import prose, samples
 from viva.model import Score, Status
 from viva.model.errors import UsageError
-from viva.records import Records
-from viva.records.hand_grading import append, undo
-from viva.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
-from viva.records.proposals import Change, NewGrading, decide, pending_proposal, propose
-from viva.records.store import Reason
-from viva.records.stored_scores import StoredScore
+from viva.model.reason import Reason
+from viva.plugins.records.hand_grading import append, undo
+from viva.plugins.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
+from viva.plugins.records.proposals import Change, NewGrading, decide, pending_proposal, propose
+from viva.plugins.records.store import Records
+from viva.plugins.records.stored_scores import StoredScore
 
 BY = Reason("grace", "a fairer tolerance")
 

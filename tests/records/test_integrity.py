@@ -11,8 +11,8 @@ import pytest
 from tests.support import students
 from tests.support.table_rows import Rows
 from viva.model.errors import UsageError
-from viva.records import Records
-from viva.records.integrity import check, save
+from viva.plugins.records.integrity import check, save
+from viva.plugins.records.store import Records
 
 DAMAGED = 40
 """Files with bytes flipped."""

@@ -10,12 +10,12 @@ from alembic.config import Config
 from sqlalchemy import create_engine, inspect, select, text
 
 from tests.support import prose, students
-from viva.records import Records
-from viva.records.database import REVISION, open_database
-from viva.records.database_tables import METADATA
-from viva.records.hand_grading import append, latest_rows
-from viva.records.store import Reason
-from viva.records.student_removal import remove
+from viva.model.reason import Reason
+from viva.plugins.records.database import REVISION, open_database
+from viva.plugins.records.database_tables import METADATA
+from viva.plugins.records.hand_grading import append, latest_rows
+from viva.plugins.records.store import Records
+from viva.plugins.records.student_removal import remove
 
 pytestmark = pytest.mark.long
 
@@ -30,7 +30,7 @@ def old_form(url: str, revision: str) -> None:
     """What a viva of that revision made."""
     engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
     config = Config()
-    config.set_main_option("script_location", "viva.records:migrations")
+    config.set_main_option("script_location", "viva.plugins.records:migrations")
     with engine.begin() as connection:
         config.attributes["connection"] = connection
         command.upgrade(config, revision)

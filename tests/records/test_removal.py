@@ -10,13 +10,13 @@ from sqlalchemy import select
 from tests.support import prose, samples, students
 from viva.model import Student
 from viva.model.errors import UsageError
-from viva.records import Records
-from viva.records.database_tables import METADATA, attempts, removals, scores
-from viva.records.find_person import find_person
-from viva.records.hand_grading import append
-from viva.records.overrides import override
-from viva.records.store import Reason
-from viva.records.student_removal import remove, would_remove
+from viva.model.reason import Reason
+from viva.plugins.records.database_tables import METADATA, attempts, removals, scores
+from viva.plugins.records.find_person import find_person
+from viva.plugins.records.hand_grading import append
+from viva.plugins.records.overrides import override
+from viva.plugins.records.store import Records
+from viva.plugins.records.student_removal import remove, would_remove
 
 SECRET = b"0123456789abcdef"
 WHY = Reason("grace", "asked for on Monday")

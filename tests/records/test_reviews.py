@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.support.prose import ALAN, GRACE, WHY, place, said
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Judgement, Place, Review
-from viva.records import Records
-from viva.records.hand_grading import Changed, append, history, latest_rows, rows_about, since
-from viva.records.hand_grading.decision_rows import storable
+from viva.plugins.records.hand_grading import Changed, append, history, latest_rows, rows_about, since
+from viva.plugins.records.hand_grading.decision_rows import storable
+from viva.plugins.records.store import Records
 
 PLACES = [place(content_hash) for content_hash in ("00", "01", "02")]
 

@@ -23,12 +23,12 @@ from tests.support import samples
 from viva.model import Case, Entry, Isolation, Status
 from viva.model.errors import UsageError
 from viva.model.plain import to_plain
-from viva.records import Records
-from viva.records.database import REVISION, open_database
-from viva.records.database_tables import METADATA, claims
-from viva.records.row_packing import pack_score, unpack_score
-from viva.records.store import Reason
-from viva.records.written_entries import unpack_written
+from viva.model.reason import Reason
+from viva.plugins.records.database import REVISION, open_database
+from viva.plugins.records.database_tables import METADATA, claims
+from viva.plugins.records.row_packing import pack_score, unpack_score
+from viva.plugins.records.store import Records
+from viva.plugins.records.written_entries import unpack_written
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 BY = Reason("grace", "the first grading")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.support.prose import ALAN, GRACE, WHY, place, said
 from viva.model.hand_grading import SECOND, SETTLED, Judgement, Place, Review
-from viva.records import Records
-from viva.records.hand_grading import Changed, append, current_decisions, history, latest_rows, since, undo
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.records.hand_grading import Changed, append, current_decisions, history, latest_rows, since, undo
+from viva.plugins.records.store import Records
 
 NOTHING = Judgement(points=Fraction(4))
 State = dict[Place, Judgement]

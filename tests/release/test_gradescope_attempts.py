@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.gradescope_course import RIGHT, Platform, checked, write_course
-from viva.release.gradescope import fallback_results
-from viva.release.gradescope.rate_limit import NOT_GRADED, Refused, refused, span_in_words
-from viva.release.gradescope.submission_metadata import Metadata, PreviousSubmission
+from viva.plugins.release.gradescope import fallback_results
+from viva.plugins.release.gradescope.rate_limit import NOT_GRADED, Refused, refused, span_in_words
+from viva.plugins.release.gradescope.submission_metadata import Metadata, PreviousSubmission
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = 3600.0

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.gradescope_course import write
-from viva.release.gradescope.container_memory import LEAST_MIB, MARGIN_MIB, plan_memory
+from viva.plugins.release.gradescope.container_memory import LEAST_MIB, MARGIN_MIB, plan_memory
 from viva.sandbox.host.limits.host_memory import container_mib
 
 UNLIMITED = str((1 << 63) - 4096)

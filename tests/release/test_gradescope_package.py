@@ -16,10 +16,10 @@ import pytest
 from tests.support.gradescope_course import RIGHT, SECRET, TESTS, write, write_course
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
-from viva.release.gradescope.measure import MemorySampler
-from viva.release.gradescope.package import Autograder, derived_secret, right_submission, zipped
-from viva.release.gradescope.requirements import pinned, vendored
-from viva.release.wheel import wheel
+from viva.plugins.release.gradescope.measure import MemorySampler
+from viva.plugins.release.gradescope.package import Autograder, derived_secret, right_submission, zipped
+from viva.plugins.release.gradescope.requirements import pinned, vendored
+from viva.plugins.release.wheel import wheel
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.sandbox.host.limits.uids import FIRST_UID
 
@@ -95,7 +95,7 @@ def test_wheel_is_reproducible_and_runs(tmp_path: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         archive.extractall(tmp_path)
     script = (
-        "import viva.release.gradescope.harness as run, importlib.metadata as m; "
+        "import viva.plugins.release.gradescope.harness as run, importlib.metadata as m; "
         "print(run.__file__, m.version('viva-grader'))"
     )
     places = [str(tmp_path), *(path for path in sys.path if path.endswith("-packages"))]

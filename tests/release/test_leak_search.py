@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from viva.config.rubric import Question, Rubric
-from viva.release.answer_search import AnswerSearch, hand_answers
-from viva.release.leak_search import Secrets
-from viva.replay.key_recording import RECORD, KeyRecording
-from viva.replay.key_recording.key_recording import Answer
+from viva.examiner.recorded_key.record import RECORD, Answer
+from viva.plugins.release.answer_search import AnswerSearch, hand_answers
+from viva.plugins.release.key_recorder.key_recording import KeyRecording
+from viva.plugins.release.leak_search import Secrets
 
 ANSWERS = {
     "formula": "4*d**2 + 2",

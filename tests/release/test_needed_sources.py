@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.release_course import write_course
 from viva.model.errors import CourseError
-from viva.release.needed_sources import public_files
+from viva.plugins.release.needed_sources import public_files
 
 TESTS = """
 from graders.sums.inputs import SHARED

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from viva.release.public_tests import public_source
+from viva.plugins.release.public_tests import public_source
 
 SOURCE = '''"""Question 1."""
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 
 from bench.small_course import cell, notebook
 from viva.model.submission import File, Submission
-from viva.release.starter_failures import unforeseen
+from viva.plugins.release.starter_failures import unforeseen
 
 RIGHT = ["import math", "n = 4", "def f(x):\n    return x", "assert n == 4", "m = f(n)", "m + 1", "math.tau"]
 STARTER = [RIGHT[0], "n = None", "def f(x):\n    raise NotImplementedError", *RIGHT[3:]]

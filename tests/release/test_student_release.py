@@ -21,16 +21,15 @@ from tests.support.release_course import ALSO_RIGHT, RIGHT, SECRET, write_course
 from tests.support.verified_examples import COURSE, ROOT, verified_examples
 from tests.support.verified_examples import SECRET as COURSE_SECRET
 from viva.config import Course, load_course
+from viva.examiner.recorded_key.record import RECORD, record_from
 from viva.model import Tier
 from viva.model.errors import CourseError, UsageError
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.release.leak_search import decoded
-from viva.release.release_files import requirements, starter_files
-from viva.release.student_release import ANSWERS, HIDDEN, Release, ReleaseSummary
-from viva.replay.key_recording import RECORD
-from viva.replay.key_recording.key_recording import record_from
+from viva.plugins.release.leak_search import decoded
+from viva.plugins.release.release_files import requirements, starter_files
+from viva.plugins.release.student_release import ANSWERS, HIDDEN, Release, ReleaseSummary
 from viva.submissions import open_submission
 
 pytestmark = pytest.mark.long

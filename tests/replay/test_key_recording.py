@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from viva.examiner.recorded_key.record import Answer, Record, load_record, record_from
+from viva.examiner.recorded_key.recorded_values import Unrecordable, digest, packed
 from viva.model.errors import CourseError
-from viva.replay.key_recording import KeyRecording, load_record
-from viva.replay.key_recording.key_recording import Answer, Record, record_from
-from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed
+from viva.plugins.release.key_recorder.key_recording import KeyRecording
 from viva.sandbox.guest.transport.wire import CAPS
 
 

@@ -11,9 +11,9 @@ from tests.support.hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_
 from tests.support.report_class import assignment, entry, large_class, marked
 from tests.support.review_server import chromium
 from viva.model import ScoredAttempt, Status
-from viva.report.build import write_report
-from viva.report.feedback import feedback_page
-from viva.report.prose.render_prose import rendered, written
+from viva.plugins.report.build import write_report
+from viva.plugins.report.feedback import feedback_page
+from viva.plugins.report.prose.render_prose import rendered, written
 from viva.submissions import open_submission
 
 pytestmark = pytest.mark.nightly

@@ -11,8 +11,8 @@ from tests.support.report_class import assignment, entry, large_class, marked
 from viva.formats.atomic_write import write_atomically
 from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
-from viva.report import build
-from viva.report.build import write_report
+from viva.plugins.report import build
+from viva.plugins.report.build import write_report
 from viva.submissions import open_submission
 
 SECRET = "zq-secret-7141"

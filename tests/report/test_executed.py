@@ -10,7 +10,7 @@ import pytest
 from tests.support.hostile_notebooks import notebook
 from tests.support.report_class import entry, marked
 from viva.model import ScoredAttempt
-from viva.report.feedback.executed_notebooks import ExecutedNotebooks
+from viva.plugins.report.feedback.executed_notebooks import ExecutedNotebooks
 from viva.submissions.notebook_cells import EXECUTED_FILE, About, about
 
 CONTENT_HASH = "a" * 64

@@ -8,8 +8,8 @@ from tests.support.report_class import entry, marked
 from viva.model import Isolation, ScoredAttempt, Status
 from viva.model.gpu import GpuUse
 from viva.model.score import Curve
-from viva.report.class_page import charts, facts
-from viva.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
+from viva.plugins.report.class_page import charts, facts
+from viva.plugins.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
 
 
 @given(draw.lists(draw.floats(-5, 200), max_size=60), draw.floats(0.5, 150))

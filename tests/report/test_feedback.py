@@ -14,8 +14,8 @@ from viva.examiner.outcome import HIDDEN
 from viva.model import Attempt, Case, Entry, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
-from viva.report.feedback import feedback_page
-from viva.report.feedback.notebook_view import MOST_RENDERED, shown_cells
+from viva.plugins.report.feedback import feedback_page
+from viva.plugins.report.feedback.notebook_view import MOST_RENDERED, shown_cells
 
 SECRET = "zq-secret-7141"
 ASSIGNMENT = assignment()

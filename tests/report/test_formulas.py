@@ -10,8 +10,8 @@ from latex2mathml import commands
 
 from tests.support.hostile_notebooks import FORMULAS
 from tests.support.table_rows import Rows
-from viva.report.prose.formulas import MOST_CHARACTERS, mathml
-from viva.report.prose.mathml import ATTRIBUTES, TAGS
+from viva.plugins.report.prose.formulas import MOST_CHARACTERS, mathml
+from viva.plugins.report.prose.mathml import ATTRIBUTES, TAGS
 
 WORDS = sorted({
     *commands.CONVERSION_MAP, *commands.LOCAL_FONTS, *commands.GLOBAL_FONTS, *commands.FUNCTIONS,

@@ -14,11 +14,11 @@ from tests.support.report_class import assignment, entry, large_class, marked
 from viva.formats.results_json import results_of, to_json
 from viva.model import Case, ScoredAttempt, Status, Student
 from viva.model.errors import UsageError
-from viva.report.class_page import class_csv
-from viva.report.class_page.class_csv import table
-from viva.report.class_page.class_page import page
-from viva.report.lean_attempts import LeanAttempts, seconds_of_tests
-from viva.report.load_results import attempts_below, score_of
+from viva.plugins.report.class_page import class_csv
+from viva.plugins.report.class_page.class_csv import table
+from viva.plugins.report.class_page.class_page import page
+from viva.plugins.report.lean_attempts import LeanAttempts, seconds_of_tests
+from viva.plugins.report.load_results import attempts_below, score_of
 
 
 def write(folder: Path, names: dict[str, ScoredAttempt], **how: Any) -> Path:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.report_class import assignment, entry, large_class, marked, shares
 from viva.model import ScoredAttempt, Status, Student
-from viva.report.class_page.class_page import page
+from viva.plugins.report.class_page.class_page import page
 
 ASSIGNMENT = assignment()
 

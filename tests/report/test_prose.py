@@ -13,11 +13,11 @@ from tests.support.hostile_notebooks import FORMULAS, PAYLOADS, notebook
 from tests.support.report_class import assignment, marked
 from tests.support.table_rows import Rows
 from viva.formats import escaping
-from viva.report.feedback import feedback_page
-from viva.report.prose import render_prose
-from viva.report.prose.delimiters import Formula, without_formulas
-from viva.report.prose.render_prose import MOST_FORMULAS, MOST_RENDERED, rendered, written
-from viva.report.prose.sanitise import sanitised
+from viva.plugins.report.feedback import feedback_page
+from viva.plugins.report.prose import render_prose
+from viva.plugins.report.prose.delimiters import Formula, without_formulas
+from viva.plugins.report.prose.render_prose import MOST_FORMULAS, MOST_RENDERED, rendered, written
+from viva.plugins.report.prose.sanitise import sanitised
 
 MATH = re.compile("<math .*?</math>", re.DOTALL)
 OURS = ('<span class="formula" role="group" aria-label="Formula" tabindex="0">', '<code class="formula">')

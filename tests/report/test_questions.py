@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.report_class import entry, marked, shares
 from viva.model import Entry, Status
-from viva.report.class_page import facts
-from viva.report.class_page.questions import analyse, questions, responses
+from viva.plugins.report.class_page import facts
+from viva.plugins.report.class_page.questions import analyse, questions, responses
 
 
 def test_last_attempt_of_a_student_is_the_response() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as draw
 
 from tests.support.hostile_notebooks import PAYLOADS
 from tests.support.table_rows import Rows
-from viva.report.prose.sanitise import sanitised
+from viva.plugins.report.prose.sanitise import sanitised
 
 MAY_BE = {
     "a": {"href", "title", "rel"}, "img": {"src", "width", "height", "alt"}, "span": {"class"}, "div": {"class"},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
-from viva.report.class_page.statistics import (
+from viva.plugins.report.class_page.statistics import (
     alpha_without,
     corrected_item_total,
     cronbach_alpha,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from viva.report.prose.svg import MOST_CHARACTERS, as_picture, drawing
+from viva.plugins.report.prose.svg import MOST_CHARACTERS, as_picture, drawing
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9">'
 

@@ -11,8 +11,8 @@ from tests.support.review_class import fill
 from tests.support.review_pages import SIZE
 from tests.support.review_queues import Pages, Person, pages_of, queue_at, reader
 from viva.model.hand_grading import SECOND
-from viva.records import Records
-from viva.review.queue import ReviewQueue
+from viva.plugins.records.store import Records
+from viva.plugins.review.queue import ReviewQueue
 
 __all__ = ["postgres_url"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.review.web.sign_in.access import LIFETIME_S, RENEWED_S, Access, cookie_named, marker_of
+from viva.plugins.review.web.sign_in.access import LIFETIME_S, RENEWED_S, Access, cookie_named, marker_of
 
 KEY = bytes(range(32))
 COOKIE = string.ascii_letters + string.digits + "-_=."

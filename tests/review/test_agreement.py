@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.review.marker_agreement import Weights, agreement, cohen_kappa
+from viva.plugins.review.marker_agreement import Weights, agreement, cohen_kappa
 
 F = Fraction
 Pairs = list[tuple[Fraction, Fraction]]

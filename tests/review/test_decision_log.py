@@ -12,10 +12,11 @@ from tests.support.review_class import NAME, fill, hash_of
 from tests.support.review_queues import QUESTION, reader, refreshed_log
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, FIRST, MARK, SECOND, SETTLED, Judgement, Place, Review
-from viva.records import Records, hand_grading
-from viva.records.hand_grading import Changed
-from viva.records.store import Reason
-from viva.review.decision_log import DecisionLog
+from viva.model.reason import Reason
+from viva.plugins.records import hand_grading
+from viva.plugins.records.hand_grading import Changed
+from viva.plugins.records.store import Records
+from viva.plugins.review.decision_log import DecisionLog
 
 F = Fraction
 KEY = hash_of(0), QUESTION

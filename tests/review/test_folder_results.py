@@ -14,14 +14,14 @@ import pytest
 from tests.support.review_class import NAME, ROOT, attempt_of, course, hash_of, rubric, score_of
 from tests.support.review_queues import refreshed_log, wait_for_writer
 from viva.cli.main import run
-from viva.cli.review import queue_for
 from viva.formats.results_json import load_results, to_json
 from viva.model.hand_grading import FIRST, Judgement
-from viva.pipeline.open_records import folder_records
-from viva.records.store import Reason
-from viva.review.decision_log import place_of
-from viva.review.leases import Marker
-from viva.review.queue import ReviewQueue
+from viva.model.reason import Reason
+from viva.plugins.records.open_records import folder_records
+from viva.plugins.review.commands.review import queue_for
+from viva.plugins.review.decision_log import place_of
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.queue import ReviewQueue
 
 SIZE = 3
 QUESTION = "2.1"

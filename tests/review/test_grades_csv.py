@@ -16,11 +16,11 @@ from viva.formats import escaping
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND, Judgement, Place
-from viva.review.rubric_points import judge
-from viva.review.tables import spreadsheet_cells
-from viva.review.tables.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
-from viva.review.tables.spreadsheet_cells import cell, text_of
-from viva.review.written_answers import Answer, GradedSubmission, Key, Written
+from viva.plugins.review.rubric_points import judge
+from viva.plugins.review.tables import spreadsheet_cells
+from viva.plugins.review.tables.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
+from viva.plugins.review.tables.spreadsheet_cells import cell, text_of
+from viva.plugins.review.written_answers import Answer, GradedSubmission, Key, Written
 
 TRICKY = st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\n\u00a0e"), st.characters()), max_size=30)
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.support.served_app import Browser, Review, served
-from viva.review.web.replies import ALWAYS
-from viva.review.web.serving.server import MOST_CONNECTIONS
-from viva.review.web.static_files import address, files
+from viva.plugins.review.web.replies import ALWAYS
+from viva.plugins.review.web.serving.server import MOST_CONNECTIONS
+from viva.plugins.review.web.static_files import address, files
 
 LINE = 200 * b"x"
 

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from tests.support.review_queues import ADA, ALAN, GRACE, QUESTION, class_of, queue_of, say
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND
-from viva.records import Records, hand_grading
-from viva.records.hand_grading import Changed
-from viva.review import leases
-from viva.review.leases import Marker
-from viva.review.queue import ReviewQueue
-from viva.review.written_answers import Answer
+from viva.plugins.records import hand_grading
+from viva.plugins.records.hand_grading import Changed
+from viva.plugins.records.store import Records
+from viva.plugins.review import leases
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.queue import ReviewQueue
+from viva.plugins.review.written_answers import Answer
 
 SIZE = 12
 BLIND = Marker("Grace", SECOND)
@@ -43,7 +44,7 @@ def test_next_answer_until_the_end(queue: ReviewQueue) -> None:
 
 def test_opened_answer_comes_last(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("viva.review.leases.time.monotonic", lambda: now)
+    monkeypatch.setattr("viva.plugins.review.leases.time.monotonic", lambda: now)
     answers = queue.answers[QUESTION]
     queue.leases.open(GRACE, answers[0])
     queue.leases.open(ADA, answers[1])
@@ -60,7 +61,7 @@ def test_opened_answer_comes_last(queue: ReviewQueue, monkeypatch: pytest.Monkey
 
 def test_expired_lease(queue: ReviewQueue, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("viva.review.leases.time.monotonic", lambda: now)
+    monkeypatch.setattr("viva.plugins.review.leases.time.monotonic", lambda: now)
     first, second = queue.answers[QUESTION][:2]
     queue.leases.open(GRACE, first)
     assert queue.next_for(ADA, QUESTION) is second

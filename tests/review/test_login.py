@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.served_app import KEY, PASSWORD, Browser, Review, served
-from viva.review.web.replies import Reply
-from viva.review.web.sign_in import login
-from viva.review.web.sign_in.access import Access
-from viva.review.web.sign_in.login import MOST_WAITING, Login
-from viva.review.web.sign_in.request_checks import RequestHead
-from viva.review.web.static_files import address
+from viva.plugins.review.web.replies import Reply
+from viva.plugins.review.web.sign_in import login
+from viva.plugins.review.web.sign_in.access import Access
+from viva.plugins.review.web.sign_in.login import MOST_WAITING, Login
+from viva.plugins.review.web.sign_in.request_checks import RequestHead
+from viva.plugins.review.web.static_files import address
 
 
 @pytest.fixture(scope="module")

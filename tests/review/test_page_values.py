@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 
 from viva.config.rubric import Misconception, Question
-from viva.review.comment_bank import Comment, reusable_comments
-from viva.review.time_estimate import seconds_per_answer, time_left
-from viva.review.web.page_values import beginning
-from viva.review.written_answers import Answer, Written
+from viva.plugins.review.comment_bank import Comment, reusable_comments
+from viva.plugins.review.time_estimate import seconds_per_answer, time_left
+from viva.plugins.review.web.page_values import beginning
+from viva.plugins.review.written_answers import Answer, Written
 
 
 @pytest.mark.parametrize(

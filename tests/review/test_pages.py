@@ -8,7 +8,7 @@ from tests.support.review_class import attempt_of, hash_of
 from tests.support.review_pages import DECIDE, HERE, OTHER, SIZE, mark
 from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of
 from viva.model.hand_grading import FIRST, SECOND
-from viva.review.web import request_context
+from viva.plugins.review.web import request_context
 
 
 def parts(path: str = HERE) -> list[str]:

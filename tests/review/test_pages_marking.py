@@ -10,8 +10,8 @@ from tests.support.review_class import NAME, hash_of
 from tests.support.review_pages import HERE, ONE, OTHER, SIZE, mark
 from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, hidden, pages_of, queue_at, reader
 from viva.model.hand_grading import FIRST, SECOND, Judgement, Place
-from viva.records import hand_grading
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.records import hand_grading
 
 # --- marking
 

@@ -33,14 +33,14 @@ from tests.support.review_queues import (
 from viva.model import Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND, CurrentDecision
-from viva.records import Records
-from viva.records.hand_grading import Changed
-from viva.records.store import Reason
-from viva.review.answer_sources import RecordsSource
-from viva.review.decision_log import DecisionLog, place_of
-from viva.review.leases import Marker
-from viva.review.queue import ReviewQueue
-from viva.review.written_answers import GradedSubmission, Written
+from viva.model.reason import Reason
+from viva.plugins.records.hand_grading import Changed
+from viva.plugins.records.store import Records
+from viva.plugins.review.answer_sources import RecordsSource
+from viva.plugins.review.decision_log import DecisionLog, place_of
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.queue import ReviewQueue
+from viva.plugins.review.written_answers import GradedSubmission, Written
 
 SIZE = 12
 BLIND = Marker("Grace", SECOND)
@@ -55,8 +55,9 @@ def order(queue: ReviewQueue, question: str = QUESTION) -> list[str]:
 
 def test_order_of_answers(file: Path) -> None:
     program = (
-        "import json, sys; from tests.support.review_class import NAME, course; from viva.records import Records\n"
-        "from pathlib import Path; from viva.review.open_queue import queue_of_records\n"
+        "import json, sys; from tests.support.review_class import NAME, course\n"
+        "from viva.plugins.records.store import Records\n"
+        "from pathlib import Path; from viva.plugins.review.open_queue import queue_of_records\n"
         "records = Records.open(sys.argv[1], Path())\n"
         "with records, queue_of_records(course(), NAME, records) as queue:\n"
         "    queue.wait()\n"

@@ -15,7 +15,8 @@ from tests.support.review_class import NAME, fill, hash_of, rubric
 from tests.support.review_server import chromium, opened, served
 from viva.config.rubric import earned
 from viva.model.hand_grading import FIRST, SECOND, Review
-from viva.records import Records, hand_grading
+from viva.plugins.records import hand_grading
+from viva.plugins.records.store import Records
 
 pytestmark = pytest.mark.nightly
 QUESTION = "2.1"

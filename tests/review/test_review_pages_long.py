@@ -11,8 +11,8 @@ from tests.support import samples
 from tests.support.hostile_notebooks import PAYLOADS
 from tests.support.review_class import NAME, attempt_of, fill, hash_of, notebook, rubric, score_of
 from tests.support.review_server import Server, chromium, opened, served
-from viva.records import Records
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.records.store import Records
 from viva.submissions import open_submission
 
 pytestmark = pytest.mark.nightly

@@ -19,7 +19,7 @@ from viva.formats.results_json import Results, load_results, results_of, to_byte
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, Judgement
-from viva.report.load_results import score_of
+from viva.plugins.report.load_results import score_of
 
 F = Fraction
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ import pytest
 from tests.support.review_class import NAME, ROOT, attempt_of, fill, hash_of, rubric, score_of
 from viva.cli.main import run
 from viva.formats.results_json import load_results, to_json
-from viva.records import Records
+from viva.plugins.records.store import Records
 
 SIZE = 4
 QUESTION = "2.1"

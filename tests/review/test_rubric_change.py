@@ -9,12 +9,12 @@ import pytest
 from tests.support.review_queues import ADA, GRACE, answer_of, class_of, pages_of, queue_of, say, wait_for_writer
 from viva.config.rubric import Item, Question, Rubric
 from viva.model.hand_grading import FIRST, SECOND, SETTLED, Place
-from viva.records import Records
-from viva.records.hand_grading import Changed
-from viva.review import rubric_change
-from viva.review.decision_log import place_of
-from viva.review.leases import Marker
-from viva.review.rubric_change import RubricChange
+from viva.plugins.records.hand_grading import Changed
+from viva.plugins.records.store import Records
+from viva.plugins.review import rubric_change
+from viva.plugins.review.decision_log import place_of
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.rubric_change import RubricChange
 
 F = Fraction
 ITEMS = (Item("why", F(2), "Says why."), Item("how", F(1), "Says how."), Item("name", F(1), "Names it."))

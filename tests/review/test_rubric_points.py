@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from viva.config.rubric import Group, Item, Question
 from viva.model.errors import UsageError
 from viva.model.hand_grading import Judgement
-from viva.review.rubric_points import MOST_COMMENT, adjustment, judge, rejudged, tidied
+from viva.plugins.review.rubric_points import MOST_COMMENT, adjustment, judge, rejudged, tidied
 
 F = Fraction
 QUESTION = Question(

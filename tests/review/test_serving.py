@@ -14,10 +14,10 @@ from starlette.responses import PlainTextResponse
 from uvicorn.server import ServerState
 
 from viva.model.errors import UsageError
-from viva.review.web.serving.listening import is_loopback, listen
-from viva.review.web.serving.loading_page import LoadingPage
-from viva.review.web.serving.timeouts import BODY_S, HEAD_S, Timeouts
-from viva.review.web.sign_in.access import Session
+from viva.plugins.review.web.serving.listening import is_loopback, listen
+from viva.plugins.review.web.serving.loading_page import LoadingPage
+from viva.plugins.review.web.serving.timeouts import BODY_S, HEAD_S, Timeouts
+from viva.plugins.review.web.sign_in.access import Session
 
 
 def test_default_address() -> None:

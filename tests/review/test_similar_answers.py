@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.review.similar_answers import groups
-from viva.review.wording import decisive_tokens, tokens
+from viva.plugins.review.similar_answers import groups
+from viva.plugins.review.wording import decisive_tokens, tokens
 
 LONG = (
     "Each query is compared with every key, and the products are divided by the root of the dimension, so that the "

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.live_course import LIVE, write_live_course
 from tests.support.words_course import RIGHT, SECRET
-from viva.selfcheck import live_check
+from viva.plugins.selfcheck import live_check
 
 
 @pytest.fixture(scope="session")

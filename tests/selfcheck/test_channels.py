@@ -12,9 +12,9 @@ from tests.support.words_course import RIGHT, SECRET
 from viva.config import load_course
 from viva.model import Submission
 from viva.model.grade_request import GradeOptions, GradeRequest
-from viva.selfcheck import channels
-from viva.selfcheck.kernel_server import Kernel, LiveExaminer
-from viva.selfcheck.live_notebook import LiveNotebook
+from viva.plugins.selfcheck import channels
+from viva.plugins.selfcheck.kernel_server import Kernel, LiveExaminer
+from viva.plugins.selfcheck.live_notebook import LiveNotebook
 
 SHAPE = Path(__file__).parents[1] / "platforms" / "shape.py"
 
@@ -44,9 +44,9 @@ def test_examiner_ends_before_connecting(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 WITHOUT = """
 import sys
-import viva.selfcheck.live_check, viva.selfcheck.kernel_server, viva.selfcheck.live_notebook
-import viva.selfcheck.check_report, viva.selfcheck.report_html
-import viva.selfcheck.live_examiner, viva.examiner.pytest_session
+import viva.plugins.selfcheck.live_check, viva.plugins.selfcheck.kernel_server, viva.plugins.selfcheck.live_notebook
+import viva.plugins.selfcheck.check_report, viva.plugins.selfcheck.report_html
+import viva.plugins.selfcheck.live_examiner, viva.examiner.pytest_session
 import viva.pipeline.process.request_loop, viva.examiner.fixtures.submission_fixture
 assert not [name for name in sys.modules if name.startswith("viva.sandbox.host")]
 print("imported")

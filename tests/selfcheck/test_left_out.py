@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model import Case, Entry, Status
-from viva.selfcheck.not_included import GPU, HIDDEN, OTHERS, OURS, TRAINING, WRITTEN, left_out, sentence
+from viva.plugins.selfcheck.not_included import GPU, HIDDEN, OTHERS, OURS, TRAINING, WRITTEN, left_out, sentence
 
 
 def entry(
@@ -81,8 +81,9 @@ def test_left_out_sentence() -> None:
 def test_commands_load_nothing_heavy() -> None:
     """`viva check` of one file must not pay for what only a live notebook needs."""
     program = (
-        "import sys, viva.selfcheck.not_included, viva.selfcheck.watch, viva.selfcheck.packing.choosing\n"
-        "print([name for name in ('numpy', 'IPython', 'viva.selfcheck.live_check') if name in sys.modules])"
+        "import sys, viva.plugins.selfcheck.not_included, viva.plugins.selfcheck.watch\n"
+        "import viva.plugins.selfcheck.packing.choosing\n"
+        "print([name for name in ('numpy', 'IPython', 'viva.plugins.selfcheck.live_check') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr

@@ -21,9 +21,9 @@ from viva.model import Entry, Status, Tier
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.selfcheck import live_check
-from viva.selfcheck.check_report import Report
-from viva.selfcheck.live_check import CheckRefused
+from viva.plugins.selfcheck import live_check
+from viva.plugins.selfcheck.check_report import Report
+from viva.plugins.selfcheck.live_check import CheckRefused
 from viva.submissions import open_submission
 from viva.submissions.examples import lay_out
 

@@ -14,10 +14,10 @@ from tests.support.words_course import RIGHT, notebook, write_course
 from viva.config import Assignment, SubmissionFiles, load_course
 from viva.model import File
 from viva.model.errors import UsageError
-from viva.selfcheck.packing.choosing import ChosenFiles, ExpectedFiles, choose, defined, holds_secret, imports
-from viva.selfcheck.packing.findings import before_running
-from viva.selfcheck.packing.pack_archive import Folder, archive
-from viva.selfcheck.packing.pack_listing import listing
+from viva.plugins.selfcheck.packing.choosing import ChosenFiles, ExpectedFiles, choose, defined, holds_secret, imports
+from viva.plugins.selfcheck.packing.findings import before_running
+from viva.plugins.selfcheck.packing.pack_archive import Folder, archive
+from viva.plugins.selfcheck.packing.pack_listing import listing
 
 TOTAL = ExpectedFiles(SubmissionFiles(), names=frozenset({"total"}))
 

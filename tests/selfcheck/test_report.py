@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from viva.model import Case, Entry, Score, Status
-from viva.selfcheck.check_report import Report
-from viva.selfcheck.not_included import LeftOut
+from viva.plugins.selfcheck.check_report import Report
+from viva.plugins.selfcheck.not_included import LeftOut
 
 TAGS = {"section", "table", "caption", "thead", "tbody", "tr", "th", "td", "span", "pre", "p", "ul", "li"}
 

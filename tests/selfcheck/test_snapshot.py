@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.selfcheck.snapshot import Snapshot
+from viva.plugins.selfcheck.snapshot import Snapshot
 
 plain = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)

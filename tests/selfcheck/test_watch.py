@@ -11,7 +11,7 @@ import pytest
 
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
-from viva.selfcheck.watch import changed, look, versions
+from viva.plugins.selfcheck.watch import changed, look, versions
 
 
 class Clock:

@@ -5,9 +5,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from viva.formats.ci.public_view import Report, report_of
 from viva.formats.results_json import Results, results_of
 from viva.model import Case, Entry, Isolation, Score, Status
+from viva.plugins.ci.public_view import Report, report_of
 
 HIDDEN = "This test is hidden: what it asks and what went wrong is not shown."
 SECRET = "the hidden input 0x5ec2e7"

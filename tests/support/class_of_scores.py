@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from tests.support import samples
 from viva.model import Score
-from viva.records import Records
-from viva.records.database import writing
-from viva.records.store import GRADED, NewScore, Reason, add_score
+from viva.model.reason import Reason
+from viva.plugins.records.database import writing
+from viva.plugins.records.store import GRADED, NewScore, Records, add_score
 
 FEW, MANY = 50, 450
 

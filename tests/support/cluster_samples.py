@@ -17,9 +17,10 @@ from tests.support.words_course import KEEPS_CASE, RIGHT, SECRET, write_course
 from viva.config import Course, load_course
 from viva.model import File, Score, Submission, Tier
 from viva.model.grade_request import GradeOptions
-from viva.pipeline.cluster import ClusterPool, Workers
 from viva.pipeline.jobs import Job
-from viva.pipeline.schedulers import Certificates, Connection
+from viva.pipeline.remote_place import Certificates
+from viva.plugins.cluster.cluster_pool import ClusterPool, Workers
+from viva.plugins.cluster.schedulers import Connection
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
 HERE: Final = max(report.tier for report in detect_tiers() if report.available)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from viva.config import Course, load_course
-from viva.release.gradescope.package import Autograder
+from viva.plugins.release.gradescope.package import Autograder
 
 SECRET = b"the secret of a small course"
 TESTS = '''
@@ -130,7 +130,15 @@ class Platform:
     @contextlib.contextmanager
     def started(self, *options: str) -> Iterator["subprocess.Popen[str]"]:
         """The harness as a program; ended with the block."""
-        command = [sys.executable, "-I", "-m", "viva.release.gradescope.harness", "--root", str(self.root), *options]
+        command = [
+            sys.executable,
+            "-I",
+            "-m",
+            "viva.plugins.release.gradescope.harness",
+            "--root",
+            str(self.root),
+            *options,
+        ]
         pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen(command, text=True, errors="replace", **pipes) as harness:
             try:

@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 from tests.support.gradescope_course import HANGS, RIGHT, SECRET, checked, write, write_course
-from viva.release.gradescope.package import Autograder
+from viva.plugins.release.gradescope.package import Autograder
 
 AUTOGRADER = Path("/autograder")
 METADATA = {"created_at": "2026-03-01T12:00:00Z", "users": [{"email": "somebody@example.org", "id": 1, "name": "A B"}]}
@@ -105,7 +105,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         install(AUTOGRADER, Path(folder))
     run = [str(AUTOGRADER / "run_autograder")]
-    harness = [sys.executable, "-I", "-m", "viva.release.gradescope.harness"]
+    harness = [sys.executable, "-I", "-m", "viva.plugins.release.gradescope.harness"]
     write(AUTOGRADER / "submission_metadata.json", "{}")
     write(AUTOGRADER / "results/results.json", "{}")
     small = Path("/small")

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from tests.support.course_of_texts import SECRET, best_tier, handed_in
-from viva.adapters.importing.new_course import ImportedAssignment, write_course
 from viva.config import load_course
 from viva.model import Entry, Score
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
+from viva.plugins.suites.importing.new_course import ImportedAssignment, write_course
 
 
 class ImportedCourse:

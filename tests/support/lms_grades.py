@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
-from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student
+from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
 
 ADA = Student("ada", "Ada Lovelace", "ada@x.edu", also={"canvas": "101", "moodle": "2001", "brightspace": "9001"})
 BO = Student("bo", "Bo Müller", "bo@x.edu", also={"canvas": "102", "moodle": "2002", "brightspace": "9002"})

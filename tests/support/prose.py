@@ -7,7 +7,7 @@ from typing import Any
 from tests.support import samples
 from viva.model import Case, Entry, Score, Status
 from viva.model.hand_grading import FIRST, MARK, Judgement, Place
-from viva.records.store import Reason
+from viva.model.reason import Reason
 
 GRACE, ALAN = Reason("grace"), Reason("alan")
 WHY = Reason("grace", "we have talked about it")

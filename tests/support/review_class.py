@@ -12,8 +12,8 @@ from viva.config import Assignment, Course, load_course
 from viva.config.rubric import Rubric
 from viva.config.rubric_file import load_rubric
 from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
-from viva.records import Records
-from viva.records.store import Reason
+from viva.model.reason import Reason
+from viva.plugins.records.store import Records
 
 Writer = Callable[[int, str], str]
 """What student `number` writes to a question."""

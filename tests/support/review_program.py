@@ -12,9 +12,9 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from tests.support.served_app import pages
-from viva.cli import review
 from viva.cli.main import main
 from viva.model.errors import UsageError
+from viva.plugins.review.commands import review
 
 
 class QueueRequest(NamedTuple):
@@ -56,7 +56,7 @@ def create_app(queue: QueueRequest) -> Any:
 
 def put_in_place() -> None:
     """Let the command find these."""
-    web: Any = types.ModuleType("viva.review.web.app")
+    web: Any = types.ModuleType("viva.plugins.review.web.app")
     web.create_app = create_app
     sys.modules[web.__name__] = web
     command: Any = review

@@ -15,13 +15,13 @@ from tests.support.served_app import Browser, Review, behind_the_guard
 from viva.config.rubric import Item, Question, Rubric
 from viva.model import Attempt, Score, Student
 from viva.model.hand_grading import FIRST, CurrentDecision
-from viva.records import Records
-from viva.review.decision_log import DecisionLog
-from viva.review.leases import Marker
-from viva.review.open_queue import queue_of_records
-from viva.review.queue import ReviewQueue
-from viva.review.web.app import create_app
-from viva.review.written_answers import Answer, GradedSubmission, Written
+from viva.plugins.records.store import Records
+from viva.plugins.review.decision_log import DecisionLog
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.open_queue import queue_of_records
+from viva.plugins.review.queue import ReviewQueue
+from viva.plugins.review.web.app import create_app
+from viva.plugins.review.written_answers import Answer, GradedSubmission, Written
 
 QUESTION = "2.1"
 ITEMS = tuple(item.id for question in rubric().questions if question.number == QUESTION for item in question.items)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from viva.model import Attempt, Case, Entry, Isolation, Score, Status, Student
-from viva.records.conditions import Conditions
+from viva.plugins.records.conditions import Conditions
 
 MOMENT = datetime(2026, 11, 1, 23, 59, 30, tzinfo=UTC)
 

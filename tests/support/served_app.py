@@ -12,10 +12,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from viva.review.web.serving.listening import listen
-from viva.review.web.serving.server import ServerOptions, server
-from viva.review.web.sign_in.access import Access
-from viva.review.web.sign_in.guard import Guard
+from viva.plugins.review.web.serving.listening import listen
+from viva.plugins.review.web.serving.server import ServerOptions, server
+from viva.plugins.review.web.sign_in.access import Access
+from viva.plugins.review.web.sign_in.guard import Guard
 
 KEY = bytes(range(32))
 PASSWORD = "correct horse"

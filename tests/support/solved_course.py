@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from viva.authoring.empty_course import make_course
-from viva.authoring.solved.from_solution import from_solution
-from viva.authoring.solved.new_files import Made
-from viva.authoring.source.source_cells import Cell
-from viva.authoring.source.starter import notebook_of, read_source
 from viva.config import load_course
+from viva.plugins.authoring.empty_course import make_course
+from viva.plugins.authoring.solved.from_solution import from_solution
+from viva.plugins.authoring.solved.new_files import Made
+from viva.plugins.authoring.source.source_cells import Cell
+from viva.plugins.authoring.source.starter import notebook_of, read_source
 
 NOTEBOOKS = Path(__file__).parents[1] / "authoring" / "solved" / "notebooks"
 

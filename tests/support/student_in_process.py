@@ -6,8 +6,8 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from viva.authoring.solved.trial import plain_of
 from viva.model.errors import StudentRaised
+from viva.plugins.authoring.solved.trial import plain_of
 from viva.proxies.proxies import Call
 
 

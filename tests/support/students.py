@@ -8,14 +8,14 @@ import viva.sandbox.guest.transport.wire as wire
 from tests.support import prose, samples
 from viva.model import Attempt, Score, Student
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED
-from viva.records import Records
-from viva.records.hand_grading import append, undo
-from viva.records.overrides import override
-from viva.records.proposals import NewGrading, decide, pending_proposal, propose
-from viva.records.store import Reason
-from viva.records.stored_scores import StoredScore
-from viva.replay.call_log import CallLog, Exchange
-from viva.replay.call_log.exchange import question_of
+from viva.model.reason import Reason
+from viva.plugins.records.call_log import CallLog, Exchange
+from viva.plugins.records.call_log.exchange import question_of
+from viva.plugins.records.hand_grading import append, undo
+from viva.plugins.records.overrides import override
+from viva.plugins.records.proposals import NewGrading, decide, pending_proposal, propose
+from viva.plugins.records.store import Records
+from viva.plugins.records.stored_scores import StoredScore
 
 ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
 BOB = Student("m-4712", "Bob Stone", "bob.s@example.org", "A", {"canvas": "1002"})

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.support.course_of_texts import best_tier
 from viva.config import load_course
-from viva.verify.earlier_replies import Verified
+from viva.model import Score
 from viva.verify.last_verification import LastVerification
 
 ROOT: Final = Path(__file__).parents[2]
@@ -14,7 +14,7 @@ COURSE: Final = load_course(ROOT)
 SECRET: Final = COURSE.secret_or_public(os.environ)
 
 
-def verified_examples(name: str) -> dict[str, Verified]:
+def verified_examples(name: str) -> dict[str, Score]:
     """What each example submission of an assignment gets; it must be what is expected of it.
 
     `make nightly` begins without any, and the first test that asks for them grades them, as `viva verify` does.

@@ -55,8 +55,8 @@ def test_wrong_examples_state_a_message(assignment: str) -> None:
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_lost_points_have_readable_messages(assignment: str) -> None:
     hidden, visible = set(), {}
-    for name, found in verified_examples(assignment).items():
-        for entry in found.score.entries if name.startswith("wrong/") else ():
+    for name, score in verified_examples(assignment).items():
+        for entry in score.entries if name.startswith("wrong/") else ():
             if _is_lost(entry) and entry.visibility == "visible":
                 visible[f"{name}: {entry.test_id}"] = [case.message for case in entry.cases if case.message]
             elif _is_lost(entry):

@@ -1,10 +1,11 @@
 """`viva doctor`: show which isolation layers this host offers, and what to install for more."""
 
+import functools
 import importlib.metadata
 import os
 import platform
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from viva.config import load_course
 from viva.config.find_course import find_course
 from viva.config.secret import weakness
 from viva.formats.atomic_write import leftover_parts
+from viva.hooks import DoctorCheck, DoctorRequest, hooks
 from viva.model import Limits, Tier, system
 from viva.model.errors import CourseError, UsageError
 from viva.model.extras import EXTRAS, install_command
@@ -31,10 +33,24 @@ PROMISES = {
 }
 
 
+def _with_checks(function: Callable[..., object]) -> Callable[..., object]:
+    """Add an option for each check of a plugin, as the one argument `check`: the one that was chosen, or None."""
+    checks = {check.name: check for table in hooks().viva_doctor_checks() for check in table}
+
+    @functools.wraps(function)
+    def collected(**arguments: object) -> object:
+        chosen = [check for name, check in checks.items() if arguments.pop(name)]
+        if len(chosen) + bool(arguments["gpu"]) > 1:
+            raise UsageError(f"Say one of {', '.join(f'--{name}' for name in (*checks, 'gpu'))}.")
+        return function(check=chosen[0] if chosen else None, **arguments)
+
+    for name, check in checks.items():
+        collected = click.option(f"--{name}", name, is_flag=True, help=check.summary)(collected)
+    return collected
+
+
 @click.command("doctor")
-@click.option(
-    "--gradescope", is_flag=True, help="Show which of Gradescope's containers an assignment fits, by grading."
-)
+@_with_checks
 @click.option(
     "--assignment",
     "-a",
@@ -44,14 +60,13 @@ PROMISES = {
     help="With --gradescope: only this one; may be repeated. With --gpu: its limits and its Python.",
 )
 @click.option("--gpu", is_flag=True, help="Check each GPU in a sandbox of its own; with --assignment, with its limits.")
-@click.option("--records", is_flag=True, help="Read every row of the course's records, and show what is damaged.")
 @click.option(
     "--save", type=click.Path(path_type=Path), metavar="FILE",
-    help="With it: write what can be read into this new file.",
+    help="With --records: write what can be read into this new file.",
 )  # fmt: skip
 @course_option
 def command(
-    gradescope: bool, names: tuple[str, ...], gpu: bool, records: bool, save: Path | None, course_dir: Path | None
+    check: DoctorCheck | None, names: tuple[str, ...], gpu: bool, save: Path | None, course_dir: Path | None
 ) -> int:
     """Try every isolation layer on this host in a temporary process and show which ones work.
 
@@ -61,42 +76,17 @@ def command(
 
     Exit status: 0 shown, 1 a GPU fails its check, there is none, the records are damaged, or the command is wrong.
     """
-    if gradescope + gpu + records > 1:
-        raise UsageError("Say one of --gradescope, --gpu and --records.")
-    of_assignment = gradescope or gpu
-    if (names and not of_assignment) or (save and not records) or (course_dir and not (of_assignment or records)):
+    takes_names = gpu or (check is not None and check.takes_assignments)
+    takes_save = check is not None and check.takes_save
+    if (names and not takes_names) or (save and not takes_save) or (course_dir and not gpu and check is None):
         raise UsageError(
             "--assignment belongs to --gradescope or --gpu, --save to --records, --course to one of these three."
         )
     if gpu:
         return _gpu(course_dir, names)
-    if records:
-        return _records(course_dir, save)
-    return _gradescope(course_dir, names) if gradescope else _isolation_layers()
-
-
-def _records(course_dir: Path | None, target: Path | None) -> int:
-    from viva.pipeline.open_records import open_records, records_file
-
-    course = open_course(course_dir)
-    path = records_file(course)
-    if path is None:
-        with open_records(course, None) as records:
-            count = sum(len(records.current(name)) for name in records.assignments())
-        click.echo(f"{count} scores can be read; PostgreSQL looks after its own files.")
-        return 0
-    from viva.records.integrity import check, save
-
-    found = check(path)
-    rows = ", ".join(f"{count} {name}" for name, count in found.readable.items() if count) or "none"
-    click.echo(f"{path}: {'damaged' if found.problems else 'sound'}; rows that can be read: {rows}")
-    for problem in found.problems:
-        click.echo(f"viva: {problem}", err=True)
-    if target is not None:
-        click.echo(f"written: {target}, {save(path, target)} rows; put it in the place of {path.name} to go on with it")
-    elif found.problems:
-        click.echo(f"viva: `viva doctor --records --save NEW.db` saves these rows; {path} itself stays.", err=True)
-    return 1 if found.problems else 0
+    if check is not None:
+        return check.run(DoctorRequest(course_dir, names, save))
+    return _isolation_layers()
 
 
 def _gpu(course_dir: Path | None, names: tuple[str, ...]) -> int:
@@ -120,27 +110,6 @@ def _gpu(course_dir: Path | None, names: tuple[str, ...]) -> int:
                 click.echo(f"  {line}")
             sound = sound and checked.is_sound
     return 0 if sound else 1
-
-
-def _gradescope(course_dir: Path | None, names: tuple[str, ...]) -> int:
-    from rich.console import Console
-
-    from viva.release.gradescope.fit import sentence, table
-    from viva.release.gradescope.package import Autograder
-
-    course = open_course(course_dir)
-    console = Console(highlight=False)
-    for assignment in [course.assignment(name) for name in names or course.assignments]:
-        console.print(f"[bold]{assignment.name}[/bold]: grading a right submission …")
-        made = Autograder(course, assignment, course.secret_or_public(os.environ))
-        measured = made.try_out(made.files()[0])
-        if measured is None:
-            raise UsageError("This host offers no isolation T1 or better to try it in; `viva doctor` says why.")
-        console.print(table(assignment, measured))
-        console.print(sentence(assignment, measured))
-        for warning in made.warnings:
-            console.print(f"warning: {warning}", markup=False)
-    return 0
 
 
 def _isolation_layers() -> int:

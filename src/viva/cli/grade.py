@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,9 +29,11 @@ from viva.cli.shared.progress import Progress, show_cached, show_summary, warn
 from viva.config import Course
 from viva.config.secret import weakness
 from viva.formats.atomic_write import sweep_parts
+from viva.hooks import hooks
 from viva.model.errors import UsageError
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job, Observer, Pool, always
+from viva.pipeline.score_store import StoreRequest, Stores
 
 if TYPE_CHECKING:
     from viva.pipeline.results_writer import ResultsWriter
@@ -99,7 +102,6 @@ class Grading:
     def run(self, records_use: RecordsUse, *, as_student: bool) -> int:
         """Grade, write and show; return the exit status."""
         from viva.pipeline.grading_run import GradingRun
-        from viva.pipeline.open_records import folder_decisions, optional_records
         from viva.pipeline.results_writer import ResultsWriter
 
         jobs, everything = self.listing.jobs, self.tests.selects_all
@@ -111,22 +113,14 @@ class Grading:
             progress = open_.enter_context(Progress(jobs))
             run = GradingRun(jobs, writer, progress, keep_messages=as_student or len(jobs) == 1)
             progress.watch(run.summary, writer)
-            records = open_.enter_context(optional_records(self.course, records_use.records_url, off=off))
-            decisions = open_.enter_context(folder_decisions(self.output, off=off or records is not None))
-            options = replace(self.tests, notebook=writer.writes_notebooks, call_log=records is not None)
-            run.use_store(decisions)
+            options = replace(self.tests, notebook=writer.writes_notebooks)
+            stores = Stores() if off else open_.enter_context(self._stores(options, records_use))
+            run.use_decisions(stores.decisions)
             may_start: Callable[[Job], bool] = always
-            if records is not None:
-                from viva.pipeline.score_cache import ScoreCache
-                from viva.records.claims import Claims
-                from viva.records.conditions import Asked
-
-                asked = Asked(self.course.root, self.secret, options, gpu=self.place.has_gpu)
-                claims = open_.enter_context(Claims(records.engine))
-                again, isolation = records_use.again, self.place.isolation
-                cache = ScoreCache(records, asked, isolation, records_use.reason(), claims, again=again)
-                run.use_cache(cache)
-                may_start = cache.may_start
+            if stores.scores is not None:
+                options = replace(options, interceptor=stores.scores.interceptor)
+                run.use_store(stores.scores)
+                may_start = stores.scores.may_start
             summary = run.run(self._pool(options, writer, progress, may_start))
         self.listing.say()
         show_summary(summary, writer, self.place.tier, as_student=as_student)
@@ -134,6 +128,22 @@ class Grading:
         if everything:
             self._check_points(summary.points)
         return max(summary.exit_status, self.listing.exit_status)
+
+    def _stores(self, options: GradeOptions, records_use: RecordsUse) -> AbstractContextManager[Stores]:
+        """Return where scores are kept, or people's decisions about them."""
+        request = StoreRequest(
+            course=self.course,
+            secret=self.secret,
+            options=options,
+            isolation=self.place.isolation,
+            has_gpu=self.place.has_gpu,
+            url=records_use.records_url,
+            output=self.output,
+            reason=records_use.reason(),
+            again=records_use.again,
+        )
+        stores: AbstractContextManager[Stores] | None = hooks().viva_score_store(request=request)
+        return contextlib.nullcontext(Stores()) if stores is None else stores
 
     def _pool(
         self, options: GradeOptions, writer: "ResultsWriter", progress: Progress, may_start: Callable[[Job], bool]

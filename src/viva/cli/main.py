@@ -4,6 +4,7 @@ import contextlib
 import errno
 import gc
 import importlib
+import itertools
 import os
 import sys
 import traceback
@@ -13,7 +14,7 @@ import click
 
 from viva import __version__
 from viva.cli.shared import stop_signals
-from viva.cli.shared.command_table import ALIASES, COMMANDS, GROUPS
+from viva.cli.shared.command_table import commands, find_command
 from viva.cli.shared.error_text import in_full, short
 from viva.cli.shared.process_setup import prepare_process
 
@@ -28,23 +29,22 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order of the table."""
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name, or None if there is none."""
-        name = ALIASES.get(cmd_name, cmd_name)
-        if name not in COMMANDS:
+        found = find_command(cmd_name)
+        if found is None:
             return None
-        module = importlib.import_module(f"viva.cli.{COMMANDS[name].module}")
-        command: click.Command = module.command
+        command: click.Command = importlib.import_module(found.module).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands from the table, so that help imports none of them."""
-        width = max(map(len, COMMANDS))
-        for group, commands in GROUPS.items():
+        width = max(map(len, commands()))
+        for group, listed in itertools.groupby(commands().values(), lambda command: command.group):
             with formatter.section(group):
-                formatter.write_dl([(name.ljust(width), command.summary) for name, command in commands.items()])
+                formatter.write_dl([(command.name.ljust(width), command.summary) for command in listed])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         """Return the commands that begin with a text, from the table."""
@@ -52,7 +52,7 @@ class Commands(click.Group):
 
         found = [
             CompletionItem(name, help=command.summary)
-            for name, command in COMMANDS.items()
+            for name, command in commands().items()
             if name.startswith(incomplete)
         ]
         return found or super().shell_complete(ctx, incomplete)
@@ -61,11 +61,11 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the closest command if the given one does not exist."""
-        if args and args[0] not in COMMANDS and args[0] not in ALIASES and not args[0].startswith("-"):
+        if args and not args[0].startswith("-") and find_command(args[0]) is None:
             import difflib
 
-            close = difflib.get_close_matches(args[0], COMMANDS, 1)
-            meant = f" Did you mean `viva {close[0]}`?" if close else f" There are: {', '.join(COMMANDS)}."
+            close = difflib.get_close_matches(args[0], commands(), 1)
+            meant = f" Did you mean `viva {close[0]}`?" if close else f" There are: {', '.join(commands())}."
             raise click.UsageError(f"There is no command `{args[0]}`.{meant}")
         return super().resolve_command(ctx, args)
 

@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 )
 @training_option(default=False)
 @gpu_option(default="defer")
-@click.option(
-    "--fresh",
-    is_flag=True,
-    help="Run all programs, also those whose replies in the last verification answer the tests.",
-)
 @click.option("-v", "--verbose", is_flag=True, help="List what holds as well.")
 @click.option(
     "--mutants/--no-mutants",
@@ -58,7 +53,6 @@ def command(
     workers: int | None,
     training: bool,
     gpu_wish: str,
-    fresh: bool,
     verbose: bool,
     mutants: bool | None,
     output: Path | None,
@@ -83,7 +77,6 @@ def command(
 
     all_hold = True
     kept = {a.name: LastVerification(course, a, tier, secret) for a in assignments if a.suite is None and not training}
-    earlier = {name: last.replies() for name, last in kept.items() if not fresh}
     show_progress = progress_line("verifying", "submissions")
     found = verify(
         course,
@@ -94,8 +87,6 @@ def command(
         with_mutants=mutants is not False,
         training=training,
         gpus=choose_gpus(gpu_wish),
-        call_logs=not training,
-        earlier=earlier,
         on_progress=show_progress,
     )
     for assignment, findings in found:
@@ -133,12 +124,10 @@ def _left_out(findings: "Sequence[Finding]") -> str:
     deferred = [entry for entry in (key.entries if key else ()) if entry.status is Status.DEFERRED]
     trains = sum(entry.needs == ("training",) for entry in deferred)
     waiting = sum(finding.waits and finding.holds for finding in findings)
-    replayed = sum(finding.replayed for finding in findings)
     parts = [
         f"{counted(trains, 'test')} that train{'s' * (trains == 1)} left out, --training runs them" if trains else "",
         f"{counted(len(deferred) - trains, 'test')} for a GPU left out" if len(deferred) > trains else "",
         f"{counted(waiting, 'verdict waits', 'verdicts wait')} for them" if waiting else "",
-        f"{replayed} from the replies of the last verification, --fresh runs all programs" if replayed else "",
     ]
     return "".join(f"; {part}" for part in parts if part)
 

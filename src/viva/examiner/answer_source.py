@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from viva.config import Assignment
+from viva.examiner.recorded_key.record import RECORD, load_record
+from viva.examiner.recorded_key.replayed_key import RecordedSeeds, ReplayedKey
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key, load_key
-from viva.replay.key_recording.key_recording import RECORD, load_record
-from viva.replay.key_recording.replayed_key import RecordedSeeds, ReplayedKey
 
 
 def answers_of(assignment: Assignment, root: Path, secret: bytes) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds]:

@@ -16,7 +16,7 @@ import pytest
 import viva
 from viva.compare import Disagreement, hint_evidence
 from viva.compare.counterexamples.shrinking import shrinking
-from viva.compare.hint_recording import HintRecording, begin_case, using_hint_recording
+from viva.compare.hint_recording import begin_case, using_hint_recording
 from viva.config import Assignment
 from viva.config.assignment_content import content_of
 from viva.examiner.answer_notes import notes_on_answers
@@ -25,12 +25,15 @@ from viva.examiner.boxes.load import Loader
 from viva.examiner.boxes.on_gpu import GpuSource, OnGpu
 from viva.examiner.catalog import TestFunction, case_label, resolve, with_prerequisites
 from viva.examiner.fixtures.submission_fixture import SubmissionView
+from viva.examiner.interceptor import Answers, Interceptor
 from viva.examiner.load_notes import notes_for_student
 from viva.examiner.missing_names import explained, nothing_asked_for
 from viva.examiner.other_parameters import other_parameters
 from viva.examiner.outcome import Outcome, judge, with_second_calls
 from viva.examiner.points import case_of, entry_of, exact_points, leader_value
 from viva.examiner.pytest_internals import fresh, run_phases, tear_down
+from viva.examiner.recorded_key.recorded_hints import HintReader
+from viva.examiner.recorded_key.replayed_key import RecordedSeeds, ReplayedKey
 from viva.examiner.sinks import Sinks
 from viva.examiner.turns import Turns
 from viva.grading.events import Events, collecting
@@ -44,15 +47,6 @@ from viva.model.hand_grading import NOT_GRADED_YET
 from viva.model.score import Leader
 from viva.model.seeds import Seeds
 from viva.proxies.key import Key
-from viva.replay.key_recording import (
-    HintReader,
-    HintWriter,
-    KeyRecording,
-    RecordedSeeds,
-    RecordingKey,
-    RecordingSeeds,
-    ReplayedKey,
-)
 from viva.submissions.starter_code import parameters_of, starter_of
 
 MOST_CONFIRMED = 3
@@ -114,18 +108,17 @@ class Grader:
             The score, and the questions and answers of each test as texts (empty unless `options.questions`).
         """
         started = time.monotonic()
-        submission, options, call_log = request.submission, request.options, sinks.call_log
+        submission, options = request.submission, request.options
         assignment = replace(self.assignment, limits=_limits(self.assignment.limits, options))
         loader = self.loader(submission, assignment, self.inside)
         on_gpu = OnGpu(self.gpu_source, sinks.on_progress) if self.gpu_source is not None else None
-        source = self.source if call_log is None else call_log.wrap(self.source)
+        interceptor = sinks.interceptor or Interceptor()
+        source = interceptor.wrap_boxes(self.source, lambda: session.place)
         session = BoxSession(source, loader, assignment.limits, on_gpu, record=options.questions)
         session.alone = lambda: self.turns.alone(sinks.on_progress)
-        if call_log is not None:
-            call_log.place = lambda: session.place
-        key, seeds, hint_recording = self._answer_sources(sinks.key_recording)
+        answers = interceptor.wrap_answers(self._answers())
         tested = frozenset(function.number for function in self.functions)
-        context = Context(submission, session, key, seeds, tested, assignment.answers)
+        context = Context(submission, session, answers.key, answers.seeds, tested, assignment.answers)
         self.config.stash[CONTEXT] = context
         events = Events(sinks.on_progress, sinks.checkpoints, lambda: session.counted_s)
         events.whole_trainings = request.options.whole_trainings
@@ -135,11 +128,9 @@ class Grader:
         chosen = self._selected(options)
         try:
             shrinks = options.explain and not options.until_loss
-            with using_hint_recording(hint_recording), shrinking(on=shrinks):
+            with using_hint_recording(answers.hints), shrinking(on=shrinks):
                 run.run_all(chosen, sinks.on_entry)
-            if sinks.key_recording is not None:
-                sinks.key_recording.note_written_by_students(session.sought)
-                sinks.key_recording.answer_readers |= session.answer_readers
+            interceptor.end(session.sought, session.answer_readers)
             wall_s = time.monotonic() - started
             on_answers = self._notes_on_answers(request, context, run)
             session.close()  # how a GPU was used is known only after its box has ended
@@ -154,19 +145,10 @@ class Grader:
             del self.config.stash[CONTEXT]
         return score, run.questions
 
-    def _answer_sources(
-        self, key_recording: KeyRecording | None
-    ) -> tuple[Key | ReplayedKey, Seeds | RecordedSeeds, HintRecording | None]:
-        """Return the key, the seeds and the hints; with a key recording, they are recorded there."""
-        if isinstance(self.key, ReplayedKey):
-            return self.key, self.seeds, HintReader(self.key.record)
-        if key_recording is None or not isinstance(self.seeds, Seeds):
-            return self.key, self.seeds, None
-        return (
-            RecordingKey(self.key, key_recording),
-            RecordingSeeds(self.seeds, key_recording),
-            HintWriter(key_recording),
-        )
+    def _answers(self) -> Answers:
+        """Return the key, the seeds and, in a released folder, the recorded hints."""
+        hints = HintReader(self.key.record) if isinstance(self.key, ReplayedKey) else None
+        return Answers(self.key, self.seeds, hints)
 
     def _selected(self, options: GradeOptions) -> list[TestFunction]:
         """Return the selected tests and all that must pass before them, in their order."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # imported only when a grader runs: every pytest process of t
     from viva.examiner.fixtures.student_names import Names
     from viva.examiner.fixtures.submission_fixture import SubmissionView
     from viva.examiner.grader import Context
+    from viva.examiner.recorded_key.replayed_key import ReplayedKey
     from viva.proxies.key import Key
-    from viva.replay.key_recording import ReplayedKey
 
 MARKERS = (
     "depends(*tests): names of tests that must pass first; otherwise this one is skipped and names the blocker",

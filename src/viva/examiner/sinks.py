@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from viva.examiner.boxes.load import LoadReport
+from viva.examiner.interceptor import Interceptor
 from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry
-from viva.replay.call_log import BoxRecorder, BoxReplay
-from viva.replay.key_recording import KeyRecording
 
 
 def _ignore(_: object) -> None:
@@ -26,7 +25,5 @@ class Sinks:
     """Called at the end with the report of the first load, if anything was loaded."""
     checkpoints: Checkpoints | None = None
     """Where trainings are kept for a later run."""
-    key_recording: KeyRecording | None = None
-    """Records what the key is asked and answers."""
-    call_log: BoxRecorder | BoxReplay | None = None
-    """Records what the boxes are asked and reply, or replies in their place."""
+    interceptor: Interceptor | None = None
+    """Stands between the examiner and what it asks."""

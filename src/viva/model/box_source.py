@@ -1,6 +1,8 @@
 """The interfaces that the examiner needs: a box, and a source of boxes."""
 
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
+
+from viva.model.errors import BoxUnavailable
 
 
 class AnyBox(Protocol):
@@ -45,3 +47,18 @@ class BoxSource(Protocol):
     def take(self) -> AnyBox:
         """Return a locked box that has reported its layers and has read no student byte."""
         ...
+
+
+class NoBoxes:
+    """A source without boxes, for an examiner that runs no program."""
+
+    def take(self, *_: object, **__: object) -> NoReturn:
+        """Refuse to return a box.
+
+        Raises:
+            BoxUnavailable: always.
+        """
+        raise BoxUnavailable("this examiner runs no program")
+
+    def check_last(self, *_: object) -> None:
+        """Return: no GPU was used here."""

@@ -33,10 +33,8 @@ class GradeOptions:
     """A limit in seconds for each file and each cell that is loaded, instead of the assignment's."""
     questions: bool = False
     """Bring back what each test asked, as texts (`Graded.questions`)."""
-    key_recording: bool = False
-    """Bring back what the key was asked and answered (`Graded.key_recording`)."""
-    call_log: bool = False
-    """Bring back what the boxes were asked and replied (`Graded.call_log`)."""
+    interceptor: str = ""
+    """The name of an interceptor, which a plugin provides, between the examiner and what it asks; empty for none."""
     notebook: bool = False
     """Bring back the notebook that was run, with its outputs (`Graded.notebook`)."""
 
@@ -76,8 +74,8 @@ class GradeRequest:
     options: GradeOptions = GradeOptions()
     checkpoints: Path | None = None
     """The folder in which trainings are stored, and from which they are resumed; None for neither."""
-    replayed: bytes = b""
-    """A call log that answers in place of the student's program; empty to run the program."""
+    interceptor_input: bytes = b""
+    """What the interceptor of the options is given for this submission."""
 
 
 @dataclass(slots=True)
@@ -89,15 +87,11 @@ class Graded:
     """[test, [[operation, subject, question, answer], …]] for each test."""
     trained: dict[str, bool] = field(default_factory=dict)
     """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
-    key_recording: bytes = b""
-    """What the key was asked and answered: `KeyRecording.from_plain` reads it."""
-    call_log: bytes = b""
-    """What the boxes were asked and replied, unless it was too large: `CallLog.from_bytes` reads it."""
+    interceptor_output: bytes = b""
+    """What the interceptor brought back; its plugin reads it."""
     notebook: bytes = b""
     """The executed notebook, if one was run: an .ipynb of nbformat 4.5. The outputs of its cells are untrusted; the
     student's program made them before any test had asked it anything."""
-    changed: list[str] = field(default_factory=list)
-    """Tests that ask something else than in the call log that was to answer: their entries say nothing."""
     remarks: list[str] = field(default_factory=list)
     """For staff: which trainings could not be saved or resumed, and why; that it was graded a second time."""
     finished: bool = True

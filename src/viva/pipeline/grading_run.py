@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from viva.model import Score
 from viva.model.errors import EXPECTED_ERRORS, UsageError
@@ -14,21 +14,10 @@ from viva.model.grade_request import Graded
 from viva.model.outlines import Outlines
 from viva.pipeline.jobs import GradedJob, Job, Pool, Postponed
 from viva.pipeline.results_writer import ResultsWriter
-
-if TYPE_CHECKING:  # they import SQLAlchemy, which may not be installed
-    from viva.pipeline.score_cache import ScoreCache, Sorted
-    from viva.records.overrides import DecidedScore
+from viva.pipeline.score_store import DecidedScore, Decisions, ScoreStore, Sorted
 
 _LOOK_S: Final = 1.0
 """How often to look whether other graders are ready."""
-
-
-class ScoreStore(Protocol):
-    """Keeps scores, or knows what people decided about them."""
-
-    def keep(self, graded: Sequence[tuple[Job, Graded]]) -> "Sequence[DecidedScore]":
-        """Keep scores, all or none; return them with what people decided."""
-        ...
 
 
 class Display(Protocol):
@@ -105,27 +94,27 @@ class GradingRun:
             keep_messages: whether the summary keeps what is in each score, or only points and statuses.
         """
         self._jobs, self._writer, self._display = [*jobs], writer, display
+        self._decisions: Decisions | None = None
         self._store: ScoreStore | None = None
-        self._cache: ScoreCache | None = None
         self.summary = Summary([job.name for job in jobs], None if keep_messages else Outlines())
 
-    def use_cache(self, cache: "ScoreCache") -> None:
+    def use_store(self, store: ScoreStore) -> None:
         """Use the scores of earlier runs, and keep those of this one.
 
         Args:
-            cache: knows which submissions have scores.
+            store: knows which submissions have scores.
 
         Raises:
             VivaError: a result of an earlier run cannot be written.
         """
-        self._cache = cache
+        self._store = store
         found = self._sort(self._jobs)
         self.summary.weaker = found.weaker
-        self._jobs, self._store = found.to_grade, cache
+        self._jobs, self._decisions = found.to_grade, store
 
-    def use_store(self, store: ScoreStore | None) -> None:
+    def use_decisions(self, decisions: Decisions | None) -> None:
         """Let people's decisions take precedence over the scores of this run."""
-        self._store = store
+        self._decisions = decisions
 
     def run(self, pool: Pool) -> Summary:
         """Grade what has not been graded yet; what other graders have is waited for.
@@ -149,8 +138,8 @@ class GradingRun:
         self._keep([(job, graded) for job, graded in batch if isinstance(graded, Graded)])
         for job, graded in batch:
             if isinstance(graded, Exception) and not isinstance(graded, Postponed):
-                if self._cache is not None:
-                    self._cache.give_back(job)
+                if self._store is not None:
+                    self._store.give_back(job)
                 if isinstance(graded, UsageError):
                     raise graded
                 self.summary.errors[job.name] = graded
@@ -161,8 +150,8 @@ class GradingRun:
         """Keep scores first, so that the result files are the newer of the two from then on."""
         decided: Sequence[DecidedScore | None] = [None] * len(batch)
         try:
-            if self._store is not None and batch:
-                decided = self._store.keep(batch)
+            if self._decisions is not None and batch:
+                decided = self._decisions.keep(batch)
         except UsageError as error:
             if len(batch) > 1:  # what can be kept is kept
                 for one in batch:
@@ -179,10 +168,10 @@ class GradingRun:
 
     def _after_others(self, jobs: list[Job]) -> list[Job]:
         """Wait until other graders have kept a score of one of the jobs, or have given one up; return those."""
-        assert self._cache is not None, "only claims postpone a job"
+        assert self._store is not None, "only claims postpone a job"
         told = False
         while True:
-            taken = self._cache.with_others(jobs)
+            taken = self._store.with_others(jobs)
             free = [job for job in jobs if job.name not in taken]
             if free:
                 found = self._sort(free)
@@ -192,25 +181,25 @@ class GradingRun:
                 told = True
             time.sleep(_LOOK_S)
 
-    def _sort(self, jobs: Sequence[Job]) -> "Sorted":
-        assert self._cache is not None, "there are scores of earlier runs"
-        found = self._cache.sort(jobs, self._restore)
+    def _sort(self, jobs: Sequence[Job]) -> Sorted:
+        assert self._store is not None, "there are scores of earlier runs"
+        found = self._store.sort(jobs, self._restore)
         self.summary.unchanged += found.unchanged
         self.summary.by_other_tests.update(found.by_other_tests)
         self.summary.by_other_secret.update(found.by_other_secret)
         return found
 
-    def _restore(self, job: Job, decided: "DecidedScore", *, changed: bool) -> None:
+    def _restore(self, job: Job, decided: DecidedScore, *, changed: bool) -> None:
         self.summary.add(job.name, decided.score)
         self.summary.cached.add(job.name)
         self._writer.restore(job, decided, changed=changed)
         self._display.advance(None)
 
-    def _finish(self, job: Job, graded: Graded, decided: "DecidedScore | None") -> None:
+    def _finish(self, job: Job, graded: Graded, decided: DecidedScore | None) -> None:
         self.summary.add(job.name, graded.score if decided is None else decided.score)
         self.summary.remarks += [(job.name, remark) for remark in graded.remarks]
         try:
-            can_be_rewritten = self._cache is not None and decided is not None
+            can_be_rewritten = self._store is not None and decided is not None
             self._writer.finish(job, graded, decided, durable=not can_be_rewritten)
         except EXPECTED_ERRORS as error:
             self.summary.errors[job.name] = error

@@ -31,8 +31,8 @@ class Job:
     """The hash of its bytes, if they were read when the class was listed."""
     attempt: Attempt | None = None
     """Who submitted it and when, if that is known."""
-    replayed: Callable[[], bytes] = bytes
-    """Fetches the call log that answers in place of the student's program; empty to run the program."""
+    interceptor_input: Callable[[], bytes] = bytes
+    """Fetches what the interceptor of the options is given for this submission."""
 
     @property
     def result_path(self) -> Path:

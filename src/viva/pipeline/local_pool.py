@@ -11,7 +11,6 @@ from functools import partial
 
 from viva.config import Assignment, Course
 from viva.model import Entry
-from viva.model.errors import GraderError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline import capacity
 from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
@@ -106,12 +105,8 @@ class LocalPool:
             done.put(None)
 
     def _grade(self, examiner: ExaminerProcess, job: Job, run: "_Run") -> Graded:
-        replayed = job.replayed()
-        if self.boxes.replay_only and not replayed:
-            raise GraderError("its call log is empty")  # and there is no box that could be asked instead
-        request = GradeRequest(
-            job.read(self.course), job.options or self.options, self.observer.checkpoints(job), replayed
-        )
+        submission, options = job.read(self.course), job.options or self.options
+        request = GradeRequest(submission, options, self.observer.checkpoints(job), job.interceptor_input())
         return at_most_twice(lambda: self._try(examiner, job, request), run.stop.is_set)
 
     def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest) -> Graded:

@@ -5,7 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
@@ -14,10 +14,8 @@ from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
 from viva.pipeline import checkpoint_folder, curve_files
 from viva.pipeline.jobs import Job
+from viva.pipeline.score_store import DecidedScore
 from viva.submissions.notebook_cells import EXECUTED_FILE
-
-if TYPE_CHECKING:
-    from viva.records.overrides import DecidedScore
 
 WRITE_EVERY_S: Final = 1.0
 """How often a result is rewritten while its tests run; the first and the last state are always written."""
@@ -107,7 +105,7 @@ class ResultsWriter:
             return None
         return checkpoint_folder.folder_of(self._targets[job.name])
 
-    def finish(self, job: Job, graded: Graded, decided: "DecidedScore | None", *, durable: bool = True) -> None:
+    def finish(self, job: Job, graded: Graded, decided: DecidedScore | None, *, durable: bool = True) -> None:
         """Write a finished score with its notebook and curves, and remove checkpoints that no later run needs.
 
         Args:
@@ -128,7 +126,7 @@ class ResultsWriter:
         if (folder := self.checkpoints(job)) is not None:
             checkpoint_folder.tidy(folder, graded, all_selected=self._all_selected)
 
-    def restore(self, job: Job, decided: "DecidedScore", *, changed: bool) -> None:
+    def restore(self, job: Job, decided: DecidedScore, *, changed: bool) -> None:
         """Write a score of an earlier run where its result is missing, or says another score.
 
         Args:
@@ -216,7 +214,7 @@ def _result(score: Score, *, complete: bool = True) -> bytes:
     return to_json(score, complete=complete)
 
 
-def _with_decisions(decided: "DecidedScore") -> bytes:
+def _with_decisions(decided: DecidedScore) -> bytes:
     """Return a result with what people decided, as `viva review` of a folder writes it, so that it can change it."""
     from viva.formats.hand_graded_results import with_decisions
     from viva.formats.results_json import results_of, to_bytes
@@ -224,7 +222,7 @@ def _with_decisions(decided: "DecidedScore") -> bytes:
     return to_bytes(with_decisions(results_of(decided.set_by_hand), decided.marks))
 
 
-def _says(path: Path, decided: "DecidedScore", *, changed: bool) -> bool:
+def _says(path: Path, decided: DecidedScore, *, changed: bool) -> bool:
     """Return whether a file holds the result of the score: all of it if this may have changed, else its points."""
     try:
         data = path.read_bytes()

@@ -13,7 +13,6 @@ from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.earlier_replies import Earlier, EarlierReplies, Verified
 from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.verify.mutants.mutant import Mutant
 from viva.verify.mutants.mutant_report import survivor
@@ -34,32 +33,17 @@ class Finding:
 
     what: str
     complaints: tuple[str, ...]
-    verified: Verified | None = None
-    """The submission's score, and its call log if call logs are kept."""
+    score: Score | None = None
+    """What the submission got; None if this is not about a submission."""
     is_mutant: bool = False
     """True for a right answer that was broken, and must have lost points."""
     waits: bool = False
     """True when a test that must fail was left out, so that the verdict is not decided yet."""
-    replayed: bool = False
-    """True if the replies of the last verification were enough, so that the program did not run."""
 
     @property
     def holds(self) -> bool:
         """Return whether there is nothing to complain about."""
         return not self.complaints
-
-    @property
-    def score(self) -> Score | None:
-        """Return what the submission got; None if this is not about a submission."""
-        return None if self.verified is None else self.verified.score
-
-
-@dataclass(frozen=True, slots=True)
-class _Result:
-    """The result of grading one example or mutant."""
-
-    verified: Verified
-    replayed: bool
 
 
 def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywords
@@ -72,8 +56,6 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     with_mutants: bool = True,
     training: bool = False,
     gpus: Gpus | None = None,
-    call_logs: bool = False,
-    earlier: Earlier | None = None,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Iterator[tuple[Assignment, list[Finding]]]:
     """Grade everything that has an expected verdict, all assignments in one batch so that no core waits for another.
@@ -87,9 +69,6 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
         with_mutants: whether ten mutants of each assignment are graded too.
         training: whether tests that train are run; never for mutants.
         gpus: what is offered to tests that need a GPU; None to leave them out.
-        call_logs: whether the findings hold call logs.
-        earlier: what programs replied in earlier verifications, to be used where tests ask the same; they need call
-            logs.
         on_progress: called after each submission and mutant, with how many are graded and how many there are.
 
     Yields:
@@ -102,28 +81,20 @@ def verify(  # noqa: PLR0913  # the options of `viva verify`, most of them keywo
     examples = {a.name: example_submissions(course, a) for a in assignments}
     rubrics = {a.name: a.rubric() for a in assignments}
     mutants = {a.name: ten(a, examples[a.name]) if with_mutants else [] for a in assignments}
-    jobs = _jobs(assignments, examples, mutants, training=training, call_logs=call_logs)
-    results: dict[str, dict[str, _Result]] = {a.name: {} for a in assignments}
-    shared: dict[bytes, bytes] = {}
+    jobs = _jobs(assignments, examples, mutants, training=training)
+    scores: dict[str, dict[str, Score]] = {a.name: {} for a in assignments}
     left = list(assignments)
     boxes = BoxOptions(tier, gpus=gpus or Gpus())
-    options = GradeOptions(training=training)
-    grading = EarlierReplies(
-        {} if gpus is not None and gpus.devices else earlier or {},
-        LocalPool(course, secret, BoxOptions(tier, replay_only=True), options, workers),
-        LocalPool(course, secret, boxes, options, workers),
-    )
-    for count, (job, graded) in enumerate(grading.run(jobs), 1):
+    pool = LocalPool(course, secret, boxes, GradeOptions(training=training), workers)
+    for count, (job, graded) in enumerate(pool.run(jobs), 1):
         if isinstance(graded, Exception):
             raise graded
         on_progress(count, len(jobs))
-        replayed = (job.assignment.name, job.name) in grading.replayed
-        verified = Verified.of(graded.score, graded.call_log, shared)
-        results[job.assignment.name][job.name] = _Result(verified, replayed)
-        while left and len(results[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
+        scores[job.assignment.name][job.name] = graded.score
+        while left and len(scores[name := left[0].name]) == len(examples[name]) + len(mutants[name]):
             done = left.pop(0)
-            found = _findings(done, rubrics[name], examples[name], results[name])
-            yield done, found + [_mutant(done, m, results[name][m.name]) for m, _ in mutants[name]]
+            found = _findings(done, rubrics[name], examples[name], scores[name])
+            yield done, found + [_mutant(done, m, scores[name][m.name]) for m, _ in mutants[name]]
 
 
 def _jobs(
@@ -132,7 +103,6 @@ def _jobs(
     mutants: Mapping[str, Sequence[tuple[Mutant, ExampleSubmission]]],
     *,
     training: bool,
-    call_logs: bool,
 ) -> list[Job]:
     """Return what to grade, one assignment after the other, so that the findings about the first come soon.
 
@@ -140,22 +110,22 @@ def _jobs(
     """
     slow: list[Job] = []
     others: list[Job] = []
-    until_loss = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False, call_log=call_logs)
+    until_loss = GradeOptions(until_loss=True, call_s=LIMIT_S, training=False)
     for a in assignments:
         for k in examples[a.name]:
-            options = _options(k, training=training, call_log=call_logs)
+            options = _options(k, training=training)
             jobs = slow if k.verdict == "timeout" else others
             jobs.append(Job(Path(k.name), k.name, a, k.submission, options))
         others += [Job(Path(m.name), m.name, a, m.submission(k.submission), until_loss) for m, k in mutants[a.name]]
     return slow + others
 
 
-def _options(example: ExampleSubmission, *, training: bool, call_log: bool) -> GradeOptions:
+def _options(example: ExampleSubmission, *, training: bool) -> GradeOptions:
     """Return how to grade an example.
 
     One that is known to run into a time limit meets a shorter one, and is not tried again, unless its trainings run.
     """
-    options = GradeOptions(training=training, call_log=call_log)
+    options = GradeOptions(training=training)
     hurry = example.verdict == "timeout" and not training
     return replace(options, load_s=LOAD_S, call_s=CALL_S) if hurry else options
 
@@ -164,30 +134,23 @@ def _findings(
     assignment: Assignment,
     rubric: Rubric,
     examples: Sequence[ExampleSubmission],
-    results: Mapping[str, _Result],
+    scores: Mapping[str, Score],
 ) -> list[Finding]:
-    scores = [results[k.name].verified.score for k in examples]
-    complaint = points_complaint(assignment, scores[0].points)
-    by_heading = heading_complaints(assignment, scores[0].entries)
+    in_order = [scores[k.name] for k in examples]
+    complaint = points_complaint(assignment, in_order[0].points)
+    by_heading = heading_complaints(assignment, in_order[0].entries)
     found = [Finding("points", (*([complaint] if complaint else []), *by_heading))]
     if rubric.questions:
-        found.append(Finding("rubric", rubric_complaints(rubric, scores)))
-    return [*found, *(_finding(assignment, k, results[k.name]) for k in examples)]
+        found.append(Finding("rubric", rubric_complaints(rubric, in_order)))
+    return [*found, *(_finding(assignment, k, scores[k.name]) for k in examples)]
 
 
-def _mutant(assignment: Assignment, mutant: Mutant, result: _Result) -> Finding:
-    verdict = judge(mutant, result.verified.score)
+def _mutant(assignment: Assignment, mutant: Mutant, score: Score) -> Finding:
+    verdict = judge(mutant, score)
     complaint = "\n".join(survivor(assignment, verdict)) if verdict.kind == "survived" else ""
-    return Finding(mutant.name, (complaint,) if complaint else (), result.verified, is_mutant=True)
+    return Finding(mutant.name, (complaint,) if complaint else (), score, is_mutant=True)
 
 
-def _finding(assignment: Assignment, example: ExampleSubmission, result: _Result) -> Finding:
-    score = result.verified.score
+def _finding(assignment: Assignment, example: ExampleSubmission, score: Score) -> Finding:
     blank = blank_answers(example, score) if assignment.suite is None else []  # a suite's own example is its author's
-    return Finding(
-        example.name,
-        (*complaints(example, score), *blank),
-        result.verified,
-        waits=waits(example, score),
-        replayed=result.replayed,
-    )
+    return Finding(example.name, (*complaints(example, score), *blank), score, waits=waits(example, score))

@@ -12,10 +12,10 @@ from tests.support.course_of_texts import handed_in as submitted
 from tests.support.imported_course import ImportedCourse, points_by_question
 from tests.support.nbgrader_class import cell, put, solution
 from tests.support.otter_class import autograder
-from viva.adapters.importing.new_course import ImportedAssignment
-from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
-from viva.adapters.otter.otter_import import import_otter
 from viva.model.grade_request import GradeOptions, GradeRequest
+from viva.plugins.suites.importing.new_course import ImportedAssignment
+from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
+from viva.plugins.suites.otter.otter_import import import_otter
 
 pytestmark = pytest.mark.long
 

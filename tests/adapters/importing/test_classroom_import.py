@@ -11,10 +11,10 @@ import yaml
 
 from tests.support.imported_course import ImportedCourse, points_by_question
 from tests.support.nbgrader_class import put
-from viva.adapters.importing.classroom_import import import_classroom
-from viva.adapters.importing.classroom_tests import AUTOGRADING, classroom_tests
 from viva.formats.results_json import results_of
 from viva.model.errors import UsageError
+from viva.plugins.suites.importing.classroom_import import import_classroom
+from viva.plugins.suites.importing.classroom_tests import AUTOGRADING, classroom_tests
 
 pytestmark = pytest.mark.long
 

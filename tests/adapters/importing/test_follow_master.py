@@ -10,12 +10,12 @@ import yaml
 from bench.small_course import notebook
 from tests.support.nbgrader_class import put, source
 from tests.support.otter_master_notebook import block, code, master, question, raw
-from viva.adapters.importing.follow_master import follow_masters, with_settings
-from viva.adapters.importing.new_course import write_course
-from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
-from viva.adapters.otter.otter_import import import_otter
 from viva.config import Course, load_course
 from viva.model.errors import CourseError, UsageError
+from viva.plugins.suites.importing.follow_master import follow_masters, with_settings
+from viva.plugins.suites.importing.new_course import write_course
+from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
+from viva.plugins.suites.otter.otter_import import import_otter
 
 
 def otter_notebook(shown: str, settings: str = "") -> bytes:

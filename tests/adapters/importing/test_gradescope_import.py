@@ -8,8 +8,8 @@ import pytest
 from tests.support.imported_course import ImportedCourse
 from tests.support.nbgrader_class import put
 from tests.support.suite_course import DECORATORS, original
-from viva.adapters.importing.gradescope_import import import_gradescope
 from viva.model.errors import UsageError
+from viva.plugins.suites.importing.gradescope_import import import_gradescope
 
 TESTS = {
     "test_sum.py": DECORATORS

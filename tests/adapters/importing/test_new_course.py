@@ -9,11 +9,11 @@ import pytest
 
 from bench.small_course import notebook
 from tests.support.nbgrader_class import cell, source
-from viva.adapters.importing import bundle
-from viva.adapters.importing.bundle import below, files_of_zip, read_bundle
-from viva.adapters.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
+from viva.plugins.suites.importing import bundle
+from viva.plugins.suites.importing.bundle import below, files_of_zip, read_bundle
+from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
 
 
 def zipped(**files: bytes) -> bytes:

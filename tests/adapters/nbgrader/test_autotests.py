@@ -7,8 +7,8 @@ import pytest
 
 from bench.small_course import notebook
 from tests.support.nbgrader_class import TEMPLATES, graded_cell, put, solution
-from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.model.errors import UsageError
+from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
 
 
 def imported(folder: Path, tests: str, answer: str = "def f(x):\n    return x + 5") -> str:

@@ -9,12 +9,12 @@ import pytest
 from bench.small_course import notebook
 from tests.support.imported_course import ImportedCourse
 from tests.support.nbgrader_class import cell, put, source
-from viva.adapters.nbgrader.nbgrader_grading import compose
-from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
-from viva.adapters.nbgrader.nbgrader_source import SourceNotebook, read_source
-from viva.adapters.nbgrader.regions import RegionError, regions, replace_regions
 from viva.model import Status
 from viva.model.errors import CourseError
+from viva.plugins.suites.nbgrader.nbgrader_grading import compose
+from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
+from viva.plugins.suites.nbgrader.nbgrader_source import SourceNotebook, read_source
+from viva.plugins.suites.nbgrader.regions import RegionError, regions, replace_regions
 from viva.submissions.notebook_cells import read_notebook
 
 

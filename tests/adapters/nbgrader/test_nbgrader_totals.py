@@ -20,8 +20,8 @@ from tests.support.nbgrader_class import (
     handed_in,
     write_class,
 )
-from viva.adapters.nbgrader.nbgrader_import import import_nbgrader
 from viva.model import Score, Status
+from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
 
 pytestmark = pytest.mark.long
 

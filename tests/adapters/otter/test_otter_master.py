@@ -22,11 +22,11 @@ from tests.support.otter_master_notebook import (
     question,
     raw,
 )
-from viva.adapters.otter.otter_files import OtterTest, read_tests
-from viva.adapters.otter.otter_import import import_otter
-from viva.adapters.otter.otter_master import Master, read_master
 from viva.model import Status
 from viva.model.errors import UsageError
+from viva.plugins.suites.otter.otter_files import OtterTest, read_tests
+from viva.plugins.suites.otter.otter_import import import_otter
+from viva.plugins.suites.otter.otter_master import Master, read_master
 
 FORMS = {"doctests": ok_cells, "functions": function_cells}
 

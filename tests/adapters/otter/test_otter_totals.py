@@ -20,8 +20,8 @@ from tests.support.otter_class import (
     handed_in,
     submission,
 )
-from viva.adapters.otter.otter_import import import_otter
 from viva.model import Status
+from viva.plugins.suites.otter.otter_import import import_otter
 
 pytestmark = pytest.mark.long
 

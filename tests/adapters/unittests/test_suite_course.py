@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.suite_course import DECORATORS, by_test, suite_course
-from viva.adapters.unittests.suite_files import modules_among
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
+from viva.plugins.suites.unittests.suite_files import modules_among
 
 ONE = (
     DECORATORS

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.course_of_texts import best_tier
-from viva.authoring.empty_course import make_course
-from viva.authoring.solved.failing_tests import FAILED, PASSED, take_back_failing_tests
-from viva.authoring.solved.from_solution import from_solution
-from viva.authoring.solved.new_files import Made
 from viva.config import load_course
+from viva.plugins.authoring.empty_course import make_course
+from viva.plugins.authoring.solved.failing_tests import FAILED, PASSED, take_back_failing_tests
+from viva.plugins.authoring.solved.from_solution import from_solution
+from viva.plugins.authoring.solved.new_files import Made
 
 pytestmark = pytest.mark.long
 

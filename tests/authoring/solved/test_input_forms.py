@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.authoring.solved.input_forms import forms_of
-from viva.authoring.solved.recorded_run import Recorded
-from viva.authoring.solved.scalar_forms import Undrawable
-from viva.authoring.solved.trial import evaluated, fitted
+from viva.plugins.authoring.solved.input_forms import forms_of
+from viva.plugins.authoring.solved.recorded_run import Recorded
+from viva.plugins.authoring.solved.scalar_forms import Undrawable
+from viva.plugins.authoring.solved.trial import evaluated, fitted
 
 Calls = list[tuple[Any, ...]]
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tests.support.solved_course import cells_of
-from viva.authoring.solved.key_source import key_source
-from viva.authoring.source.source_cells import Cell
+from viva.plugins.authoring.solved.key_source import key_source
+from viva.plugins.authoring.source.source_cells import Cell
 
 
 def key(*sources: str, names: tuple[str, ...], classes: tuple[str, ...] = ()) -> tuple[str, dict[str, Any]]:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from viva.authoring.empty_course import make_course
-from viva.authoring.solved.from_solution import from_solution
-from viva.authoring.solved.new_files import Made
-from viva.authoring.solved.questions import questions_of
-from viva.authoring.source.source_cells import ANSWER_HERE, Cell
 from viva.config import load_course
+from viva.plugins.authoring.empty_course import make_course
+from viva.plugins.authoring.solved.from_solution import from_solution
+from viva.plugins.authoring.solved.new_files import Made
+from viva.plugins.authoring.solved.questions import questions_of
+from viva.plugins.authoring.source.source_cells import ANSWER_HERE, Cell
 from viva.submissions.notebook_cells import read_notebook
 from viva.submissions.notebook_prose import Questions
 

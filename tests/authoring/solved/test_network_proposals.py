@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.authoring.solved.class_proposal import of_class
-from viva.authoring.solved.key_source import key_source
-from viva.authoring.solved.proposals import of_function
-from viva.authoring.solved.recorded_run import Recorded, run
-from viva.authoring.source.source_cells import Cell
+from viva.plugins.authoring.solved.class_proposal import of_class
+from viva.plugins.authoring.solved.key_source import key_source
+from viva.plugins.authoring.solved.proposals import of_function
+from viva.plugins.authoring.solved.recorded_run import Recorded, run
+from viva.plugins.authoring.source.source_cells import Cell
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.long  # each is tried with some hundred drawn networks

@@ -8,12 +8,12 @@ import pytest
 from tests.support.course_of_texts import best_tier
 from tests.support.solved_course import NOTEBOOKS, taken_over
 from tests.support.table_rows import Rows
-from viva.authoring.empty_course import make_course
-from viva.authoring.solved.from_solution import from_solution
-from viva.authoring.source.source_cells import Cell
-from viva.authoring.source.starter import notebook_of
 from viva.config import Course, load_course
 from viva.model.errors import UsageError
+from viva.plugins.authoring.empty_course import make_course
+from viva.plugins.authoring.solved.from_solution import from_solution
+from viva.plugins.authoring.source.source_cells import Cell
+from viva.plugins.authoring.source.starter import notebook_of
 from viva.verify.verify_course import verify
 
 pytestmark = pytest.mark.long

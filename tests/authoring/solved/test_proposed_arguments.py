@@ -5,12 +5,12 @@ import ast
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.authoring.solved.class_proposal import of_class
-from viva.authoring.solved.proposal import WIDTH, written_call
-from viva.authoring.solved.proposals import of_function, of_value
-from viva.authoring.solved.recorded_run import Recorded, run
-from viva.authoring.solved.solution_code import typed_texts
-from viva.authoring.source.source_cells import Cell
+from viva.plugins.authoring.solved.class_proposal import of_class
+from viva.plugins.authoring.solved.proposal import WIDTH, written_call
+from viva.plugins.authoring.solved.proposals import of_function, of_value
+from viva.plugins.authoring.solved.recorded_run import Recorded, run
+from viva.plugins.authoring.solved.solution_code import typed_texts
+from viva.plugins.authoring.source.source_cells import Cell
 
 INTERPOLATOR = """\
 import numpy as np

@@ -9,13 +9,13 @@ import pytest
 
 from tests.support.solved_course import cells_of
 from tests.support.table_rows import Rows
-from viva.authoring.solved.comment_headings import questions_in
-from viva.authoring.solved.course_markers import with_own_marks
-from viva.authoring.solved.questions import Question, has_markers, questions_of
-from viva.authoring.solved.solution_regions import with_markers
-from viva.authoring.source.solution_markers import TODO, stripped
-from viva.authoring.source.source_cells import ANSWER_HERE, Cell, without_solutions
-from viva.authoring.source.starter import read_source
+from viva.plugins.authoring.solved.comment_headings import questions_in
+from viva.plugins.authoring.solved.course_markers import with_own_marks
+from viva.plugins.authoring.solved.questions import Question, has_markers, questions_of
+from viva.plugins.authoring.solved.solution_regions import with_markers
+from viva.plugins.authoring.source.solution_markers import TODO, stripped
+from viva.plugins.authoring.source.source_cells import ANSWER_HERE, Cell, without_solutions
+from viva.plugins.authoring.source.starter import read_source
 
 
 def markdown(text: str) -> Cell:

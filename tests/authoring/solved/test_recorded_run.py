@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.authoring.solved.described_calls import described_calls
-from viva.authoring.solved.doubts import doubt_about, unused_argument
-from viva.authoring.solved.recorded_run import run
-from viva.authoring.source.source_cells import Cell
+from viva.plugins.authoring.solved.described_calls import described_calls
+from viva.plugins.authoring.solved.doubts import doubt_about, unused_argument
+from viva.plugins.authoring.solved.recorded_run import run
+from viva.plugins.authoring.source.source_cells import Cell
 
 
 def test_failing_import() -> None:
@@ -167,7 +167,7 @@ def test_contradicting_examples(example: str, wanted: str, said: str) -> None:
 
 
 def test_endless_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viva.authoring.solved.doubts._EXAMPLES_S", 0.2)
+    monkeypatch.setattr("viva.plugins.authoring.solved.doubts._EXAMPLES_S", 0.2)
     assert doubt("while True: pass", "1") == ""
 
 

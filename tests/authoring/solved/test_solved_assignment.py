@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.solved_course import cells_of
-from viva.authoring.empty_course import make_course
-from viva.authoring.new_assignment import adding
-from viva.authoring.solved.solved_assignment import make, make_large, refresh
-from viva.authoring.source.starter import notebook_of
 from viva.config import Course, load_course
 from viva.model.errors import UsageError
-from viva.release.gradescope.packed_course import packed_course
+from viva.plugins.authoring.empty_course import make_course
+from viva.plugins.authoring.new_assignment import adding
+from viva.plugins.authoring.solved.solved_assignment import make, make_large, refresh
+from viva.plugins.authoring.source.starter import notebook_of
+from viva.plugins.release.gradescope.packed_course import packed_course
 from viva.submissions import open_submission
 from viva.submissions.notebook_cells import read_notebook
 

@@ -13,9 +13,9 @@ from tests.support.nightly_share import is_tonight
 from tests.support.solved_course import NOTEBOOKS, VARIANTS, taken_over
 from tests.support.student_in_process import InProcess
 from tests.support.table_rows import Rows
-from viva.authoring.source.starter import read_source
-from viva.authoring.strength.strength import changed_lines
 from viva.config import load_course
+from viva.plugins.authoring.source.starter import read_source
+from viva.plugins.authoring.strength.strength import changed_lines
 from viva.proxies.key import Key, load_key
 from viva.verify.mutants.mutant_trial import try_all
 

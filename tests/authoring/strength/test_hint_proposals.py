@@ -7,9 +7,9 @@ from typing import cast
 import click
 from click.testing import CliRunner
 
-from viva.authoring.strength.hint_proposals import add_hints, hint_proposals
-from viva.cli.new import offer_hints
 from viva.config import Assignment
+from viva.plugins.authoring.commands.new import offer_hints
+from viva.plugins.authoring.strength.hint_proposals import add_hints, hint_proposals
 from viva.verify.mutants.make_mutants import MutantMaker
 from viva.verify.mutants.mutant_trial import Verdict
 from viva.verify.mutants.reachable_code import ReachableCode

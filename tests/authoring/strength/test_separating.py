@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from tests.support.table_rows import Rows
-from viva.authoring.strength.child import separated_by
-from viva.authoring.strength.separating import Separated, add_lines
-from viva.authoring.strength.tests_edit import definitions_in, drawn_by
+from viva.plugins.authoring.strength.child import separated_by
+from viva.plugins.authoring.strength.separating import Separated, add_lines
+from viva.plugins.authoring.strength.tests_edit import definitions_in, drawn_by
 
 KEY = """
 LIMIT = 50

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import nbformat
 import pytest
 
 from tests.support.course_of_texts import NAME, Examined, best_tier, handed_in, without_times, write_course
+from tests.support.replays import RECORDED, changed, replay_of
 from tests.support.words_course import cell, notebook
 from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
@@ -142,13 +144,13 @@ def test_no_notebook_without_notebook(course: Examined, files: Files) -> None:
 
 def test_call_log_gives_notebook_again(course: Examined) -> None:
     files = {"a.ipynb": work("def double(x): return 2 * x\nprint('put out')", "def leave(): raise ValueError")}
-    one = graded(course, files, GradeOptions(call_log=True))
-    two = graded(course, files, GradeOptions(call_log=True, notebook=True))
-    with Examined(course.course, BoxOptions(Tier.T3, replay_only=True)) as examiner:
-        for call_log in (one.call_log, two.call_log):
-            request = GradeRequest(handed_in(files), GradeOptions(notebook=True), replayed=call_log)
+    one = graded(course, files, RECORDED)
+    two = graded(course, files, replace(RECORDED, notebook=True))
+    with Examined(course.course, BoxOptions(Tier.T3, none=True)) as examiner:
+        for call_log in (one.interceptor_output, two.interceptor_output):
+            request = replay_of(handed_in(files), call_log, GradeOptions(notebook=True))
             again = examiner.process.grade(request)
-            assert again.changed == [] and again.notebook == two.notebook != b""
+            assert changed(again) == [] and again.notebook == two.notebook != b""
             assert without_times(again.score) == without_times(two.score)
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from viva.formats.ci.classroom50 import MOST_BYTES, Identity, classroom50
-from viva.formats.ci.public_view import Report, report_of
 from viva.model import Status
 from viva.model.errors import UsageError
+from viva.plugins.ci.classroom50 import MOST_BYTES, Identity, classroom50
+from viva.plugins.ci.public_view import Report, report_of
 
 RUNNER = {
     "CLASSROOM": "nlp-2026",
@@ -146,11 +146,11 @@ def test_any_text_gives_a_valid_file(text: str) -> None:
 
 
 def test_large_file_loses_words_not_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viva.formats.ci.classroom50.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("viva.plugins.ci.classroom50.MOST_BYTES", 1 << 20)
     shown = report(*(entry(index, Status.FAILED, message="x" * 8000) for index in range(600)))
     file = written(shown)
     assert len(file["tests"]) == 600
     assert all(test["message"].endswith("x… (6,900 more characters)") for test in file["tests"])
-    monkeypatch.setattr("viva.formats.ci.classroom50.MOST_BYTES", 10_000)
+    monkeypatch.setattr("viva.plugins.ci.classroom50.MOST_BYTES", 10_000)
     with pytest.raises(UsageError, match="larger than"):
         written(shown)

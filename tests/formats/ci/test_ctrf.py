@@ -7,8 +7,8 @@ import jsonschema
 from hypothesis import given
 
 from tests.support.ci_results import HIDDEN, SECRET, TEXTS, one_of_each, spoiled
-from viva.formats.ci.ctrf import ctrf
-from viva.formats.ci.public_view import report_of
+from viva.plugins.ci.ctrf import ctrf
+from viva.plugins.ci.public_view import report_of
 
 COUNT: Final = {"type": "integer", "minimum": 0}
 STATUS: Final = {"enum": ["passed", "failed", "skipped", "pending", "other"]}

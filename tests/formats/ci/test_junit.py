@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 
 from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from viva.formats.ci.junit import junit
-from viva.formats.ci.public_view import report_of
 from viva.model import Status
 from viva.model.errors import UsageError
+from viva.plugins.ci.junit import junit
+from viva.plugins.ci.public_view import report_of
 
 # What junit-10.xsd of Jenkins' xUnit plugin allows, as far as it is used here: attributes that must be, that may be,
 # and the elements inside.
@@ -103,11 +103,11 @@ def test_several_submissions() -> None:
 
 
 def test_large_file_loses_words_not_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viva.formats.ci.junit.MOST_BYTES", 2 << 20)
+    monkeypatch.setattr("viva.plugins.ci.junit.MOST_BYTES", 2 << 20)
     shown = report(*(entry(index, Status.FAILED, message="x" * 8000) for index in range(300)))
     data = junit([shown])
     assert len(data) <= 2 << 20 and b"(6,900 more characters)" in data
     assert len(list(check(data).iter("testcase"))) == 300
-    monkeypatch.setattr("viva.formats.ci.junit.MOST_BYTES", 10_000)
+    monkeypatch.setattr("viva.plugins.ci.junit.MOST_BYTES", 10_000)
     with pytest.raises(UsageError, match="export fewer"):
         junit([shown])

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, results, spoiled
-from viva.formats.ci.public_view import messages_of_cases, report_of
 from viva.model import Case, Status
 from viva.model.errors import UsageError
+from viva.plugins.ci.public_view import messages_of_cases, report_of
 
 F = Fraction
 

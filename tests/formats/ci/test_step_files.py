@@ -7,10 +7,10 @@ from hypothesis import given
 
 from tests.support.ci_log import outside
 from tests.support.ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from viva.formats.ci.public_view import report_of
-from viva.formats.ci.step_outputs import outputs
-from viva.formats.ci.step_summary import MOST_BYTES, summary
 from viva.model import Isolation, Status
+from viva.plugins.ci.public_view import report_of
+from viva.plugins.ci.step_outputs import outputs
+from viva.plugins.ci.step_summary import MOST_BYTES, summary
 
 
 def tags(lines: list[str]) -> set[str]:

@@ -8,9 +8,9 @@ from hypothesis import given
 
 from tests.support.ci_log import runner
 from tests.support.ci_results import HIDDEN, HOSTILE, SECRET, TEXTS, entry, one_of_each, report, spoiled
-from viva.formats.ci.public_view import report_of
-from viva.formats.ci.workflow_commands import Place, annotations, command, place_of, stopped
 from viva.model import Status
+from viva.plugins.ci.public_view import report_of
+from viva.plugins.ci.workflow_commands import Place, annotations, command, place_of, stopped
 
 OBEYED = {"error", "warning", "notice", "group", "endgroup", "stop-commands"}
 

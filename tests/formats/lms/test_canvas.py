@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.lms_grades import ADA, BO, EXCUSED, OPEN, grade
-from viva.formats.lms.canvas_gradebook import canvas
-from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.model import Student
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.grade_files.canvas_gradebook import canvas
+from viva.plugins.cohorts.grade_files.lossless_csv import read_lossless_csv
 
 HEADER = [
     "Student",

@@ -8,11 +8,11 @@ from functools import partial
 import pytest
 
 from tests.support.lms_grades import ADA, BO, EXCUSED, grade
-from viva.formats.lms.brightspace_gradebook import brightspace, brightspace_new
-from viva.formats.lms.gradescope_grades import gradescope
-from viva.formats.lms.lossless_csv import read_lossless_csv
 from viva.model import Student
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.grade_files.brightspace_gradebook import brightspace, brightspace_new
+from viva.plugins.cohorts.grade_files.gradescope_grades import gradescope
+from viva.plugins.cohorts.grade_files.lossless_csv import read_lossless_csv
 
 ITEMS = "Masks Points Grade <Numeric MaxPoints:100 Weight:10>,LoRA Points Grade <Numeric MaxPoints:50>"
 BRIGHTSPACE = (

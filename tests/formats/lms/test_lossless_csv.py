@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats.lms.lossless_csv import MOST_BYTES, read_lossless_csv
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.grade_files.lossless_csv import MOST_BYTES, read_lossless_csv
 
 # Python 3.11 writes a carriage return alone without quotes, and then reads it as a line break.
 CELLS = st.text(

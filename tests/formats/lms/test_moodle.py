@@ -6,10 +6,10 @@ import io
 import pytest
 
 from tests.support.lms_grades import ADA, BO, OPEN, grade
-from viva.formats.lms.lossless_csv import read_lossless_csv
-from viva.formats.lms.moodle_worksheet import moodle
 from viva.model import Student
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.grade_files.lossless_csv import read_lossless_csv
+from viva.plugins.cohorts.grade_files.moodle_worksheet import moodle
 
 ENGLISH = [
     "Identifier",

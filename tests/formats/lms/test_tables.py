@@ -10,10 +10,10 @@ import pyarrow.parquet
 import pytest
 
 from tests.support.lms_grades import ADA, EXCUSED, OPEN, grade
-from viva.formats.lms.grade_tables import nbgrader, parquet, plain_csv
-from viva.formats.lms.returned_grade import ReturnedGrade
 from viva.model import Student
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.grade_files.grade_tables import nbgrader, parquet, plain_csv
+from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
 
 WHEN = datetime(2026, 12, 2, 1, 0, tzinfo=timezone(timedelta(hours=1)))
 EVIL = Student('=HYPERLINK("http://x")', "@SUM(1)", "-1+1", "+A")

@@ -11,12 +11,12 @@ from tests.fuzz.target import Target, expect, expect_disagreement
 from tests.fuzz.targets import wire as connection
 from tests.fuzz.targets.answers import ASKED
 from tests.support.catalog_functions import catalog_function
-from viva.adapters.unittests.suite_outcome import of_fixture, of_test
 from viva.examiner.outcome import Outcome, describe
 from viva.examiner.points import exact_points, leader_value
 from viva.grading import agree
 from viva.model import untrusted
 from viva.model.errors import StudentRaised
+from viva.plugins.suites.unittests.suite_outcome import of_fixture, of_test
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.encoding import Encoder
 

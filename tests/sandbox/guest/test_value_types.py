@@ -25,7 +25,7 @@ from viva.compare.disagreement import Disagreement
 from viva.compare.normalize import PLAIN_SCALARS, is_number, plain
 from viva.compare.show import describe, show
 from viva.compare.value_kinds import AS_NUMBER, VALUE_KINDS
-from viva.replay.key_recording.recorded_values import Unrecordable, digest, packed, unpacked
+from viva.examiner.recorded_key.recorded_values import Unrecordable, digest, packed, unpacked
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.decoding import Decoder
 from viva.sandbox.guest.transport.value_types import (

@@ -1,23 +1,20 @@
-"""What `viva grade --on PLACE` needs: its options, and the cluster that they name."""
+"""The options of `viva grade --on PLACE`."""
 
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 import click
 
 from viva.config import Course
-from viva.model import Isolation, Tier
+from viva.hooks import hooks
+from viva.model import Tier
 from viva.model.errors import UsageError
-from viva.model.grade_request import GradeOptions
-from viva.pipeline.jobs import Observer
-from viva.pipeline.schedulers import PLACES, Certificates, Connection, check_place, connect
-from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
+from viva.pipeline.remote_place import Certificates, RemotePlace, RemoteRequest
 
-if TYPE_CHECKING:
-    from viva.pipeline.cluster import ClusterPool
+_PLACES: Final = "tls://HOST:PORT, tcp://127.0.0.1:PORT, slurm, or gateway:NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,78 +28,29 @@ class Elsewhere:
     def __bool__(self) -> bool:
         return bool(self.place)
 
-    def cluster(
+    def open(
         self, course: Course, tier_name: str | None, min_tier: Tier | None, gpu_wish: str, workers: int | None
-    ) -> "Cluster":
-        """Connect to the cluster, and disconnect when the command ends.
+    ) -> RemotePlace:
+        """Open the place, and close it when the command ends.
 
         Raises:
-            UsageError: it cannot be reached, its isolation is too weak, or a GPU is required and it has none.
+            UsageError: no plugin knows such a place, it cannot be reached, or it does not offer what is required.
         """
-        least, exactly = _tiers(tier_name, min_tier)
-        connection = click.get_current_context().with_resource(
-            connect(self.place, self.certificates, workers=workers or 0, secret=course.secret_source)
+        request = RemoteRequest(
+            place=self.place,
+            certificates=self.certificates,
+            course=course,
+            worker_course=self.worker_course,
+            tier_name=tier_name,
+            min_tier=min_tier,
+            gpu_wish=gpu_wish,
+            workers=workers or 0,
         )
-        return Cluster(connection, course, self.worker_course, least, exactly, _has_gpu(connection, gpu_wish))
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A cluster with an open connection."""
-
-    connection: Connection
-    course: Course
-    worker_course: str
-    tier: Tier
-    """The weakest isolation that is accepted."""
-    exactly: Tier | None
-    """The isolation that was asked for; None for the best of each worker."""
-    gpu: bool
-    """Whether workers with the resource `GPU` get the tests for a GPU."""
-
-    @property
-    def isolation(self) -> Isolation:
-        """Return what every worker offers at the least: the level, whatever optional layers it lacks."""
-        return Isolation(str(self.tier), missing=tuple(OPTIONAL_LAYERS.values()))
-
-    def pool(self, secret: bytes, options: GradeOptions, observer: Observer) -> "ClusterPool":
-        """Return the pool that grades on the cluster."""
-        from viva.pipeline.cluster import ClusterPool, Workers
-
-        workers = Workers(least=self.tier, tier=self.exactly, course=self.worker_course, gpu=self.gpu)
-        return ClusterPool(
-            self.connection,
-            self.course,
-            secret,
-            options,
-            workers,
-            observer,
-            on_wait=lambda text: click.echo(f"viva: {text}", err=True),
-        )
-
-
-def _tiers(name: str | None, min_tier: Tier | None) -> tuple[Tier, Tier | None]:
-    """Return the weakest isolation level that is allowed, and the exact one if the command names it."""
-    least = max(min_tier or Tier.T1, Tier.T1)
-    if name is None or name.lower() == "best":
-        return least, None
-    tier = Tier[name.upper()]
-    if tier is Tier.T0:
-        raise UsageError("--tier T0 is not for clusters: their workers grade in T1 or better.")
-    if tier < least:
-        raise UsageError(f"The course asks for isolation {least} or better (min_tier); {tier} was asked for.")
-    return tier, tier
-
-
-def _has_gpu(connection: Connection, wish: str) -> bool:
-    if wish == "defer":
-        return False
-    if wish == "require" and connection.worker_timeout_s is None:
-        return True  # its workers have not started yet
-    found = any("GPU" in worker["resources"] for worker in connection.workers().values())
-    if wish == "require" and not found:
-        raise UsageError("--gpu require: no worker has the resource GPU; start one with --resources GPU=1.")
-    return found
+        opened = hooks().viva_pool(request=request)
+        if opened is None:
+            raise UsageError(f"--on {self.place}: no plugin of this installation grades there.")
+        place: RemotePlace = click.get_current_context().with_resource(opened)
+        return place
 
 
 def cluster_options(function: Callable[..., object]) -> Callable[..., object]:
@@ -118,9 +66,7 @@ def cluster_options(function: Callable[..., object]) -> Callable[..., object]:
         worker_course: str | None,
         **others: object,
     ) -> object:
-        if place is not None:
-            check_place(place)
-        elif tls_ca or tls_cert or tls_key or worker_course:
+        if place is None and (tls_ca or tls_cert or tls_key or worker_course):
             raise UsageError("--tls-ca, --tls-cert, --tls-key and --worker-course belong to --on PLACE.")
         elsewhere = Elsewhere(place or "", Certificates(tls_ca, tls_cert, tls_key), worker_course or "")
         return function(elsewhere=elsewhere, **others)
@@ -131,7 +77,7 @@ def cluster_options(function: Callable[..., object]) -> Callable[..., object]:
         click.option("--tls-key", type=file, metavar="FILE", help="The private key of --tls-cert."),
         click.option("--tls-cert", type=file, metavar="FILE", help="The certificate that shows who we are."),
         click.option("--tls-ca", type=file, metavar="FILE", help="Who signs the cluster's certificates."),
-        click.option("--on", "place", metavar="PLACE", help=f"Grade on a Dask cluster: {PLACES}."),
+        click.option("--on", "place", metavar="PLACE", help=f"Grade on a Dask cluster: {_PLACES}."),
     ):
         collected = option(collected)
     return collected

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from viva.cli.shared.cluster_options import Cluster, Elsewhere
+from viva.cli.shared.cluster_options import Elsewhere
 from viva.cli.shared.grade_options import Machine
 from viva.cli.shared.options import UNSAFE, choose_gpus, choose_tier
 from viva.cli.shared.progress import warn
@@ -14,6 +14,7 @@ from viva.model import Isolation, Tier
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Observer, Pool
+from viva.pipeline.remote_place import RemotePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Place:
     """The weakest isolation that a submission may get."""
     gpus: Gpus
     workers: int
-    cluster: Cluster | None
+    remote: RemotePlace | None
 
     @classmethod
     def choose(
@@ -39,8 +40,8 @@ class Place:
         floors = (assignment.min_tier for assignment in assignments)
         min_tier = max((floor for floor in floors if floor is not None), default=None)
         if elsewhere:
-            cluster = elsewhere.cluster(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
-            return cls(cluster.tier, cluster.isolation, Gpus(), 0, cluster)
+            remote = elsewhere.open(course, machine.tier_name, min_tier, machine.gpu_wish, machine.workers)
+            return cls(remote.tier, remote.isolation, Gpus(), 0, remote)
         from viva.sandbox.host.levels.detect_levels import detect_tiers
 
         tier = choose_tier(machine.tier_name, min_tier)
@@ -54,7 +55,7 @@ class Place:
     @property
     def has_gpu(self) -> bool:
         """Return whether tests that need a GPU get one."""
-        return self.cluster.gpu if self.cluster is not None else bool(self.gpus.devices)
+        return self.remote.gpu if self.remote is not None else bool(self.gpus.devices)
 
     def pool(self, course: Course, secret: bytes, options: GradeOptions, observer: Observer) -> Pool:
         """Return what grades there."""
@@ -62,8 +63,8 @@ class Place:
         from viva.pipeline.process.examiner_process import ExaminerProcess
         from viva.pipeline.process.settings import BoxOptions
 
-        if self.cluster is not None:
-            return self.cluster.pool(secret, options, observer)
+        if self.remote is not None:
+            return self.remote.pool(secret, options, observer)
         boxes = BoxOptions(self.tier, gpus=self.gpus)
         examiner_factory = click.get_current_context().obj or ExaminerProcess  # the argument of viva.cli.main.run
         return LocalPool(course, secret, boxes, options, self.workers, observer, examiner_factory)

@@ -3,14 +3,11 @@
 import getpass
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
 from viva.cli.shared.option_groups import option_group
-
-if TYPE_CHECKING:
-    from viva.records.store import Reason
+from viva.model.reason import Reason
 
 
 def records_option(function: Callable[..., object]) -> Callable[..., object]:
@@ -28,10 +25,8 @@ class WhoAndWhy:
     by: str
     why: str
 
-    def reason(self) -> "Reason":
+    def reason(self) -> Reason:
         """Return who does it and why, as the records keep it."""
-        from viva.records.store import Reason
-
         return Reason(self.by or login_name(), self.why)
 
 

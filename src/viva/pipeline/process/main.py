@@ -17,12 +17,13 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import viva.sandbox.guest.transport.loopback as loopback
-from viva.adapters.existing import grader_of, preload
 from viva.config import Assignment, Course, load_course
+from viva.hooks import Suite, hooks
 from viva.model import system
 from viva.model.errors import BoxUnavailable, CourseError
 from viva.model.gpu import Gpus
@@ -45,19 +46,20 @@ ALONE_S: Final = 2.0
 class Boxes:
     """The fork server and its pool, started in their own thread while the main thread collects the tests."""
 
-    def __init__(self, assignment: Assignment, options: BoxOptions) -> None:
+    def __init__(self, assignment: Assignment, options: BoxOptions, preload: Sequence[str] = ()) -> None:
         """Start the fork server.
 
         Args:
             assignment: the assignment whose boxes they are.
             options: how they are made.
+            preload: modules to import once for all boxes, besides those of assignment and options.
         """
         self._assignment, self._options = assignment, options
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
         has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
         unused = [f"-{name}" for name in options.unused]
-        self._preload = list(dict.fromkeys([*assignment.preload, *options.preload, *preload(assignment), *unused]))
+        self._preload = list(dict.fromkeys([*assignment.preload, *options.preload, *preload, *unused]))
         if options.notebooks and has_shell:
             self._preload.append("IPython")
         self._done = threading.Event()
@@ -186,7 +188,7 @@ def _serve_parent(sock: socket.socket, settings: ExaminerSettings) -> None:
         course.assignment(settings.assignment),
         limits=settings.limits,  # a small machine gives less memory
     )
-    if settings.boxes.replay_only:
+    if settings.boxes.none:
         _serve_without_boxes(sock, settings, course, assignment)
     else:
         _serve_with_boxes(sock, settings, course, assignment)
@@ -196,8 +198,8 @@ def _serve_without_boxes(
     sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment
 ) -> None:
     from viva.examiner.pytest_session import Serving
+    from viva.model.box_source import NoBoxes
     from viva.pipeline.process.request_loop import serve_requests
-    from viva.replay.call_log import NoBoxes
 
     serve_all = partial(serve_requests, sock)
     _run(sock, Serving(course.root, assignment, NoBoxes, settings.secret, serve_all, Gpus(), NoBoxes))
@@ -205,7 +207,8 @@ def _serve_without_boxes(
 
 def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: Course, assignment: Assignment) -> None:
     options, secret = settings.boxes, settings.secret
-    boxes = Boxes(assignment, options)
+    suite = None if assignment.suite is None else _suite_of(assignment)
+    boxes = Boxes(assignment, options, () if suite is None else suite.preload)
 
     from viva.examiner.pytest_session import Serving
     from viva.pipeline.process.request_loop import serve_requests
@@ -214,13 +217,20 @@ def _serve_with_boxes(sock: socket.socket, settings: ExaminerSettings, course: C
         serve_requests(sock, grader, lambda: boxes.lost)
 
     try:
-        if assignment.suite is not None:
-            serve(grader_of(assignment, boxes.pool(), secret))
+        if suite is not None:
+            serve(suite.start(assignment, boxes.pool(), secret))
         else:
             gpus = options.gpus
             _run(sock, Serving(course.root, assignment, boxes.pool, secret, serve, gpus, boxes.on_gpu))
     finally:
         boxes.close()
+
+
+def _suite_of(assignment: Assignment) -> Suite:
+    suite: Suite | None = hooks().viva_suite_grader(assignment=assignment)
+    if suite is None:
+        raise CourseError(f"{assignment.name}: no plugin of this installation runs the suite {assignment.suite!r}.")
+    return suite
 
 
 def _run(sock: socket.socket, serving: "Serving") -> None:

@@ -8,20 +8,20 @@ from typing import Protocol
 from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.catalog import TestFunction
-from viva.examiner.changed_tests import changed_tests
 from viva.examiner.dropped import check_dropped, without_dropped
 from viva.examiner.grader import Grader, Questions
+from viva.examiner.interceptor import Interceptor
 from viva.examiner.outcome import Outcome
+from viva.examiner.recorded_key.replayed_key import ReplayedKey
 from viva.examiner.sinks import Sinks
 from viva.grading.training.checkpoints import Checkpoints
+from viva.hooks import hooks
 from viva.model import Entry, Score, Status
-from viva.model.errors import GraderError
+from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import from_plain, to_plain
 from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
-from viva.replay.call_log import BoxRecorder, BoxReplay, CallLog
-from viva.replay.key_recording import KeyRecording, ReplayedKey
 from viva.submissions.notebook_count import with_notebooks_counted
 
 
@@ -85,14 +85,10 @@ class _Grading:
         entries = tuple(without_dropped(self._grader.assignment, entry) for entry in score.entries)
         score = replace(score, entries=entries)
         graded = Graded(score, questions)
-        if sinks.key_recording is not None:
-            graded.key_recording = sinks.key_recording.to_plain()
         if sinks.checkpoints is not None:
             graded.trained, graded.remarks = sinks.checkpoints.trained, sinks.checkpoints.notes
-        if isinstance(sinks.call_log, BoxRecorder):
-            graded.call_log = sinks.call_log.call_log.to_bytes()
-        elif sinks.call_log is not None:
-            graded.changed = changed_tests(self._grader.functions, sinks.call_log)
+        if sinks.interceptor is not None:
+            graded.interceptor_output = sinks.interceptor.output()
         if self._request.options.notebook and self._load_reports and self._own is not None:
             graded.notebook = self._notebook(self._own)
         return graded
@@ -105,12 +101,8 @@ class _Grading:
             return sinks
         if request.checkpoints is not None:
             sinks.checkpoints = Checkpoints(request.checkpoints, own.seeds.key("checkpoints"))
-        if request.options.key_recording:
-            sinks.key_recording = KeyRecording()
-        if request.replayed:
-            sinks.call_log = BoxReplay(CallLog.from_bytes(request.replayed))
-        elif request.options.call_log:
-            sinks.call_log = BoxRecorder()
+        if request.options.interceptor:
+            sinks.interceptor = _open_interceptor(request, self._grader.functions)
         return sinks
 
     def _send_entry(self, entry: Entry) -> None:
@@ -124,6 +116,19 @@ class _Grading:
         from viva.examiner.executed import executed_notebook
 
         return executed_notebook(self._load_reports[0], grader.assignment, self._request.submission.content_hash)
+
+
+def _open_interceptor(request: GradeRequest, tests: Sequence[TestFunction]) -> Interceptor:
+    """Return the interceptor that the options name.
+
+    Raises:
+        UsageError: no plugin has it, or it cannot use its input.
+    """
+    name = request.options.interceptor
+    interceptor: Interceptor | None = hooks().viva_interceptor(name=name, data=request.interceptor_input, tests=tests)
+    if interceptor is None:
+        raise UsageError(f"No plugin of this installation provides the interceptor {name!r}.")
+    return interceptor
 
 
 def _describe(assignment: Assignment, function: TestFunction) -> dict[str, object]:

@@ -25,8 +25,8 @@ class BoxOptions:
     """Modules to load once for all boxes, besides those that the assignment names."""
     gpus: Gpus = field(default=Gpus(), kw_only=True)
     """GPUs for tests that need one; if there is none, these tests are deferred."""
-    replay_only: bool = field(default=False, kw_only=True)
-    """Make no box: call logs answer every question, and no student's program runs."""
+    none: bool = field(default=False, kw_only=True)
+    """Make no box, so that no student's program runs: tests are only collected, or an interceptor answers them."""
 
 
 @final

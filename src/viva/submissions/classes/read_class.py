@@ -8,6 +8,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Final
 
+from viva.hooks import hooks
 from viva.model.errors import UsageError
 from viva.submissions.classes.attempts import build_class
 from viva.submissions.classes.class_export import ClassExport, Unmatched
@@ -106,9 +107,10 @@ def _recognised(folder: Path, path: Path, roster: Path | None) -> tuple[Kind, Pa
     """Return the kind of export, the folder in which it begins, its entries, and what was found on the way there."""
     unmatched: list[Unmatched] = []
     here = folder
+    kinds: list[Kind] = [*hooks().viva_cohort_reader(), *KINDS]
     for _ in range(_MOST_WRAPPERS):
         entries = tuple(e for e in entries_of(here) if not _is_same(e.path, roster))
-        kind = next((kind for kind in KINDS if kind.recognise(here, entries)), None)
+        kind = next((kind for kind in kinds if kind.recognise(here, entries)), None)
         if kind is plain_folder:
             _refuse_half_an_export(path, entries)
         if kind is not None:

@@ -1,0 +1,1 @@
+"""A pool over a Dask cluster, for `viva grade --on`."""

@@ -1,0 +1,131 @@
+"""What viva needs of a learning platform, and the values that cross this border."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from typing import IO, Final, Protocol
+
+from viva.plugins.cohorts.lms.feedback_files import FeedbackFile
+
+IDENTIFIERS: Final[Mapping[str, Sequence[str]]] = {
+    "canvas": ("canvas",),
+    "sis": ("sis", "id"),
+    "login": ("login", "email", "id"),
+    "email": ("email", "id"),
+    "idnumber": ("id",),
+    "user": ("login", "id"),
+}
+"""For each kind of identifier of an account: which of a student's identifiers it may equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A student of the course on the platform."""
+
+    number: int
+    """The platform's own number of the person."""
+    name: str
+    """Untrusted: escape it before it is shown."""
+    identifiers: Mapping[str, str]
+    """By a kind of `IDENTIFIERS`."""
+    sort_name: str = ""
+    groups: Mapping[int, str] = field(default_factory=dict)
+    """The names of the person's groups, by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What the platform has for one student now."""
+
+    account: Account
+    grade: Fraction | None = None
+    """As it was entered, before the platform's own penalties."""
+    excused: bool = False
+    is_assigned: bool = True
+    files: frozenset[str] | None = frozenset()
+    """Names of the feedback files; None if unknown until the student's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The assignment on the platform."""
+
+    title: str
+    maximum: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is sent for one student."""
+
+    before: Present
+    points: Fraction | None = None
+    """None leaves the grade as it is."""
+    excuse: bool = False
+    feedback: FeedbackFile | None = None
+    comment: str = ""
+    """Text that goes with the feedback file."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file that a student submitted."""
+
+    name: str
+    """Untrusted; may hold a path."""
+    number: int
+    url: str
+    size: int | None = None
+    """As the platform says; None if it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSubmission:
+    """What a student or a team submitted."""
+
+    label: str
+    """Who, for messages; untrusted."""
+    account: Account | None
+    """None for a team."""
+    files: tuple[RemoteFile, ...]
+    entered: tuple[tuple[str, str], ...] = ()
+    """Name and content of text that was entered on the page."""
+    submitted_at: datetime | None = None
+    late: bool | None = None
+    members: tuple[Account, ...] = ()
+    group: int = 0
+    """The number of the team."""
+
+
+class Platform(Protocol):
+    """One assignment on one platform."""
+
+    @property
+    def name(self) -> str:
+        """Return `canvas` or `moodle`."""
+
+    @property
+    def excuses(self) -> bool:
+        """Return whether the platform knows excused students."""
+
+    def task(self) -> Task:
+        """Return the assignment; raise LmsError if viva cannot grade it there."""
+
+    def accounts(self) -> list[Account]:
+        """Return the students of the course."""
+
+    def presents(self, accounts: Sequence[Account]) -> list[Present]:
+        """Return what the platform has for each of them."""
+
+    def present(self, account: Account) -> Present:
+        """Return what the platform has for one student at this moment, with the names of feedback files."""
+
+    def send(self, change: Change, now: Present) -> None:
+        """Send a grade, a feedback file or both; `now` is what `present` has just returned."""
+
+    def submissions(self, accounts: Sequence[Account]) -> Iterable[RemoteSubmission]:
+        """Return everything that was submitted."""
+
+    def download(self, file: RemoteFile, into: IO[bytes], most: int) -> None:
+        """Download a file of at most so many bytes."""

@@ -1,0 +1,44 @@
+"""What this plugin adds: `viva release` and `viva preview`, and the check of an autograder for Gradescope."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from viva.hooks import Command, DoctorCheck, DoctorRequest, hookimpl
+from viva.plugins.release import KEY_RECORDER
+
+if TYPE_CHECKING:
+    from viva.examiner.interceptor import Interceptor
+
+_COMMANDS = "viva.plugins.release.commands"
+
+
+@hookimpl
+def viva_commands() -> Sequence[Command]:
+    """Return the commands."""
+    return [
+        Command("preview", f"{_COMMANDS}.preview", "Show what students will get and see.", "Write"),
+        Command("release", f"{_COMMANDS}.release", "Create what students or Gradescope get.", "Hand out"),
+    ]
+
+
+@hookimpl
+def viva_interceptor(name: str) -> "Interceptor | None":
+    """Return the recorder of the key."""
+    if name != KEY_RECORDER:
+        return None
+    from viva.plugins.release.key_recorder.interceptor import KeyRecorder
+
+    return KeyRecorder()
+
+
+@hookimpl
+def viva_doctor_checks() -> Sequence[DoctorCheck]:
+    """Return the check of the autograder."""
+    summary = "Show which of Gradescope's containers an assignment fits, by grading."
+    return [DoctorCheck("gradescope", summary, _check_gradescope, takes_assignments=True)]
+
+
+def _check_gradescope(request: DoctorRequest) -> int:
+    from viva.plugins.release.gradescope.fit_check import check_fit
+
+    return check_fit(request.course_dir, request.assignments)

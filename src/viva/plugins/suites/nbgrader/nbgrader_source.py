@@ -1,0 +1,195 @@
+"""An nbgrader assignment as its author wrote it: the cells of `source/*.ipynb`, and which of them are worth points."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from viva.config.yaml_types import as_name
+from viva.model.errors import CourseError
+from viva.plugins.suites.nbgrader.autotest_lines import AUTOTEST, has_autotest
+from viva.plugins.suites.nbgrader.regions import (
+    HIDDEN_TESTS,
+    MARK_SCHEME,
+    SOLUTION,
+    RegionError,
+    regions,
+    replace_regions,
+)
+from viva.submissions.code_names import bound_names, free_names
+from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
+
+FOLDER: Final = "source"
+"""The folder of the notebooks, below graders/<a>/; they hold solutions, and never go into a box unchanged."""
+CODE_STUB: Final = "# YOUR CODE HERE\nraise NotImplementedError()"
+TEXT_STUB: Final = "YOUR ANSWER HERE"
+OUR_SCHEMA: Final = 3
+_SCHEMAS: Final = (None, 0, 1, 2, OUR_SCHEMA)
+"""Versions of nbgrader's metadata, the first two before it wrote a version; what is read here means the same in all."""
+_FLAGS: Final = ("grade", "solution", "task", "locked")
+"""nbgrader takes no notice of a cell in which none of these is set."""
+MOST_POINTS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCell:
+    """A cell that nbgrader knows by its id."""
+
+    grade_id: str
+    kind: str
+    """"code", "markdown" or "raw"."""
+    source: str
+    grade: bool
+    solution: bool
+    task: bool
+    locked: bool
+    """Whether this text replaces the student's before the notebook runs."""
+    points: Fraction
+
+    @property
+    def number(self) -> str:
+        """Return the id in the letters that the number of a question in rubric.yaml may have."""
+        return as_name(self.grade_id, "_")
+
+    @property
+    def is_test(self) -> bool:
+        """Return whether this is a code cell that gives points automatically."""
+        return self.grade and not self.solution and self.kind == "code"
+
+    @property
+    def is_graded_by_hand(self) -> bool:
+        """Return whether this is an answer or a task that a person grades."""
+        return (self.grade and not self.is_test) or self.task
+
+    @property
+    def released(self) -> str:
+        """Return the text that students are given: without solutions, hidden tests and mark schemes."""
+        text = self.source
+        if self.solution:
+            stub = CODE_STUB if self.kind == "code" else TEXT_STUB
+            text = replace_regions(text, SOLUTION, stub) if f"BEGIN {SOLUTION}" in text else stub
+        return replace_regions(replace_regions(text, HIDDEN_TESTS), MARK_SCHEME)
+
+    @property
+    def mark_scheme(self) -> str:
+        """Return the author's notes for markers; empty if there is no mark scheme."""
+        return regions(self.source, MARK_SCHEME).strip()
+
+    @property
+    def shows_tests(self) -> bool:
+        """Return whether anything that can run is left of a test without its hidden tests."""
+        text = self.released
+        try:
+            return bool(ast.parse(text).body)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return bool(text.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNotebook:
+    """One notebook of the assignment."""
+
+    file: str
+    """Its name: `ps1.ipynb`."""
+    cells: Mapping[str, SourceCell]
+    """By their ids, in the order of the notebook."""
+    after_hidden: frozenset[str]
+    """The ids of the tests that use a name which a hidden region of an earlier cell binds, such as an import."""
+
+
+def read_source(folder: Path) -> tuple[SourceNotebook, ...]:
+    """Read all notebooks of the folder, by name.
+
+    Raises:
+        CourseError: there is none, one cannot be read, or a cell uses what cannot be imported.
+    """
+    paths = sorted(p for p in folder.glob("*.ipynb") if p.is_file() and not p.is_symlink())
+    if not paths:
+        raise CourseError(f"{folder} holds no notebook: `suite: nbgrader` expects the source version (*.ipynb) there.")
+    by_name = [(path.name, _cells(path)) for path in paths]
+    notebooks = tuple(SourceNotebook(name, cells, _after_hidden(cells)) for name, cells in by_name)
+    if not any(c.is_test or c.is_graded_by_hand for n in notebooks for c in n.cells.values()):
+        raise CourseError(f"{folder}: no cell of any notebook is worth points: nbgrader's metadata are missing.")
+    return notebooks
+
+
+def _after_hidden(cells: Mapping[str, SourceCell]) -> frozenset[str]:
+    found: set[str] = set()
+    names: set[str] = set()
+    for cell in cells.values():
+        if cell.kind != "code" or not cell.locked:
+            continue
+        if cell.is_test and free_names(cell.released) & names:
+            found.add(cell.grade_id)
+        names |= bound_names(cell.source) - bound_names(cell.released)
+    return frozenset(found)
+
+
+def _cells(path: Path) -> dict[str, SourceCell]:
+    try:
+        notebook = read_notebook(path.read_bytes())
+    except (NotebookError, OSError) as error:
+        raise CourseError(f"{path}: {error}.") from None
+    found: dict[str, SourceCell] = {}
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader")
+        if not isinstance(about, dict) or not any(about.get(flag) is True for flag in _FLAGS):
+            if f"BEGIN {SOLUTION}" in cell.source or f"BEGIN {HIDDEN_TESTS}" in cell.source:
+                raise _error(path, cell, "has regions of nbgrader, but none of its metadata; mark it in nbgrader")
+            continue
+        known = _known(path, cell, about)
+        if known.grade_id in found:
+            raise _error(path, cell, f"has the id `{known.grade_id}` of a cell above; ids must differ")
+        by_hand = [other.number for other in found.values() if other.is_graded_by_hand]
+        if known.is_graded_by_hand and known.number in by_hand:
+            raise _error(path, cell, f"has the id `{known.grade_id}`, which differs from another one in signs only")
+        found[known.grade_id] = known
+    return found
+
+
+def _known(path: Path, cell: Cell, about: Mapping[str, object]) -> SourceCell:
+    grade_id, version = about.get("grade_id"), about.get("schema_version")
+    if version not in _SCHEMAS:
+        raise _error(path, cell, f"has nbgrader metadata of version {version!r:.20}; expected at most {OUR_SCHEMA}")
+    if not isinstance(grade_id, str) or not grade_id:
+        raise _error(path, cell, "has nbgrader metadata without a grade_id")
+    grade, solution, task = (about.get(flag) is True for flag in ("grade", "solution", "task"))
+    locked = not solution and (grade or about.get("locked") is True)
+    known = SourceCell(
+        grade_id,
+        cell.kind,
+        cell.source,
+        grade,
+        solution,
+        task,
+        locked,
+        _points(path, cell, about.get("points")) if grade or task else Fraction(0),
+    )
+    try:
+        _ = known.released
+    except RegionError as error:
+        raise _error(path, cell, f"(`{grade_id}`): {error}") from None
+    if known.is_test and has_autotest(cell.source):
+        raise _error(
+            path,
+            cell,
+            f"(`{grade_id}`) has an {AUTOTEST}, which becomes tests when the solution runs; "
+            "run `viva import nbgrader` with the source notebook",
+        )
+    return known
+
+
+def _points(path: Path, cell: Cell, value: Any) -> Fraction:
+    try:
+        points = Fraction(str(value)) if type(value) in (int, float, str) else None  # nbgrader 0.3 wrote texts
+    except (ValueError, ZeroDivisionError):
+        points = None
+    if points is not None and 0 <= points <= MOST_POINTS:
+        return points
+    raise _error(path, cell, f"is worth {value!r:.40} points; expected a number from 0 on")
+
+
+def _error(path: Path, cell: Cell, what: str) -> CourseError:
+    return CourseError(f"{path}: cell {cell.position} of all cells {what}.")

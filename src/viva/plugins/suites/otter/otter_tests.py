@@ -1,0 +1,126 @@
+"""Converts the cells between `# BEGIN TESTS` and `# END TESTS` of a master notebook into an otter test file."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from pprint import pformat
+from typing import Any, Final
+
+import yaml
+
+from viva.plugins.suites.importing.student_notebook import Cell, source_of
+
+_BEGIN_CONFIG: Final = re.compile(r'(?:.\s*=\s*)?""?"?\s*#\s*BEGIN\s*TEST\s*CONFIG', re.IGNORECASE)
+_END_CONFIG: Final = re.compile(r'""?"?\s*#\s*END\s*TEST\s*CONFIG', re.IGNORECASE)
+_KNOWN: Final = frozenset({"hidden", "points", "success_message", "failure_message"})
+_CONTINUED: Final = re.compile(r"[ \t]|except[\s\w]*:|elif |else:|finally:")
+
+
+class TestCellError(Exception):
+    """What is wrong with a cell of tests, as a phrase."""
+
+    __test__ = False  # pytest would collect the name
+
+
+def test_file(question: Mapping[str, object], rows: Sequence[Mapping[str, object]], *, ok_format: bool) -> bytes:
+    """Return the text of tests/<name>.py.
+
+    Args:
+        question: the settings of `# BEGIN QUESTION`.
+        rows: what `case_of` made of each cell of tests.
+        ok_format: True for doctests, False for functions.
+
+    Raises:
+        TestCellError: the question's points are not valid.
+    """
+    points = question.get("points")
+    if isinstance(points, dict):
+        each = points.get("each", 1)
+        if type(each) not in (int, float):
+            raise TestCellError(f"`points` of the question are {points!r:.60}; expected `each: NUMBER`")
+        points = each * len(rows)
+    name, whole = str(question["name"]), bool(question.get("all_or_nothing"))
+    if ok_format:
+        test: dict[str, Any] = {"name": name, "points": points, **({"all_or_nothing": True} if whole else {})}
+        test["suites"] = [{"cases": list(rows), "scored": True, "setup": "", "teardown": "", "type": "doctest"}]
+        return f"OK_FORMAT = True\n\ntest = {pformat(test, width=110, sort_dicts=False)}\n".encode()
+    head = f"from otter.test_files import test_case\n\nOK_FORMAT = False\n\nname = {name!r}\npoints = {points!r}\n"
+    parts = [head + ("all_or_nothing = True\n" if whole else "")]
+    for row in rows:
+        row_settings = ", ".join(f"{key}={value!r}" for key, value in row.items() if key in _KNOWN)
+        parts.append(f"@test_case({row_settings})\n{row['code']}\n")
+    return "\n\n".join(parts).encode()
+
+
+test_file.__test__ = False  # type: ignore[attr-defined]  # pytest would collect the name
+
+
+def case_of(cell: Cell, *, ok_format: bool) -> dict[str, object]:
+    """Return the code of a cell of tests in the requested form, and its settings.
+
+    Raises:
+        TestCellError: it is not valid Python, or uses what otter does not know.
+    """
+    lines = source_of(cell).split("\n")
+    settings, body = _settings(lines)
+    try:
+        tree = ast.parse(body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise TestCellError(f"is not valid Python: {error}") from None
+    row_settings = {key: settings[key] for key in _KNOWN if settings.get(key) is not None}
+    row_settings["hidden"] = bool(settings.get("hidden", False))
+    if ok_format:
+        code = "\n".join([*_as_doctest(ast.unparse(_without_annotations(tree))), *_output_of(cell).split("\n")])
+        return {"code": code, "locked": False, **row_settings}
+    if not tree.body or len(tree.body) > 2 or not isinstance(tree.body[0], ast.FunctionDef):
+        raise TestCellError("is to hold one function, and at most its call behind it")
+    return {"code": ast.unparse(tree.body[0]), **row_settings}
+
+
+def _settings(lines: list[str]) -> tuple[dict[str, object], str]:
+    """Return the settings in the first lines of a cell, and the rest."""
+    if _BEGIN_CONFIG.match(lines[0]):
+        end = next((at for at, line in enumerate(lines) if at and _END_CONFIG.match(line)), None)
+        if end is None:
+            raise TestCellError("begins a test config that does not end")
+        try:
+            settings = yaml.safe_load("\n".join(lines[1:end]))
+        except yaml.YAMLError:
+            settings = ""
+        if settings is None:
+            settings = {}
+        if not isinstance(settings, dict):
+            raise TestCellError(f"has a test config without keys; otter knows {', '.join(sorted(_KNOWN))}")
+        return settings, "\n".join(lines[end + 1 :])
+    hidden = lines[0].lstrip().startswith("#") and re.search(r"\bhidden\b", lines[0], re.IGNORECASE) is not None
+    return {"hidden": hidden}, "\n".join(lines[1:] if hidden else lines)
+
+
+def _as_doctest(text: str) -> list[str]:
+    """Return each statement at a prompt, with dots before its other lines."""
+    found: list[str] = []
+    for line in filter(None, text.split("\n")):
+        goes_on = _CONTINUED.match(line) or (found and found[-1].strip().endswith("\\"))
+        found.append(f"... {line}" if goes_on else f">>> {line}")
+    return found
+
+
+def _output_of(cell: Cell) -> str:
+    """Return the output below the cell in the author's notebook, which the doctest expects."""
+    parts: list[str] = []
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        if isinstance(output, dict):
+            data = output.get("data")
+            parts.append(source_of({"source": output.get("text")}))
+            parts.append(source_of({"source": data.get("text/plain")}) if isinstance(data, dict) else "")
+    return "".join(parts)
+
+
+def _without_annotations(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+    return tree

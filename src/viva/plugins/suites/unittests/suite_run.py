@@ -1,0 +1,193 @@
+"""Runs a suite on one submission: modules imported, classes set up, tests run, each within its own time.
+
+Only what hangs or ends the box is lost; the rest continues in a fresh box, with everything imported again.
+"""
+
+from typing import Any, Final
+
+from viva.examiner.boxes.box_session import BoxSession
+from viva.examiner.boxes.load import LoadProblem
+from viva.examiner.boxes.question import Question
+from viva.examiner.outcome import Outcome, describe, judge
+from viva.model import Limits, Status, untrusted
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
+from viva.plugins.suites.unittests.suite_files import FOLDER, file_of
+from viva.plugins.suites.unittests.suite_loader import SuiteLoader
+from viva.plugins.suites.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, of_fixture, of_test, without_suite
+from viva.plugins.suites.unittests.suite_reading import Suite, SuiteTest
+from viva.sandbox.guest.transport.message_types import (
+    EnterSuiteTest,
+    LeaveSuiteTest,
+    LoadSuiteModule,
+    Request,
+    RunSuiteTest,
+)
+
+MOST_ENDED: Final = 3
+"""The most modules whose import may end the box; after that the cause is shared, and no other is tried."""
+MOST_BOXES: Final = 6
+"""The most boxes to try for one test: what the test before left running may end one."""
+ENDS_AGAIN: Final = "Not asked: your program ends the Python process again and again before the test begins."
+_ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
+
+
+class SuiteRun:
+    """What is known about one submission's suite; `outcome` is called for each test in order."""
+
+    def __init__(self, suite: Suite, session: BoxSession, loader: SuiteLoader, limits: Limits, test_s: float) -> None:
+        self._suite, self._session, self._loader, self._limits = suite, session, loader, limits
+        self._test_s = test_s
+        self._apart = False
+        self._generation = -1
+        self._loaded: set[str] = set()
+        self._found_tests: set[str] = set()
+        self._holder = ""
+        self._broken: dict[str, Outcome] = {}
+        """The outcome of the tests of a module that cannot be imported."""
+        self._unusable: dict[str, Outcome] = {}
+        """The outcome of the tests of a class that cannot be set up."""
+        self._ended = 0
+        self.asked: list[Question] = []
+        self.leader: Any = None
+        """What the last test reported for its leaderboard: an untrusted value."""
+
+    def outcome(self, test: SuiteTest) -> Outcome:
+        """Run one test, or say why it cannot run; never raise for what the submission does."""
+        self.asked, self.leader = [], None
+        if test.skipped is not None:
+            return Outcome(Status.SKIPPED, f"Skipped by the test itself: {test.skipped}".rstrip(": "))
+        if self._session.submission_left_s <= 0:
+            used = f"{self._limits.submission_s:g} s"
+            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {used}.")
+        try:
+            if (blocked := self._ready(test)) is not None:
+                return blocked
+            try:
+                reply = self._ask(RunSuiteTest(test.function.test_id), test.function.test_id, self._test_s)
+            except MissingName:  # the box had ended after we looked, and the fresh one has imported nothing
+                self._session.close()
+                if (blocked := self._ready(test)) is not None:
+                    return blocked
+                reply = self._ask(RunSuiteTest(test.function.test_id), test.function.test_id, self._test_s)
+        except StudentRaised as error:  # the limit of the box itself: what was interrupted is not asked again
+            self._session.close()
+            return judge(without_suite(error), answered=True)
+        except (BoxError, MissingName, GraderError) as error:
+            return judge(error, answered=True)
+        self.leader = reply.get("leader")
+        return of_test(reply, test.function)
+
+    def _ready(self, test: SuiteTest) -> Outcome | None:
+        """Open a box in which the module is imported and the class set up; otherwise return the test's outcome.
+
+        Raises:
+            BoxError: as BoxSession.ask; what one module or class does to its box is not raised.
+            GraderError: as BoxSession.ask.
+        """
+        if (apart := test.module in self._suite.apart) is not self._apart:
+            self._session.close()
+            self._apart, self._loader.files = apart, self._suite.files
+        for _ in range(MOST_BOXES):
+            self._open()
+            self._import_all()
+            if self._session.epoch != self._generation:
+                continue  # an import has ended the box; that module is not imported again
+            if test.module in self._broken:
+                return self._broken[test.module]
+            if test.function.test_id not in self._found_tests:
+                return Outcome(Status.ERROR, NOT_THERE)
+            if self._holder in ("", test.holder) or self._leave_class(test):
+                return self._enter_class(test)
+        return Outcome(Status.ERROR, ENDS_AGAIN)
+
+    def _open(self) -> None:
+        self._begin(self._limits.load_s)
+        self._session.open()
+        if self._session.generation != self._generation:
+            self._generation, self._holder = self._session.generation, ""
+            self._loaded.clear()
+            self._found_tests.clear()
+
+    def _import_all(self) -> None:
+        """Import every module that can be imported, in order; stop early where one ends the box."""
+        for module in self._suite.modules(apart=self._apart):
+            if module in self._loaded or module in self._broken:
+                continue
+            try:
+                reply = self._ask(LoadSuiteModule(module), module, self._limits.load_s)
+            except (StudentRaised, *_ENDED) as error:
+                self._session.close()
+                self._ended += 1
+                self._cannot_import(module, error)
+                if self._ended >= MOST_ENDED:
+                    for other in self._suite.modules(apart=True):
+                        self._broken.setdefault(other, self._broken[module])
+                return
+            self._loaded.add(module)
+            self._found_tests |= {untrusted.text(key, 300) for key in untrusted.rows(reply.get("tests"))}
+            if raised := untrusted.table(reply.get("raised")):
+                self._cannot_import(module, StudentRaised.from_wire(raised))
+            elif reply.get("skipped") is not None:
+                reason = untrusted.text(reply["skipped"], 300)
+                self._broken[module] = Outcome(Status.SKIPPED, f"Skipped by the tests themselves: {reason}")
+
+    def _cannot_import(self, module: str, error: StudentRaised | BoxError) -> None:
+        """Record the failure; a note above the results gives the reason unless hidden tests were loaded."""
+        file = f"{FOLDER}/{file_of(module, self._suite.files)}"
+        timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
+        staff = describe(error) if isinstance(error, StudentRaised) else str(error)
+        message = NOT_IMPORTED.format(file=file)
+        doubtful = timed_out or (isinstance(error, BoxDied) and not error.by_limit)
+        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, message, staff, doubtful=doubtful)
+        report, problem = self._session.report, self._problem(file, error)
+        if report is not None and not self._apart and problem.text not in [p.text for p in report.problems]:
+            report.problems.append(problem)
+
+    def _problem(self, file: str, error: StudentRaised | BoxError) -> LoadProblem:
+        if isinstance(error, BoxTimeout):
+            return LoadProblem(file, "your code did not finish in time while it was imported")
+        if isinstance(error, BoxError):
+            return LoadProblem(file, f"your code ended the Python process while it was imported: {error}")
+        if error.missing_module and error.missing_module.partition(".")[0] in self._suite.students:
+            return LoadProblem(file, f"no `{error.missing_module}.py` was found in your submission")
+        shown = without_suite(error)
+        return LoadProblem(file, str(shown), shown.missing_module, shown)
+
+    def _leave_class(self, test: SuiteTest) -> bool:
+        """Tear down the class before; return False if that ended the box, which loses no test."""
+        try:
+            self._ask(LeaveSuiteTest(test.function.test_id), self._holder, self._test_s)
+        except (StudentRaised, MissingName, *_ENDED):
+            self._session.close()
+            return False
+        self._holder = ""
+        return True
+
+    def _enter_class(self, test: SuiteTest) -> Outcome | None:
+        """Set up the class of the test once."""
+        if test.holder in self._unusable:
+            return self._unusable[test.holder]
+        if self._holder == test.holder:
+            return None
+        try:
+            reply = self._ask(EnterSuiteTest(test.function.test_id), test.holder, self._test_s)
+        except (StudentRaised, *_ENDED) as error:
+            self._session.close()
+            cause = error if isinstance(error, StudentRaised) else None
+            outcome = of_fixture(cause, []) if cause else judge(error, answered=True)
+            self._unusable[test.holder] = outcome
+            return outcome
+        self._holder = test.holder
+        if reply.get("failed") is True:
+            self._unusable[test.holder] = of_fixture(None, reply.get("events"))
+        return self._unusable.get(test.holder)
+
+    def _begin(self, limit_s: float) -> None:
+        self._session.begin_test(seed=None, test_s=limit_s, call_s=limit_s, hidden=self._apart)
+
+    def _ask(self, request: Request, subject: str, limit_s: float) -> dict[object, object]:
+        self._begin(limit_s)
+        try:
+            return untrusted.table(self._session.ask(request, subject=subject))
+        finally:
+            self.asked += self._session.test.questions
