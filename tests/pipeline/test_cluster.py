@@ -294,16 +294,8 @@ def test_scheduler_that_ends(course: Course) -> None:
 REFUSED = "this worker was to have a GPU"
 LOOKED = f"Not graded yet: this test needs a GPU, and {REFUSED}."
 LOOKS_FOR_A_GPU = f"""
-<<<<<<< HEAD
 from viva.plugins.cluster import cluster_worker as worker
-from viva.model.gpu import Gpus
-||||||| a04c3e31
-from viva.pipeline import cluster_worker as worker
-from viva.model.gpu import Gpus
-=======
-from viva.pipeline import cluster_worker as worker
 from viva.sandbox.gpu import GpuSet
->>>>>>> sandbox
 
 worker.find_gpus = lambda environ: GpuSet(refused=({REFUSED!r},))
 """
