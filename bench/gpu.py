@@ -25,7 +25,7 @@ from viva.config import Assignment, Course, load_course
 from viva.formats.atomic_write import write_atomically
 from viva.formats.results_json import Results, TestResult, results_of
 from viva.model import Limits, Tier
-from viva.model.errors import VivaError
+from viva.model.errors import EXPECTED_ERRORS
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gpus = choose_gpus("require")
         tier = next(report.tier for report in detect_tiers() if report.available)
         return everything(course, names, tier, gpus, options.target)
-    except VivaError as error:
+    except EXPECTED_ERRORS as error:
         print(f"bench.gpu: {error}", file=sys.stderr)
         return 1
 

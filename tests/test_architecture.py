@@ -65,9 +65,9 @@ SHARED_WITH_OUTSIDE = {
 # What the rest of viva may import of the sandbox's trusted side; `api` has what a program outside of viva needs.
 SANDBOX_USED_OUTSIDE = {
     "viva.sandbox",
-    *(f"viva.sandbox.{name}" for name in ("api", "errors", "gpu", "limits", "system", "tier")),
-    *(f"viva.sandbox.host.{name}" for name in ("box", "box_pool", "fork_server", "ready_message", "reply")),
-    *(f"viva.sandbox.host.{name}" for name in ("folder_locks", "gpu", "gpu.check_all", "gpu.gpu_boxes", "gpu.gpus")),
+    *(f"viva.sandbox.{name}" for name in ("api", "errors", "folder_locks", "gpu", "limits", "reply", "system", "tier")),
+    *(f"viva.sandbox.host.{name}" for name in ("box", "box_pool", "fork_server", "ready_message")),
+    *(f"viva.sandbox.host.{name}" for name in ("gpu", "gpu.check_all", "gpu.gpu_boxes", "gpu.gpus")),
     *(f"viva.sandbox.host.{name}" for name in ("levels.detect_levels", "limits", "limits.host_memory")),
     *(f"viva.sandbox.host.limits.{name}" for name in ("processes", "uids")),
 }

@@ -9,7 +9,8 @@ from typing import Any
 from docs.site.schema_tables import sections
 from viva.cli.schema import COURSE_FILES, schema_of
 from viva.formats import results_json
-from viva.model import gpu, isolation
+from viva.model import isolation
+from viva.sandbox import gpu
 
 _COURSE_FILES = """\
 # Course files

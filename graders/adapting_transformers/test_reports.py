@@ -11,7 +11,7 @@ import numpy as np
 
 from viva.grading import agree, needs_review, number, visibility, weight
 from viva.grading.audits import Finding, audit_grid, audit_log, audit_runs, audit_seeds, right_answers
-from viva.model.errors import VivaError
+from viva.model.errors import EXPECTED_ERRORS
 
 SIZES = {"dev": 3270, "test": 1427}
 """BoolQ's own development set, and the last 1,427 of its 9,427 training rows."""
@@ -117,7 +117,7 @@ def unseeded(submission: Any, file: str) -> list[Finding]:
     """Return what a submitted program draws without a seed; nothing if it cannot be read: no score depends on it."""
     try:
         return audit_seeds({file: submission.source(file)})
-    except VivaError:
+    except EXPECTED_ERRORS:
         return []
 
 

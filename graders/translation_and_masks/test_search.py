@@ -156,5 +156,5 @@ def path_of(answer: str) -> str:
     """
     letters = "".join(filter(str.isalpha, answer)).upper()
     if not re.fullmatch("[A-I]{3}", letters):
-        raise Unreadable("write three letters for a path, such as A D G")
+        raise Unreadable("write three letters for a path, such as A D G", answer)
     return letters

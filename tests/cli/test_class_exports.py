@@ -13,7 +13,7 @@ from tests.support import class_exports
 from tests.support.run_command import Viva, scores_in
 from tests.support.words_course import KEEPS_CASE, RIGHT, TESTS_FILE, edit
 from viva.plugins.records.store import Records
-from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
+from viva.sandbox.folder_locks import lock_folder, unlock_folder
 
 ROSTER = """\
 id,name,email,canvas

@@ -26,6 +26,9 @@ def some_class(keeping: Path, ada_and_bob: Path) -> Path:
 
 def without_sqlalchemy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the extra is not installed."""
+    import viva.plugins.records  # the package keeps its modules as attributes, and gets them back at the end
+
+    monkeypatch.setattr(viva.plugins, "records", viva.plugins.records)
     for name in list(sys.modules):
         if name.startswith(("sqlalchemy", "viva.plugins.records")):
             monkeypatch.delitem(sys.modules, name)

@@ -17,7 +17,7 @@ def test_size(submission):
 
 def test_own_form(submission):
     if submission.answers["3"] == "?":
-        raise Unreadable("write a letter")
+        raise Unreadable("write a letter", submission.answers["3"])
 
 def test_others(submission):
     assert submission.answers.readable(["1h", "2", "9"]) == [None, "2d", None]
@@ -54,6 +54,7 @@ def test_empty_answer_is_missing(examined: Examined, written: str) -> None:
 def test_grader_reads_an_answer_itself(examined: Examined) -> None:
     found = by_name(examined.score(answers(q1h="who knows", q2="2d", q3="?")))
     assert found["test_own_form"].status == "needs_review"
+    assert found["test_own_form"].written == "?"
     assert "Your answer cannot be read: write a letter." in found["test_own_form"].message
     assert found["test_others"].status == "passed"
 

@@ -12,15 +12,16 @@ import pytest
 from tests.support.faulty_host import COMMAND_S, RIGHT_POINTS, WRONG_POINTS, linux_only, patient_course, result
 from tests.support.run_command import best_tier
 from tests.support.words_course import RIGHT, hand_in
+from viva.sandbox import folder_locks
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
-from viva.sandbox.host import folder_locks, leftovers
+from viva.sandbox.host import leftovers
 
 pytestmark = pytest.mark.long
 
 SOURCE = Path(leftovers.__file__).parents[2]
 WALL_CLOCKS = {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime", "now", "utcnow", "today"}
 ALLOWED = {
-    "sandbox/host/folder_locks.py",  # a folder's age is on the wall clock; a lock holds what is in use
+    "sandbox/folder_locks.py",  # a folder's age is on the wall clock; a lock holds what is in use
     "formats/atomic_write.py",  # a file's age again
     "records/database.py",  # and whether an empty file is just being made
     "cli/check.py",  # `--watch` shows people when it checked

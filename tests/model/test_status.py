@@ -73,7 +73,7 @@ def test_word_that_is_no_status() -> None:
 
 
 def test_pages_show_every_status() -> None:
-    templates = ENGINE / "report" / "templates"
+    templates = ENGINE / "plugins" / "report" / "templates"
     style, report = ((templates / name).read_text("utf-8") for name in ("style.css", "report.html.j2"))
     with Rows() as row:
         for status in Status:

@@ -89,7 +89,9 @@ def judge(  # noqa: C901, PLR0912  # one case per kind of error
         case Disagreement() if error.is_unreadable:
             return judge(NeedsReview(error.actual, UNREADABLE, (str(error),)), answered=answered)
         case Unreadable():
-            return judge(NeedsReview("", UNREADABLE, (f"Your answer cannot be read: {error}.",)), answered=answered)
+            return judge(
+                NeedsReview(error.answer, UNREADABLE, (f"Your answer cannot be read: {error}.",)), answered=answered
+            )
         case Disagreement():
             status = Status.PARTIAL if error.share else Status.FAILED
             feedback = f"{AFTER_GRADING}{error.feedback}" if error.feedback else ""

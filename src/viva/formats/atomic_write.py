@@ -16,7 +16,7 @@ from typing import Final
 
 from viva.model import system
 from viva.model.errors import UsageError
-from viva.sandbox.host.folder_locks import is_abandoned
+from viva.sandbox.folder_locks import is_abandoned
 
 _FILE: Final = re.compile(r"\..+\.[0-9a-f]{12}\.part", re.DOTALL)
 """As `write_atomically` names it."""

@@ -20,6 +20,6 @@ from viva.sandbox.host.box import Box as Box
 from viva.sandbox.host.box_pool import Pool as Pool
 from viva.sandbox.host.fork_server import ForkServer as ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers as detect_tiers
-from viva.sandbox.host.reply import Reply as Reply
 from viva.sandbox.limits import Limits as Limits
+from viva.sandbox.reply import Reply as Reply
 from viva.sandbox.tier import Tier as Tier

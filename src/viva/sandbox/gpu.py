@@ -52,8 +52,11 @@ class GpuUse:
     """The GPU that programs were run on."""
 
     name: str
+    """The GPU's model."""
     driver: str
+    """The version of the driver."""
     memory_mib: int | None = None
+    """None where unknown."""
     peak_mib: int | None = None
     """The highest memory use that was seen, beyond what was in use before; read twice a second, so that a short peak
     may be missed. None where unknown."""

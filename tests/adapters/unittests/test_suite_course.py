@@ -71,7 +71,7 @@ def test_settings_without_effect(tmp_path: Path, setting: str) -> None:
 def test_unknown_suite(tmp_path: Path) -> None:
     suite_course(tmp_path, {"test_a.py": ONE})
     (tmp_path / "assignments/small/assignment.yaml").write_text("title: Small\nsuite: nose\n")
-    with pytest.raises(CourseError, match="found `nose`, expected one of unittest"):
+    with pytest.raises(CourseError, match="found `nose`, expected 'unittest', 'nbgrader' or 'otter'"):
         load_course(tmp_path).assignment("small")
 
 

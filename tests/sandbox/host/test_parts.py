@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from viva.sandbox.errors import ProtocolViolation
+from viva.sandbox.folder_locks import lock_folder
 from viva.sandbox.guest.lockdown import landlock
 from viva.sandbox.guest.lockdown.visible_files import View
 from viva.sandbox.guest.process import descendants, workdirs
 from viva.sandbox.host import leftovers
 from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.exit_reason import reason_of
-from viva.sandbox.host.folder_locks import lock_folder
 from viva.sandbox.host.levels.tiers import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 from viva.sandbox.host.limits.uids import BorrowedUid

@@ -11,7 +11,17 @@ from viva.compare.show import describe, show
 
 @final
 class Unreadable(ValueError):
-    """The reason why an answer cannot be read; `str()` continues "your answer ... cannot be read:"."""
+    """The reason why an answer cannot be read; `str()` continues "your answer ... cannot be read:".
+
+        raise Unreadable("write three letters, such as A D G", answer)
+
+    Attributes:
+        answer: the answer, for the person who reads it.
+    """
+
+    def __init__(self, why: str, answer: str = "") -> None:
+        super().__init__(why)
+        self.answer = answer
 
 
 def refusal(name: str, answer: object, what: str, why: Unreadable, *, shown: bool = True) -> Disagreement:

@@ -30,7 +30,7 @@ from viva.model.gpu import GpuNeed
 from viva.proxies.proxies import STOP
 from viva.sandbox.guest.transport.message_types import CallObject, Find, Request
 from viva.sandbox.guest.transport.wire import TooLarge
-from viva.sandbox.host.reply import Reply
+from viva.sandbox.reply import Reply
 
 STUDENT: Final = "student"
 GRACE_S: Final = 1.0

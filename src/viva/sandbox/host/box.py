@@ -19,8 +19,8 @@ from viva.sandbox.host.captured_output import CapturedOutput, channel
 from viva.sandbox.host.exit_reason import reason_of
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.ready_message import ReadyMessage
-from viva.sandbox.host.reply import Reply
 from viva.sandbox.limits import Limits
+from viva.sandbox.reply import Reply
 from viva.sandbox.tier import Tier
 
 if TYPE_CHECKING:

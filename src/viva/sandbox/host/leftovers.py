@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from viva.sandbox.folder_locks import is_abandoned
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
-from viva.sandbox.host.folder_locks import is_abandoned
 
 _NAME: Final = re.compile(re.escape(FOLDER_PREFIX) + "[0-9]+-.+")
 

@@ -17,10 +17,10 @@ from typing import Final
 
 from viva.sandbox import system
 from viva.sandbox.errors import BoxUnavailable
+from viva.sandbox.folder_locks import lock_folder, unlock_folder
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 from viva.sandbox.guest.transport.loopback import ONLY, Listener
 from viva.sandbox.host.box_resources import BoxResources
-from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.limits import processes
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from viva.formats.atomic_write import sweep_parts
 from viva.model.errors import UsageError
-from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
+from viva.sandbox.folder_locks import lock_folder, unlock_folder
 from viva.submissions.classes.class_export import ClassExport
 
 UNPACKED: Final = ".class"

@@ -16,7 +16,7 @@ from viva.plugins.suites.unittests.suite_loader import SuiteLoader
 from viva.plugins.suites.unittests.suite_reading import Suite, SuiteTest, read_suite
 from viva.plugins.suites.unittests.suite_run import SuiteRun
 from viva.sandbox.guest.transport.message_types import Request
-from viva.sandbox.host.reply import Reply
+from viva.sandbox.reply import Reply
 
 PRELOAD: Final[tuple[str, ...]] = (
     "unittest",

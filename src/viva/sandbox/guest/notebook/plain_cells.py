@@ -27,6 +27,13 @@ _PYTHON_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "pyth
 _RICH = ("html", "markdown", "latex", "svg", "png", "jpeg", "pdf", "javascript", "json", "mimebundle")
 _RICH_METHODS = (*(f"_repr_{name}_" for name in _RICH), "_ipython_display_")
 """Methods of values that IPython shows in further formats."""
+_TEXTS = {
+    "_repr_html_": "text/html",
+    "_repr_markdown_": "text/markdown",
+    "_repr_latex_": "text/latex",
+    "_repr_svg_": "image/svg+xml",
+}
+"""Those that return a text, which is shown without IPython as well: a data frame's table is one."""
 _UNDERSCORES = ("_", "__", "___")
 _compile, _eval = compile, eval
 
@@ -113,7 +120,13 @@ class PlainCells:
         if shell is not None:
             data, metadata = shell.formats(value)
             return data, metadata
-        return {"text/plain": pretty(value)}, {}
+        shown: Dict[str, object] = {"text/plain": pretty(value)}
+        for method, mime in _TEXTS.items() if rich else ():
+            make = getattr(type(value), method, None)
+            text = make(value) if callable(make) else None
+            if type(text) is str:
+                shown[mime] = text
+        return shown, {}
 
     def _remember(self, value: object) -> None:
         """Store the last results in `_`, `__` and `___`, unless the student's code uses these names itself."""

@@ -7,8 +7,8 @@ import socket
 import sys
 import tempfile
 
+from viva.sandbox.folder_locks import lock_folder, unlock_folder
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
-from viva.sandbox.host.folder_locks import lock_folder, unlock_folder
 
 
 class Canary:

@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Final, Self
 
+from viva.sandbox.folder_locks import lock_folder
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
-from viva.sandbox.host.folder_locks import lock_folder
 from viva.sandbox.host.leftovers import sweep_cgroups
 from viva.sandbox.limits import Limits
 
