@@ -1,9 +1,12 @@
 """An answer by hand without its declared form: named before submission, and left to a person, never zero."""
 
+from collections.abc import Iterator
+
 import pytest
 
-from tests.support.course_of_texts import Examined, by_name, examiner_fixture
+from tests.support.course_of_texts import NAME, Examined, by_name, write_course
 from viva.model.grade_request import GradeOptions
+from viva.plugins.authoring.source.answers_starter import refresh_answers
 
 TESTS = """
 from viva.grading import Unreadable, agree_choice, agree_formula, visibility
@@ -24,7 +27,15 @@ def test_others(submission):
 """
 SETTINGS = 'answers: {"1h": "choice [first, second]", "2": formula in d, "3": text}\n'
 
-examined = examiner_fixture(tests=TESTS, key='answers = {"1h": "first"}', settings=SETTINGS)
+
+@pytest.fixture(scope="module")
+def examined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Examined]:
+    root = tmp_path_factory.mktemp("examined")
+    course = write_course(root, tests=TESTS, key='answers = {"1h": "first"}', settings=SETTINGS)
+    course.assignment(NAME).starter.mkdir()
+    refresh_answers(course.assignment(NAME))
+    with Examined(course) as examiner:
+        yield examiner
 
 
 def answers(**texts: str) -> dict[str, str]:
@@ -63,6 +74,7 @@ def test_check_names_every_unreadable_answer(examined: Examined) -> None:
     files = answers(q1h="the 1st one, since it is shorter", q2="2d + k", q3="a")
     notes = examined.grade(files, GradeOptions(visible_only=True)).score.notes
     about = [note for note in notes if " must be " in note]
+    assert not any("No answer to" in note for note in notes)
     assert len(about) == 2
     assert about[0].startswith("`1h` must be first or second; got 'the 1st one, since it is shorter'")
     assert about[1].startswith("`2` must be a formula in d; got '2d + k'")

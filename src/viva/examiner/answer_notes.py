@@ -81,7 +81,7 @@ def _missing(view: SubmissionView, entries: Sequence[Entry]) -> list[str]:
     named = [number for entry in entries for number in _NO_ANSWER.findall(entry.message)]
     unwritten = [e.rubric for e in entries if e.status is Status.NEEDS_REVIEW and NOTHING_WRITTEN in e.message]
     with suppress(BoxUnavailable):  # then what code defines is not known
-        named += [name for name in asked.answers if answers.get(name) is None]
+        named += [name for name in asked.answers if name not in answers]
         unwritten += [name for name in asked.written if not written[name]]
     return [
         *([f"No answer to: {list_names(named)}."] if named else []),
