@@ -122,12 +122,14 @@ def test_pack_says_what_is_missing(viva: Viva, tmp_path: Path) -> None:
 def test_pack_names_blank_and_unreadable_answers(viva: Viva, own_course: Path, tmp_path: Path) -> None:
     starter = hand_in(own_course / "assignments/words/starter")
     (starter / "answers.yaml").write_text('answers:\n  "2.1":\n  "2.3":\nwritten:\n  "2.2":\n  "2.4":\n')
+    with (own_course / "assignments/words/assignment.yaml").open("a") as settings:
+        settings.write('\nanswers: {"2.1": "choices [A, B]"}\n')
     mine = hand_in(tmp_path / "mine", RIGHT + "# mine\n")
     (mine / "answers (1).yaml").write_text("Q2.1: perhaps\n2.2: Because.\n7: [x\n")
     said = " ".join(viva("pack", mine, "-o", "a.zip").out.split())
     assert "answers (1).yaml was read as answers.yaml." in said and "belong to no question: 7." in said
     assert "No answer to: 2.3." in said and "Nothing written for: 2.4." in said
-    assert "2.1: " in said and "cannot be read as a choice" in said
+    assert "`2.1` must be one or several of A, B; got 'perhaps'" in said
     assert "The file of answers: line " in said and "invalid YAML" in said
     checked = " ".join(viva("check", mine).out.split())
     assert "No answer to: 2.3." in checked and "Nothing written for: 2.4." in checked
