@@ -23,15 +23,15 @@ WALL_CLOCKS = {"time", "time_ns", "localtime", "gmtime", "ctime", "strftime", "n
 ALLOWED = {
     "sandbox/folder_locks.py",  # a folder's age is on the wall clock; a lock holds what is in use
     "formats/atomic_write.py",  # a file's age again
-    "records/database.py",  # and whether an empty file is just being made
-    "cli/check.py",  # `--watch` shows people when it checked
-    "formats/ci/export.py",  # Classroom 50 wants to know when
-    "cli/shared/class_grades.py",  # whether a deadline has passed for somebody who has not submitted yet
-    "lms/connection.py",  # a platform may name the moment from which it answers again; the wait is bounded
-    "records/claims.py",  # when a grader's claim ends; a claim of the future has ended
-    "records/store.py",  # when a score was kept; which is the latest is told by its number
-    "review/web/sign_in/access.py",  # a session ends after hours, maybe in another process; no mark depends on it
-    "review/web/sign_in/session_store.py",  # as does the key of the pages
+    "plugins/records/database.py",  # and whether an empty file is just being made
+    "plugins/selfcheck/commands/check.py",  # `--watch` shows people when it checked
+    "plugins/ci/export.py",  # Classroom 50 wants to know when
+    "plugins/cohorts/commands/class_grades.py",  # whether a deadline has passed for somebody who has not submitted yet
+    "plugins/cohorts/lms/connection.py",  # a platform may name the moment from which it answers again; the wait is bounded
+    "plugins/records/claims.py",  # when a grader's claim ends; a claim of the future has ended
+    "plugins/records/store.py",  # when a score was kept; which is the latest is told by its number
+    "plugins/review/web/sign_in/access.py",  # a session ends after hours, maybe in another process; no mark depends on it
+    "plugins/review/web/sign_in/session_store.py",  # as does the key of the pages
 }
 ENDLESS = RIGHT.replace("result = 0", "while True: pass")
 RIGHT_WHERE_IT_LEAPS = RIGHT.replace(

@@ -15,10 +15,18 @@ _class_name = type.__dict__["__name__"].__get__
 _getline, _join, _normal, _text = linecache.getline, os.path.join, os.path.normpath, io.StringIO
 
 
+def _current_folder() -> str:
+    """Return the current folder, with a separator at its end; the root where it does not exist any more."""
+    try:
+        return os.path.join(os.getcwd(), "")
+    except FileNotFoundError:
+        return os.sep
+
+
 class _Work:
     """The work directory, with a separator at its end, and the folder in it in which the student's code runs."""
 
-    folder = os.path.join(os.getcwd(), "")
+    folder = _current_folder()
     home = ""
 
 
