@@ -211,7 +211,7 @@ def changed(shapes: dict[str, tuple[int, ...]]) -> bytes:
 
 
 BROKEN = {
-    "a header that is said to be huge": ((1 << 60).to_bytes(8, "little") + b"{}", "says that its header has"),
+    "a header that is said to be huge": ((1 << 60).to_bytes(8, "little") + b"{}", "has a header of more than 2 MiB"),
     "no head": (changed({"head.weight": (0,)}), "lacks 'head.weight', which your model of type 'prefix' has"),
     "other names": (save({"p": np.ones(3, np.float32)}), "it holds 'p': save prefix and head by the names of"),
     "a head of three classes": (
