@@ -30,7 +30,7 @@ COMMAND_LINES = [
     ("grade", ["right", "--on", "somewhere"], ["that is not a cluster; give tls://HOST:PORT"]),
     ("grade", ["right", "--on", "tcp://127.0.0.1:9", "--tier", "T0"], ["--tier T0 is not for clusters"]),
     ("grade", ["right", "--on", "tls://127.0.0.1:9"], ["tls:// needs certificates: say --tls-ca"]),
-    ("grade", ["right", "--on", "tls://127.0.0.1:9", "--tls-ca", "no.pem"], ["--tls-cert and --tls-key must be said"]),
+    ("grade", ["right", "--on", "tls://127.0.0.1:9", "--tls-ca", "no.pem"], ["Give --tls-cert and --tls-key, too"]),
     ("grade", ["right", "--worker-course", "/course"], ["belong to --on PLACE"]),
     ("check", ["nowhere"], ["nowhere: no such file or folder"]),
     ("check", ["--all"], ["--all", "`viva check --help`"]),

@@ -100,7 +100,7 @@ def test_encrypted_workers(tmp_path: Path) -> None:
     ("paths", "said"),
     [
         ({}, "--tls-ca"),
-        ({"ca": "ca.pem"}, "--tls-cert and --tls-key must be said, too"),
+        ({"ca": "ca.pem"}, "Give --tls-cert and --tls-key, too"),
         ({"ca": "ca.pem", "cert": "cert.pem", "key": "nowhere.pem"}, "--tls-key nowhere.pem: there is no file"),
         ({"ca": ".", "cert": "cert.pem", "key": "key.pem"}, "--tls-ca .: there is no file"),
     ],

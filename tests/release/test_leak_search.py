@@ -119,7 +119,7 @@ def _recording(**values: object) -> KeyRecording:
 
 def test_record_of_released_tests_alone() -> None:
     """The questions of hidden tests are not known here: another recording of the released tests is compared."""
-    secrets = Secrets(recorded=_recording(test_shown=1, test_kept=2).of_tests({"test_a.py::test_shown"}))
+    secrets = Secrets(recorded=_recording(test_shown=1, test_kept=2).select_tests({"test_a.py::test_shown"}))
     assert secrets.found_in({RECORD: _recording(test_shown=1).to_bytes()}) == []
     assert secrets.found_in({RECORD: _recording(test_shown=1, test_kept=2).to_bytes()}) == [
         f"{RECORD} answers a question that no released test asks the key",

@@ -16,11 +16,11 @@ class HintRecording(Protocol):
         """Count the comparisons of a case from the first."""
         ...
 
-    def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    def hints_for_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return the hints of the next comparison of one answer: values, or functions of no arguments."""
         ...
 
-    def of_function(
+    def hints_for_function(
         self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
     ) -> Mapping[str, Callable[..., object]] | None:
         """Return the hints of the next comparison of two functions: functions of the same arguments."""
@@ -49,7 +49,7 @@ def begin_case() -> None:
 def hints_of_answer(hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
     """Return the hints to try for one answer; called once in each comparison, with or without hints."""
     hint_recording = _hint_recording.get()
-    return hints if hint_recording is None else hint_recording.of_answer(hints)
+    return hints if hint_recording is None else hint_recording.hints_for_answer(hints)
 
 
 def hints_of_function(
@@ -57,4 +57,4 @@ def hints_of_function(
 ) -> Mapping[str, Callable[..., object]] | None:
     """Return the hints to try for two functions that are compared on some examples."""
     hint_recording = _hint_recording.get()
-    return hints if hint_recording is None else hint_recording.of_function(hints, examples)
+    return hints if hint_recording is None else hint_recording.hints_for_function(hints, examples)

@@ -39,8 +39,7 @@ def notes_on_answers(view: SubmissionView, entries: Sequence[Entry], *, is_check
 
 def _unreadable(view: SubmissionView) -> list[str]:
     """Return a sentence for each answer that does not have its declared form."""
-    found = []
-    answers = view.answers
+    found, answers = [], view.answers
     for number, form in view.forms.items():
         with suppress(MissingName, BoxUnavailable):
             answer = answers.as_written(number)

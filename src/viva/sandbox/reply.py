@@ -12,7 +12,7 @@ _MAX_CLOSE = 3
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A value, or why there is none."""
+    """The value that the program returned, or what it raised instead."""
 
     value: Any = None
     raised: Mapping[str, object] | None = None
@@ -47,5 +47,5 @@ class Reply:
 
 
 def _text(name: object) -> str:
-    """Return a name; of what is none, its type, because writing a huge integer takes long."""
+    """Return a name, or the type of a value that is not a text: writing a huge integer would take long."""
     return name[:_MAX_NAME] if type(name) is str else f"({type(name).__name__})"

@@ -47,7 +47,7 @@ def with_trees(reader: Callable[..., T], texts: Sequence[str], *more: object, re
         return unreadable
 
 
-def all_are_python(texts: Sequence[str]) -> bool:
+def are_python(texts: Sequence[str]) -> bool:
     """Return whether all texts are Python."""
     return not any(isinstance(tree, str) for tree in syntax_trees(texts))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from viva.submissions.code_names import NOT_PYTHON, all_are_python, with_trees
+from viva.submissions.code_names import NOT_PYTHON, are_python, with_trees
 from viva.submissions.decode_text import decode, without_surrogates
 from viva.submissions.reading_child import Unreadable, read_apart
 
@@ -178,7 +178,7 @@ def _other_language(notebook: Mapping[str, object]) -> str:
 
 def _are_python(texts: Sequence[str]) -> bool:
     """Return whether all cells are Python: many a notebook says so of itself wrongly."""
-    return with_trees(all_are_python, [NOT_PYTHON.sub("", text) for text in texts], returns=bool, unreadable=False)
+    return with_trees(are_python, [NOT_PYTHON.sub("", text) for text in texts], returns=bool, unreadable=False)
 
 
 def _mapping(value: object) -> Mapping[str, object]:

@@ -7,7 +7,7 @@ import pytest
 from tests.support.table_rows import Rows
 from viva.plugins.authoring.solved.class_proposal import of_class
 from viva.plugins.authoring.solved.key_source import key_source
-from viva.plugins.authoring.solved.proposals import of_function
+from viva.plugins.authoring.solved.proposals import propose_function
 from viva.plugins.authoring.solved.recorded_run import Recorded, run
 from viva.plugins.authoring.source.source_cells import Cell
 
@@ -253,7 +253,7 @@ def test_network_and_its_training() -> None:
     for source, names in [(HOMEWORK, ["Net"]), (HOMEWORK + TRAIN, ["train", "Net"])]:
         found = recorded(source, *names)
         for name in names[:-1]:
-            proposal = of_function(name, found)
+            proposal = propose_function(name, found)
             assert "\n".join(proposal.body).startswith(HOMEWORK_TRAIN), proposal.why_not
         network = of_class("Net", found)
         assert "\n".join(network.body[1:]) == HOMEWORK_NET, network.why_not
@@ -264,7 +264,7 @@ def test_layers_replace_own_networks() -> None:
     with Rows() as row:
         for name, part in OF_USES.items():
             with row(name):
-                proposal = of_function(name, found)
+                proposal = propose_function(name, found)
                 assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
 
 
@@ -305,10 +305,10 @@ def test_key_of_networks() -> None:
 
 def test_training_functions(training: Recorded) -> None:
     for name, body in [("step", STEP), ("adam", ADAM), ("freeze", FREEZE)]:
-        proposal = of_function(name, training)
+        proposal = propose_function(name, training)
         assert "\n".join(proposal.body) == body and "trained" in proposal.imports, proposal.why_not
     nothing = "it returns nothing, and the weights afterwards cannot be compared: "
-    by_sign, grows, computed = (of_function(name, training) for name in ("by_sign", "grows", "computed"))
+    by_sign, grows, computed = (propose_function(name, training) for name in ("by_sign", "grows", "computed"))
     assert by_sign.why_not == f"{nothing}optimizers such as Rprop make whole steps of errors of rounding"
     assert grows.why_not == f"{nothing}errors of rounding grow while it trains"
     assert "trained" not in computed.imports and "agree_on" in computed.imports
@@ -316,9 +316,9 @@ def test_training_functions(training: Recorded) -> None:
 
 def test_functions_that_build_networks(training: Recorded) -> None:
     for name, body in [("made", MADE), ("embedded", EMBEDDED)]:
-        proposal = of_function(name, training)
+        proposal = propose_function(name, training)
         assert "\n".join(proposal.body[1:]) == body and "outputs" in proposal.imports, proposal.why_not
-    assert of_function("unknown", training).why_not == "it returns a Bilinear, which a test cannot compare"
+    assert propose_function("unknown", training).why_not == "it returns a Bilinear, which a test cannot compare"
 
 
 def test_key_of_training() -> None:

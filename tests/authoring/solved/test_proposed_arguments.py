@@ -7,7 +7,7 @@ import pytest
 from tests.support.table_rows import Rows
 from viva.plugins.authoring.solved.class_proposal import of_class
 from viva.plugins.authoring.solved.proposal import WIDTH, written_call
-from viva.plugins.authoring.solved.proposals import of_function, of_value
+from viva.plugins.authoring.solved.proposals import of_value, propose_function
 from viva.plugins.authoring.solved.recorded_run import Recorded, run
 from viva.plugins.authoring.solved.solution_code import typed_texts
 from viva.plugins.authoring.source.source_cells import Cell
@@ -87,17 +87,17 @@ def test_ascending_points() -> None:
 
 def test_sizes_of_failing_calls() -> None:
     for source, name in [(FIT, "slope"), (DISTANCE, "distance")]:
-        body = "\n".join(of_function(name, recorded(source, name)).body)
+        body = "\n".join(propose_function(name, recorded(source, name)).body)
         assert 'arrays("n"' in body and body.count('"n"') >= 2 and '"m"' not in body, name
 
 
 def test_calls_of_the_notebook() -> None:
     found = recorded(SEEN, "share", "apply")
-    proposal = of_function("apply", found)
+    proposal = propose_function("apply", found)
     asked = ["{'kind': 'double'}, np.array([1.0, 2.0])", "{'kind': 'half'}, np.array([1.0, 3.0])"]
     assert proposal.body == [f"    agree(student.apply({call}), key.apply({call}))" for call in asked]
     assert proposal.definitions == ["import numpy as np"]
-    assert "np.array(['ann', 'bob', 'ann'])" in "".join(of_function("share", found).body)
+    assert "np.array(['ann', 'bob', 'ann'])" in "".join(propose_function("share", found).body)
 
 
 def test_long_dictionary() -> None:
@@ -213,12 +213,12 @@ def test_functions_as_arguments() -> None:
     found = recorded(PASSING, *PASSED, "relu")
     found.written = frozenset({*PASSED, "relu"})
     for name, parts in PASSED.items():
-        proposal = of_function(name, found)
+        proposal = propose_function(name, found)
         body = "\n".join(proposal.body)
         assert all(part in body for part in parts), body
-    defined = "\n".join(of_function("bisect", found).definitions)
+    defined = "\n".join(propose_function("bisect", found).definitions)
     assert defined == "EPS = 1e-06\ndef cubic(x):\n    power = x ** 3\n    return power - x - EPS\nimport numpy as np"
-    assert of_function("newton", found).definitions == ["import numpy as np"]
+    assert propose_function("newton", found).definitions == ["import numpy as np"]
 
 
 OBJECTS = """\
@@ -294,7 +294,7 @@ apply(half, 2.0), apply(lambda x: half(x) + 1, 2.0), apply(secret, 1.0), apply(l
 """
     found = recorded(source, "half", "apply")
     found.written = frozenset({"half", "apply", "RATE"})
-    proposal = of_function("apply", found)
+    proposal = propose_function("apply", found)
     assert proposal.body == [] and "it is one that students write" in proposal.why_not
     assert "half" not in "".join(proposal.definitions) and "0.25" not in "".join(proposal.definitions)
 
@@ -313,7 +313,7 @@ def run(network, x):
 
 run(Network(), 1.0), run(Network(), 2.0)
 """
-    assert "`network` (of type Network)" in of_function("run", recorded(source, "run")).why_not
+    assert "`network` (of type Network)" in propose_function("run", recorded(source, "run")).why_not
 
 
 OWN_CLASSES = """\
@@ -529,7 +529,7 @@ def check_proposals(source: str, parts: dict[str, str]) -> None:
     with Rows() as row:
         for name, part in parts.items():
             with row(name):
-                proposal = of_function(name, run_of_source)
+                proposal = propose_function(name, run_of_source)
                 text = " ".join("\n".join(proposal.body).split()).replace("( ", "(")
                 assert part in text, [proposal.body, proposal.why_not]
 
@@ -547,10 +547,10 @@ def test_networks_as_arguments() -> None:
 def test_order_of_random_numbers() -> None:
     run_of_source = recorded(OBJECTS, *OF_OBJECTS)
     for name in ("sample", "pick", "most"):
-        warnings = " ".join(of_function(name, run_of_source).warnings)
+        warnings = " ".join(propose_function(name, run_of_source).warnings)
         assert ("draws in another order" in warnings) == (name in ("sample", "pick")), name
 
 
 def test_object_that_was_changed() -> None:
     """Its class did not get all that it holds."""
-    assert "`sealed` (of type Sealed)" in of_function("size", recorded(OWN_CLASSES, "size")).why_not
+    assert "`sealed` (of type Sealed)" in propose_function("size", recorded(OWN_CLASSES, "size")).why_not

@@ -43,6 +43,8 @@ def test_unknown_form(declared: str) -> None:
     [
         ("choice [first, second]", "First.", "first"),
         ("choice [encoder, encoder-decoder]", '"Encoder-Decoder"', "encoder-decoder"),
+        ("choice [encoder, encoder-decoder]", "Encoder–Decoder.", "encoder-decoder"),
+        ("choices [encoder, decoder, right to left]", ["right to left", "encoder"], ["encoder", "right to left"]),
         ("choice [true, false]", True, "true"),
         ("choice [true, false]", "F", "false"),
         ("choice [100, 50001]", "50,001", "50001"),
@@ -76,6 +78,10 @@ def test_answer_of_its_form(declared: str, written: object, read: object) -> Non
     ("declared", "written", "why"),
     [
         ("choice [first, second]", "the 1st one, since it is shorter", "write the choice alone"),
+        ("choice [encoder, encoder-decoder]", "seq2seq", "write the choice alone"),
+        ("choice [encoder, encoder-decoder]", "the encoder", "write the choice alone"),
+        ("choice [encoder, encoder-decoder]", "encoder, both", "write the choice alone"),
+        ("choice [encoder, encoder-decoder]", "encoder or encoder-decoder", "write the choice alone"),
         ("choice [A, B]", "A, B", "write one of them"),
         ("choices [A, B]", "C", "write the choice alone, without other words"),
         ("choice [100, 50001]", "the first", "write the number alone"),

@@ -44,6 +44,6 @@ def commands() -> dict[str, Command]:
 
 
 def find_command(name: str) -> Command | None:
-    """Return the command of that name or alias; None if there is none."""
+    """Return the command of that name or alias; None if no such command exists."""
     name = ALIASES.get(name, name)
     return CORE.get(name) or commands().get(name)

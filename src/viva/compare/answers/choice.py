@@ -30,43 +30,38 @@ def agree_choice(
     actual: object,
     expected: str | bool | Iterable[str],  # noqa: FBT001  # an answer, not a switch
     *,
-    options: Iterable[str] = (),
     partial: bool = False,
     beside: Iterable[object] = (),
     name: str = "your answer",
 ) -> None:
     """Pass if the student chose exactly the expected options. The message never says which they are.
 
-    Case, spaces, quotes, brackets and a full stop do not matter. An answer that is not made of options is left to a
-    person.
+    Case, spaces, quotes, brackets and a full stop do not matter. An answer that cannot be read is left to a person;
+    words are options where assignment.yaml declares them (`choice [first, second]`).
 
         agree_choice(submission.answers["1.3"], {"A", "C"})
-        agree_choice(submission.answers["1h"], "first", options=["first", "second"])
+        agree_choice(submission.answers["1h"], "first")
 
     Args:
         actual: a text, a bool, a list or set of texts, or a dict from option to bool.
         expected: one option or several: letters, words, or true and false.
-        options: all options, if they are words; with none, each word is an option.
         partial: give partial credit: the options chosen and right, divided by the options chosen or right.
         beside: the answers to the other questions of this kind; one answer for all of them earns nothing.
         name: what the message calls the answer.
 
     Raises:
         Disagreement: other options, with the share if `partial`; or none that can be read.
-        ValueError: the author expects nothing, or what is not an option.
+        ValueError: the author expects nothing.
     """
     right = _read_expected(expected)
-    allowed = frozenset(map(_normal, options))
-    if allowed and not right <= allowed:
-        raise ValueError(f"agree_choice: {expected!r} is expected, which is not among the options.")
     what = "a choice"
     if right <= {"true", "false"}:
         what = "true or false"
     try:
-        chosen = read_choice(actual, right, allowed)
+        chosen = read_choice(actual, right)
     except Unreadable as why:
         raise refusal(name, actual, what, why) from None
-    refuse_one_for_all(chosen, beside, lambda other: read_choice(other, right, allowed), name)
+    refuse_one_for_all(chosen, beside, lambda other: read_choice(other, right), name)
     if chosen == right:
         return
     text, share = f"{_shown(actual, chosen)} is not right.", None
@@ -99,15 +94,13 @@ def read_choice(value: object, like: frozenset[str], options: frozenset[str] = f
         value = [option for option, ticked in value.items() if ticked is None or _is_ticked(ticked)]
     if isinstance(value, str):
         value = [value]
-    if not isinstance(value, list | tuple | set | frozenset | np.ndarray):
-        raise Unreadable(_how(like, options))
-    if len(value) > _LENGTH:
-        raise Unreadable(_how(like, options))
+    if not isinstance(value, list | tuple | set | frozenset | np.ndarray) or len(value) > _LENGTH:
+        raise Unreadable(_how(like))
     chosen: set[str] = set()
     for part in value:
         text = plain(part)
         if not isinstance(text, str) or len(text) > _LENGTH:
-            raise Unreadable(_how(like, options))
+            raise Unreadable(_how(like))
         chosen |= _options(text, like, options)
     return frozenset(chosen)
 
@@ -122,13 +115,13 @@ def _options(text: str, like: frozenset[str], options: frozenset[str]) -> set[st
         if not options:
             options = frozenset(parts)  # any word is one
         if not parts or not options.issuperset(parts):
-            raise Unreadable(_how(like, options))
+            raise Unreadable(_how(like))
         return set(parts)
     letters = [letter for part in _BETWEEN.split(_normal(text)) for letter in part.split()]
     if len(letters) == 1 and _MARKUP.sub("", text).strip().isupper():
         letters = [*letters[0]]  # ACE
     if not letters or not (options or _LETTERS | like).issuperset(letters):
-        raise Unreadable(_how(like, options))
+        raise Unreadable(_how(like))
     return set(letters)
 
 
@@ -170,9 +163,7 @@ def _are_letters(like: frozenset[str]) -> bool:
     return all(len(option) == 1 for option in like)
 
 
-def _how(like: frozenset[str], options: frozenset[str]) -> str:
-    if options:
-        return f"write {' or '.join(sorted(options))}"
+def _how(like: frozenset[str]) -> str:
     if _are_letters(like):
         return "write the letters of your choice and nothing else, such as B, or A, C"
     return "write the words of your choice as they appear in the question"

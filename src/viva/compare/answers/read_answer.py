@@ -61,7 +61,7 @@ def read_answer(answer: object, form: AnswerForm) -> Any:
 
 
 def _read_options(answer: object, form: AnswerForm) -> str | list[str]:
-    spelled = {next(iter(read_choice(option, frozenset({option}), frozenset()))): option for option in form.options}
+    spelled = {next(iter(read_choice(option, frozenset({option})))): option for option in form.options}
     if all(option.isdecimal() for option in spelled):
         answer = str(read_number(answer)[0])  # 50,001 is 50001
     try:

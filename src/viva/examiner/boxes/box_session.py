@@ -434,7 +434,7 @@ class BoxSession:
     @property
     def submission_left_s(self) -> float:
         """Return how much of its time the submission has left; not above zero once it is used up."""
-        return self._time.left_s
+        return self._time.remaining_s
 
     def _test_left_s(self, most_s: float) -> float:
         """Return how much of its time the test has left, at most `most_s`; counting is only needed if that is less."""

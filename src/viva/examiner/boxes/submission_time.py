@@ -32,14 +32,14 @@ class SubmissionTime:
         return self._read_s() + self._ended_s + (self._box.counted_s if self._box is not None else 0.0)
 
     @property
-    def left_s(self) -> float:
+    def remaining_s(self) -> float:
         """Return how much of its time the submission has left; not above zero once it is used up."""
         return self._limits.submission_s - self.counted_s
 
     def load_left_s(self) -> float:
         """Return how much time loading has left; all files of one load and the loads that failed before it share it."""
         whole_s = self._limits.load_s * NOTEBOOK_LOADS - self.failed_loads_s
-        return min(whole_s - (self.counted_s - self._load_began_s), self.left_s)
+        return min(whole_s - (self.counted_s - self._load_began_s), self.remaining_s)
 
     def begin_load(self, box: AnyBox) -> None:
         """Count a box from now on, which is loaded first."""

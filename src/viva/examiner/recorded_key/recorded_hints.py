@@ -28,11 +28,11 @@ class ComparisonCounter:
 class HintReader(ComparisonCounter):
     """Hints from a record; those in the tests were removed."""
 
-    def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    def hints_for_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return what was recorded for the comparison of this number."""
         return self._record.hints.get(self.next_place())
 
-    def of_function(
+    def hints_for_function(
         self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
     ) -> Mapping[str, Callable[..., object]] | None:
         """Return functions that know only the recorded examples."""

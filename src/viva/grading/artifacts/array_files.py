@@ -100,10 +100,8 @@ def _read_npz(data: bytes, most_bytes: int) -> dict[str, Array]:
             return _read_members(archive, most_bytes)
     except UnusableFile:
         raise
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError, OverflowError, EOFError):
-        raise UnusableFile(f"is an archive that cannot be read: {_DAMAGED}") from None
-    except (OSError, IndexError, KeyError):  # offsets outside of the file, and names that the archive does not hold
-        raise UnusableFile(f"is an archive that cannot be read: {_DAMAGED}") from None
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OverflowError, EOFError, OSError, LookupError):
+        raise UnusableFile(f"is an archive that cannot be read: {_DAMAGED}") from None  # zipfile raises all of these
 
 
 def _read_members(archive: zipfile.ZipFile, most_bytes: int) -> dict[str, Array]:

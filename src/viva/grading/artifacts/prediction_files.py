@@ -87,12 +87,7 @@ def read_predictions(data: bytes, n: int, classes: Classes, ids: Sequence[Hashab
 def _from_arrays(
     arrays: Mapping[str, Array], n: int, classes: Classes, ids: Sequence[Hashable] | None
 ) -> Labels | Scores:
-    named = [name for name in ("predictions", "prediction") if name in arrays]
-    named += [name for name in arrays if name != "id" and len(arrays) - ("id" in arrays) == 1]
-    if not named:
-        there = ", ".join(show(name) for name in list(arrays)[:4])
-        raise UnusableFile(f"holds the arrays {there}: call the one with your answers `predictions`.")
-    array = arrays[named[0]]
+    array = _array_of_predictions({name: array for name, array in arrays.items() if name != "id"})
     if array.size == n:  # one row or one column
         array = array.reshape(n)
     if array.dtype.kind == "b":
@@ -107,6 +102,16 @@ def _from_arrays(
     if "id" not in arrays:
         return read
     return read[_order(arrays["id"].ravel().tolist(), ids, n)]
+
+
+def _array_of_predictions(arrays: Mapping[str, Array]) -> Array:
+    for name in ("predictions", "prediction"):
+        if name in arrays:
+            return arrays[name]
+    if len(arrays) != 1:
+        there = ", ".join(show(name) for name in list(arrays)[:4])
+        raise UnusableFile(f"holds the arrays {there}: call the one with your answers `predictions`.")
+    return next(iter(arrays.values()))
 
 
 def _from_table(table: Mapping[str, list[str]], classes: Classes, ids: Sequence[Hashable] | None) -> Labels | Scores:

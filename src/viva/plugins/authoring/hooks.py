@@ -1,5 +1,6 @@
 """What this plugin adds: commands for authors, and files that are made again where their source has changed."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,15 @@ def viva_commands() -> Sequence[Command]:
 def viva_before_grading(course: "Course") -> None:
     """Make again the starter's places for answers, and tests that come from a solved notebook that has changed."""
     from viva.config.assignment import TESTS
+    from viva.model.errors import CourseError
     from viva.plugins.authoring.source.answers_starter import refresh_answers
 
     for name in course.assignments:
         settings = course.root / "assignments" / name / "assignment.yaml"
         if settings.is_file() and b"\nanswers:" in settings.read_bytes():
-            refresh_answers(course.assignment(name))
+            # What is wrong with one assignment is said by the command that grades it, and stops no other.
+            with contextlib.suppress(CourseError):
+                refresh_answers(course.assignment(name))
     if any((course.root / "assignments" / name / TESTS).is_file() for name in course.assignments):
         from viva.plugins.authoring.solved.solved_assignment import refresh
 

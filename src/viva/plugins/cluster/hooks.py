@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def viva_pool(request: "RemoteRequest") -> "AbstractContextManager[RemotePlace]":
-    """Return the cluster; a place that is none is an error."""
+    """Return the cluster at that address; another kind of place is refused with a sentence."""
     from viva.plugins.cluster.cluster_place import open_cluster
 
     return open_cluster(request)

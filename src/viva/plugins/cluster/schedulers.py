@@ -34,7 +34,7 @@ def security_of(certificates: Certificates) -> "Security | None":
     if not any(given.values()):
         return None
     if lacking := [option for option, path in given.items() if path is None]:
-        raise UsageError(f"{' and '.join(lacking)} must be said, too: the three belong together.")
+        raise UsageError(f"Give {' and '.join(lacking)}, too: the three belong together.")
     for option, path in given.items():
         if path is not None and not (path.is_file() and os.access(path, os.R_OK)):
             raise UsageError(f"{option} {path}: there is no file that can be read; give a file in PEM format.")

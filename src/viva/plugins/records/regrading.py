@@ -129,10 +129,10 @@ class Regrade:
         return _Case(kept.id, attempt.name, job, has_answers)
 
     def _call_log_of(self, kept: StoredScore) -> bytes:
-        """Return the call log of a score, whose rows may have been deleted meanwhile.
+        """Return the call log of a score.
 
         Raises:
-            GraderError: there is none.
+            GraderError: it was deleted meanwhile.
         """
         call_log = self._records.call_log(kept.call_log_id)
         if not call_log:

@@ -193,7 +193,7 @@ class Release:
         sources = {path.name: path.read_text("utf-8") for path in graders.glob("test_*.py")}
         shown += "\n".join(name for hints in recorded.hints.values() for name in hints)
         secrets.add_constants(sources, list(code.values()), shown)
-        secrets.recorded = other.of_tests(tests)
+        secrets.recorded = other.select_tests(tests)
         if not self.assignment.release.answers:
             secrets.hide_answers(other.by_hand, shown)
             secrets.add_models(self.assignment.rubric())

@@ -10,7 +10,7 @@ from viva.model.child_process import answer, read_request
 from viva.plugins.authoring.solved.class_proposal import of_class
 from viva.plugins.authoring.solved.opened_files import OpenedFiles
 from viva.plugins.authoring.solved.proposal import Proposal
-from viva.plugins.authoring.solved.proposals import of_function, of_value
+from viva.plugins.authoring.solved.proposals import of_value, propose_function
 from viva.plugins.authoring.solved.recorded_run import run
 from viva.plugins.authoring.solved.solution_code import typed_texts
 from viva.plugins.authoring.source.source_cells import Cell
@@ -26,7 +26,7 @@ def main() -> None:
     recorded.written = names | frozenset(request["values"])
     typed = {name for cell in cells for name in typed_texts(cell.source)}
     found: list[Proposal] = [
-        *(of_function(name, recorded) for name in request["functions"]),
+        *(propose_function(name, recorded) for name in request["functions"]),
         *(of_class(name, recorded) for name in request["classes"]),
         *(of_value(name, recorded, typed=name in typed) for name in request["values"]),
     ]

@@ -32,7 +32,7 @@ _MOST_SEEN: Final = 6
 _RANDOM_ARGUMENTS: Final = frozenset({"seed", "random_state", "rng", "generator"})
 
 
-def of_function(name: str, recorded: Recorded) -> Proposal:
+def propose_function(name: str, recorded: Recorded) -> Proposal:
     """Propose a test that compares a function with the solution's on arguments like those of the notebook."""
     proposal = Proposal(name, summary=summary_of(name, recorded.originals.get(name)))
     function = recorded.originals.get(name)

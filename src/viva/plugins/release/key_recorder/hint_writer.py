@@ -17,7 +17,7 @@ class HintWriter(ComparisonCounter):
         super().__init__(key_recording)
         self._key_recording = key_recording
 
-    def of_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
+    def hints_for_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
         """Return the author's hints, and record their values."""
         at = self.next_place()
         for name, hint in (hints or {}).items():
@@ -27,7 +27,7 @@ class HintWriter(ComparisonCounter):
                 self._key_recording.hints.setdefault(at, {})[name] = value
         return hints
 
-    def of_function(
+    def hints_for_function(
         self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
     ) -> Mapping[str, Callable[..., object]] | None:
         """Return the author's hints, and record what they make of each example."""

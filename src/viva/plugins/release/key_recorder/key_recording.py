@@ -62,7 +62,7 @@ class KeyRecording(Record):
         for name in names:
             self.looked_up |= self.values.get(name, set())
 
-    def of_tests(self, tests: Set[str]) -> "KeyRecording":
+    def select_tests(self, tests: Set[str]) -> "KeyRecording":
         """Return the questions, not the answers, and the seeds of some tests."""
         asked = {case: questions for case, questions in self.asked.items() if test_of(case) in tests}
         seeds = {name: seed for name, seed in self.seeds.items() if test_of(name.partition(" ")[2]) in tests}

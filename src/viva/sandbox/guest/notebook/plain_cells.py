@@ -24,16 +24,16 @@ _SHELL_LINE = re.compile(r"^([ \t]*)(?:[%!].*|\?{1,2}[\w.]+|[\w.]+\?{1,2})[ \t]*
 _CELL_MAGIC = re.compile(r"\A\s*%%(\w+)")
 _PYTHON_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
 """Cell magics that contain ordinary Python."""
-_RICH = ("html", "markdown", "latex", "svg", "png", "jpeg", "pdf", "javascript", "json", "mimebundle")
-_RICH_METHODS = (*(f"_repr_{name}_" for name in _RICH), "_ipython_display_")
-"""Methods of values that IPython shows in further formats."""
 _TEXTS = {
     "_repr_html_": "text/html",
     "_repr_markdown_": "text/markdown",
     "_repr_latex_": "text/latex",
     "_repr_svg_": "image/svg+xml",
 }
-"""Those that return a text, which is shown without IPython as well: a data frame's table is one."""
+"""Methods of values that return a text, which is shown without IPython as well: a data frame's table is one."""
+_OTHERS = ("png", "jpeg", "pdf", "javascript", "json", "mimebundle")
+_RICH_METHODS = (*_TEXTS, *(f"_repr_{name}_" for name in _OTHERS), "_ipython_display_")
+"""Methods of values that IPython shows in further formats."""
 _UNDERSCORES = ("_", "__", "___")
 _compile, _eval = compile, eval
 

@@ -150,8 +150,8 @@ class Worker:
             "next": self._next,
             "enter": self._enter,
             "exit": self._exit,
-            **{f"suite_{name}": functools.partial(self._of_suite, name) for name in _SUITE_OPERATIONS},
-            **{f"cells_{name}": functools.partial(self._of_cells, name) for name in _CELL_OPERATIONS},
+            **{f"suite_{name}": functools.partial(self._run_suite_operation, name) for name in _SUITE_OPERATIONS},
+            **{f"cells_{name}": functools.partial(self._run_cell_operation, name) for name in _CELL_OPERATIONS},
             **(replacements or {}),
         }
 
@@ -189,17 +189,17 @@ class Worker:
             return self.refs[request.ref]
         return self._namespaces.find(request.space, request.name)
 
-    def _kept(self, value: object, *, keep: bool) -> object:
+    def _value_or_reference(self, value: object, *, keep: bool) -> object:
         return self.refs.keep(value) if keep else value
 
     def _get(self, request: requests.Get) -> object:
-        return self._kept(self._target(request), keep=request.keep)
+        return self._value_or_reference(self._target(request), keep=request.keep)
 
     def _attribute(self, request: requests.GetAttribute) -> object:
-        return self._kept(getattr(self.refs[request.ref], request.name), keep=request.keep)
+        return self._value_or_reference(getattr(self.refs[request.ref], request.name), keep=request.keep)
 
     def _item(self, request: requests.GetItem) -> object:
-        return self._kept(self.refs[request.ref][self.refs.arguments(request.key)], keep=request.keep)
+        return self._value_or_reference(self.refs[request.ref][self.refs.arguments(request.key)], keep=request.keep)
 
     def _find(self, request: requests.Find) -> Dict[str, object]:
         try:
@@ -218,7 +218,7 @@ class Worker:
             return self._full_call(request, function, args, kwargs)
         if request.twice:
             return called_twice(function, args, kwargs, encode=self._plain, refs=self.refs)
-        return self._kept(function(*args, **kwargs), keep=request.keep)
+        return self._value_or_reference(function(*args, **kwargs), keep=request.keep)
 
     def _full_call(
         self,
@@ -230,7 +230,7 @@ class Worker:
         value, raised = None, None
         with Printed() as printed:
             try:
-                value = self._kept(function(*args, **kwargs), keep=request.keep)
+                value = self._value_or_reference(function(*args, **kwargs), keep=request.keep)
             except alarm.SoftTimeout:
                 raise
             except BaseException as error:
@@ -250,17 +250,17 @@ class Worker:
             value = next(self.refs[request.ref])
         except StopIteration:
             raise _Stop from None
-        return self._kept(value, keep=request.keep)
+        return self._value_or_reference(value, keep=request.keep)
 
     def _enter(self, request: requests.EnterContext) -> object:
         manager = self.refs[request.ref]
-        return self._kept(type(manager).__enter__(manager), keep=request.keep)
+        return self._value_or_reference(type(manager).__enter__(manager), keep=request.keep)
 
     def _exit(self, request: requests.ExitContext) -> None:
         manager = self.refs[request.ref]
         type(manager).__exit__(manager, None, None, None)
 
-    def _of_suite(self, operation: str, request: requests.Request) -> object:
+    def _run_suite_operation(self, operation: str, request: requests.Request) -> object:
         """Run an operation on the author's unittest suite; unittest is imported only if there is one."""
         if self._suite is None:
             from ..loading.unittest_runner import UnittestRunner
@@ -268,7 +268,7 @@ class Worker:
             self._suite = UnittestRunner()
         return getattr(self._suite, operation)(request)
 
-    def _of_cells(self, operation: str, request: requests.Request) -> object:
+    def _run_cell_operation(self, operation: str, request: requests.Request) -> object:
         """Run an operation on a notebook that is run cell by cell with the author's tests."""
         if self._cells is None:
             from ..notebook.cell_by_cell import CellByCell
