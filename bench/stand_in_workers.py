@@ -46,7 +46,7 @@ class Recorded:
             worker.log_event(cluster_worker.TOPIC, News(key, entry).to_bytes())
         submission = task.request.submission
         score = replace(graded.score, submission=submission.name, content_hash=submission.content_hash)
-        return Reply(replace(graded, score=score), {}, worker.address).to_bytes()
+        return Reply(replace(graded, score=score), worker.address).to_bytes()
 
 
 async def serve(scheduler: str, workers: int, threads: int) -> None:

@@ -148,10 +148,6 @@ def fine_tune(student: Any, submission: Any, inside: Any, language_model: Any, s
             budget_s=40,
             name=start,
             curve=seed == training.SEEDS[0],
-            save=functools.partial(inside.snapshot, model, optimizer),
-            load=functools.partial(inside.restore, model, optimizer),
-            rng=order,
-            seed=seed,
         )
         for epoch, predicted in classified(student, submission, inside, model, optimizer, order, epochs):
             epoch.record(accuracy=np.mean(predicted == right))

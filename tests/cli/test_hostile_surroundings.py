@@ -142,7 +142,7 @@ def test_planted_results(viva: Viva, keeping: Path) -> None:
     check(viva("grade", "class/bob", "-o", "model", "--no-records"))
     best = next(Path("model").rglob("results.json")).read_text("utf-8")
     hand_in(Path("class/ada"), KEEPS_CASE)
-    for path in ("class/ada/results.json", "class/ada/.checkpoints/results.json", "class/ada/deeper/results.json"):
+    for path in ("class/ada/results.json", "class/ada/deeper/results.json"):
         Path(path).parent.mkdir(exist_ok=True)
         Path(path).write_text(best.replace("class/bob", "class/ada"), "utf-8")
     check(viva("grade", "class/ada", "class/bob", "-o", "out"))
@@ -264,15 +264,6 @@ def test_results_that_are_a_link(grade: Grade, tmp_path: Path) -> None:
     Path("out/ada/results.json").symlink_to(tmp_path / "elsewhere.json")
     grade("ada")
     assert load_results(tmp_path / "elsewhere.json").score == 9
-
-
-def test_folder_of_checkpoints_that_is_a_trap(grade: Grade, own_course: Path) -> None:
-    hand_in(Path("ada"))
-    folder = Path("out/ada/.checkpoints")
-    folder.mkdir(parents=True)
-    os.mkfifo(folder / f"{'0' * 16}-{'0' * 16}.checkpoint")
-    (folder / f"{'1' * 16}-{'0' * 16}.checkpoint").symlink_to(own_course / KEY_FILE)
-    assert grade("ada") == {"ada": 9} and (own_course / KEY_FILE).read_text().startswith('"""The model')
 
 
 # --- what students run themselves

@@ -213,7 +213,7 @@ def grade(parcel):
         case = replace(first.cases[0], status=Status.GRADER_ERROR)
         entries = (replace(first, status=Status.GRADER_ERROR, cases=(case,)), *reply.graded.score.entries[1:])
         reply.graded.score = replace(reply.graded.score, entries=entries)
-    return Reply(reply.graded, reply.checkpoints, reply.worker).to_bytes()
+    return Reply(reply.graded, reply.worker).to_bytes()
 
 worker.grade = grade
 """

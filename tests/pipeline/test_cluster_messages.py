@@ -63,9 +63,7 @@ def test_task_comes_back(name: str, files: list[tuple[str, bytes]], problem: str
 
 @given(text=TEXTS, earned=st.fractions(0, 3))
 def test_score_comes_back(text: str, earned: Fraction) -> None:
-    sent = Reply(
-        graded(text, earned, [["t::f", [["call", "f", [1, None, b"x", {1: 2.5}], "ok"]]]]), {"a": b"\x00"}, "tcp"
-    )
+    sent = Reply(graded(text, earned, [["t::f", [["call", "f", [1, None, b"x", {1: 2.5}], "ok"]]]]), "tcp")
     assert reply_from_bytes(sent.to_bytes()) == sent
     for news in (News(text, sent.graded.score.entries[0]), News("key", text=text)):
         assert News.from_bytes(news.to_bytes()) == news
@@ -78,7 +76,7 @@ def test_planted_bytes_stay_bytes_and_text(planted: bytes) -> None:
     submission = Submission(text, (File("solution.py", planted), File(text, planted)), "hash")
     for sent in (
         a_task(submission).to_bytes(),
-        Reply(graded(text, Fraction(1)), {text: planted}, text).to_bytes(),
+        Reply(graded(text, Fraction(1)), text).to_bytes(),
         News(text, graded(text, Fraction(1)).score.entries[0], text).to_bytes(),
         error_to_bytes(GraderError(text)),
     ):
@@ -86,7 +84,7 @@ def test_planted_bytes_stay_bytes_and_text(planted: bytes) -> None:
         assert types_in(msgpack.unpackb(sent, strict_map_key=False)) <= PLAIN
         assert pickle.loads(pickle.dumps(sent)) == sent  # what the cluster does with it
     assert Task.from_bytes(a_task(submission).to_bytes()).request.submission.files[0].data == planted
-    back = reply_from_bytes(Reply(graded(text, Fraction(1)), {}, text).to_bytes())
+    back = reply_from_bytes(Reply(graded(text, Fraction(1)), text).to_bytes())
     assert back.graded.score.entries[0].name == text
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from viva.model import Isolation, Score, Tier
+from viva.model import Isolation, Score
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
 from viva.pipeline import results_writer
@@ -73,7 +73,7 @@ def test_pool_ends_before_the_error_is_reported(jobs: list[Job]) -> None:
     pool: Any = _FailingPool()
     display = _Counting()
     with pytest.raises(UsageError, match="the disk is full"):
-        GradingRun(jobs, ResultsWriter(jobs, None, Tier.T0), display).run(pool)
+        GradingRun(jobs, ResultsWriter(jobs, None), display).run(pool)
     assert pool.ended and display.count == 0
 
 
@@ -90,7 +90,7 @@ def pool() -> Any:
 
 def run(jobs: list[Job], store: _Store, folder: Path) -> tuple[GradingRun, _Counting]:
     display = _Counting()
-    grading = GradingRun(jobs, ResultsWriter(jobs, folder, Tier.T0), display)
+    grading = GradingRun(jobs, ResultsWriter(jobs, folder), display)
     grading.use_decisions(store)
     return grading, display
 
@@ -118,7 +118,7 @@ def test_result_that_cannot_be_written_for_a_while(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(results_writer, "WRITE_EVERY_S", -1.0)
     assignment: Any = SimpleNamespace(name="small", version=1)
     job = Job(Path("a"), "a", assignment)
-    writer = ResultsWriter([job], tmp_path, Tier.T0)
+    writer = ResultsWriter([job], tmp_path)
     writer.start(job, ())
     folder = tmp_path / "a"
     folder.rename(tmp_path / "away")

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support import samples
 from tests.support.class_of_scores import FEW, MANY, bytes_for_one_more
-from viva.model import Tier
 from viva.model.reason import Reason
 from viva.pipeline.grading_run import GradingRun
 from viva.pipeline.jobs import Job
@@ -96,7 +95,7 @@ def test_run_with_nothing_to_do(records: Records, monkeypatch: pytest.MonkeyPatc
         with records.engine.connect() as connection:
             names = [each.name for each in current_list(connection, "small")]
         jobs = [Job(Path(n), n, assignment, content_hash=n, attempt=samples.attempt(n)) for n in names]
-        grading = GradingRun(jobs, ResultsWriter(jobs, None, Tier.T3), display, keep_messages=False)
+        grading = GradingRun(jobs, ResultsWriter(jobs, None), display, keep_messages=False)
         grading.use_store(ScoreCache(records, asked, samples.made().isolation, BY, claims))
         assert grading.summary.unchanged == len(grading.summary.scores) == len(names) and names
 

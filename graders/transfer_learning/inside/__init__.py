@@ -4,7 +4,6 @@ Hold no answers. Run in the course's interpreter: numpy, torch and the standard 
 """
 
 from .asking import Pieces, ask, ask_each, cpu, each, were_asked
-from .checkpoints import restore, snapshot
 from .devices import copied_to, device_of, finish, inverted, last_scores_on, loader_on, on, placed, vocabulary
 from .known_gradient import PrefixMean, adam, asked_without_mask, criterion, plain_descent, rates_of
 from .layers import added_to, changes_with_dropout, dropped, in_training, taken_apart, unused
@@ -69,12 +68,10 @@ __all__ = [
     "plain_descent",
     "positions_of",
     "rates_of",
-    "restore",
     "save",
     "seeded",
     "shaken",
     "shapes",
-    "snapshot",
     "steps",
     "taken_apart",
     "tensors",

@@ -107,7 +107,7 @@ class Grading:
         jobs, everything = self.listing.jobs, self.tests.selects_all
         if self.output is not None and self.output.is_dir():
             sweep_parts(self.output)
-        writer = ResultsWriter(jobs, self.output, self.place.tier, all_selected=everything, warn=warn)
+        writer = ResultsWriter(jobs, self.output, warn=warn)
         off = records_use.no_records or not everything
         with contextlib.ExitStack() as open_:
             progress = open_.enter_context(Progress(jobs))
@@ -158,7 +158,6 @@ class Grading:
             on_start=writer.start,
             on_entry=writer.entry,
             on_progress=progress.tell,
-            checkpoints=writer.checkpoints,
         )
         return self.place.pool(self.course, self.secret, options, observer)
 

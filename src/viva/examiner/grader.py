@@ -18,7 +18,6 @@ from viva.compare import Disagreement, hint_evidence
 from viva.compare.counterexamples.shrinking import shrinking
 from viva.compare.hint_recording import begin_case, using_hint_recording
 from viva.config import Assignment
-from viva.config.assignment_content import content_of
 from viva.examiner.answer_notes import notes_on_answers
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
@@ -120,10 +119,8 @@ class Grader:
         tested = frozenset(function.number for function in self.functions)
         context = Context(submission, session, answers.key, answers.seeds, tested, assignment.answers)
         self.config.stash[CONTEXT] = context
-        events = Events(sinks.on_progress, sinks.checkpoints, lambda: session.counted_s)
+        events = Events(sinks.on_progress, lambda: session.counted_s)
         events.whole_trainings = request.options.whole_trainings
-        if sinks.checkpoints is not None:
-            sinks.checkpoints.made_with = lambda: self._made_with(submission, session)
         run = _Run(self, context, options, events, on_gpu)
         chosen = self._selected(options)
         try:
@@ -176,12 +173,6 @@ class Grader:
         files = (parameters_of(file.path, file.data) for file in submission.files if file.path in loaded)
         note = other_parameters(starter_of(self.assignment.starter).parameters, files, errors)
         return [note] if note else []
-
-    def _made_with(self, submission: Submission, session: BoxSession) -> dict[str, str]:
-        """Return what a training must share with an earlier one to continue it; the tier makes no difference."""
-        shared = signature(self.assignment, self.seeds, session.isolation)
-        shared.pop("tier", None)
-        return {**shared, "submission": submission.content_hash, "content": content_of(self.assignment)}
 
     def _score(self, request: GradeRequest, session: BoxSession, run: "_Run", wall_s: float) -> Score:
         submission, ready_message = request.submission, session.isolation
@@ -348,8 +339,6 @@ class _Run:
         case_id = f"{function.test_id}[{case_label(item)}]"
         call_s = self._options.call_s
         self._begin(function, item, self._test_s(function))
-        if self.events.checkpoints is not None:
-            self.events.checkpoints.begin(case_id)
         with collecting(self.events), hint_evidence.of_one_test():
             error = run_item(fresh(item), following)
         try:

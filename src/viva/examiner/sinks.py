@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from viva.examiner.boxes.load import LoadReport
 from viva.examiner.interceptor import Interceptor
-from viva.grading.training.checkpoints import Checkpoints
 from viva.model import Entry
 
 
@@ -23,7 +22,5 @@ class Sinks:
     """Called with a line whenever a training test reports how far it is, or a test waits for a GPU."""
     on_loaded: Callable[[LoadReport], None] = _ignore
     """Called at the end with the report of the first load, if anything was loaded."""
-    checkpoints: Checkpoints | None = None
-    """Where trainings are kept for a later run."""
     interceptor: Interceptor | None = None
     """Stands between the examiner and what it asks."""

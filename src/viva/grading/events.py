@@ -1,7 +1,5 @@
 """Events of a running test besides its outcome: progress for those who wait, curves and notes for the result.
 
-They also say where its trainings are stored, so that a later run can continue them.
-
 The functions of `viva.grading.training` find the events of the test that is running here. A hidden test leaves no
 curve and no note, and its progress names no number that came out of the box.
 """
@@ -12,7 +10,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import final
 
-from viva.grading.training.checkpoints import Checkpoints
 from viva.model.score import Curve
 
 MOST_CURVES = 50
@@ -26,7 +23,6 @@ class Events:
     def __init__(
         self,
         on_progress: Callable[[str], None] = lambda _: None,
-        checkpoints: Checkpoints | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._on_progress = on_progress
@@ -36,8 +32,6 @@ class Events:
         self._notes: dict[str, None] = {}
         self._test_id = ""
         self.hidden = False
-        self.checkpoints = checkpoints
-        """Where trainings are stored; None where nothing is."""
         self.whole_trainings = False
         """Whether trainings run all epochs, even if they meet their thresholds earlier."""
 

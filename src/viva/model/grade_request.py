@@ -1,7 +1,6 @@
 """One request to grade, and what comes back: the same value for the socket, the cluster and the records."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, final
 
 from viva.model.score import Entry, Score, names_of
@@ -72,8 +71,6 @@ class GradeRequest:
 
     submission: Submission
     options: GradeOptions = GradeOptions()
-    checkpoints: Path | None = None
-    """The folder in which trainings are stored, and from which they are resumed; None for neither."""
     interceptor_input: bytes = b""
     """What the interceptor of the options is given for this submission."""
 
@@ -85,15 +82,13 @@ class Graded:
     score: Score
     questions: list[Any] = field(default_factory=list)
     """[test, [[operation, subject, question, answer], …]] for each test."""
-    trained: dict[str, bool] = field(default_factory=dict)
-    """Files of the checkpoints of this run, and whether each belongs to a training that was complete in the end."""
     interceptor_output: bytes = b""
     """What the interceptor brought back; its plugin reads it."""
     notebook: bytes = b""
     """The executed notebook, if one was run: an .ipynb of nbformat 4.5. The outputs of its cells are untrusted; the
     student's program made them before any test had asked it anything."""
     remarks: list[str] = field(default_factory=list)
-    """For staff: which trainings could not be saved or resumed, and why; that it was graded a second time."""
+    """For staff: why it was graded a second time."""
     finished: bool = True
     """False if the examiner did not come to the end."""
     ended: bool = False

@@ -81,8 +81,6 @@ class Observer:
     """Called after each entry, with a function that returns all entries as they are then."""
     on_progress: Callable[[Job, str], None] = _nothing
     """Called with a line while a test takes long."""
-    checkpoints: Callable[[Job], Path | None] = _nothing
-    """Returns the folder in which a submission's trainings are kept and resumed; None for neither."""
 
 
 GradedJob = tuple[Job, Graded | Exception]

@@ -106,7 +106,7 @@ class LocalPool:
 
     def _grade(self, examiner: ExaminerProcess, job: Job, run: "_Run") -> Graded:
         submission, options = job.read(self.course), job.options or self.options
-        request = GradeRequest(submission, options, self.observer.checkpoints(job), job.interceptor_input())
+        request = GradeRequest(submission, options, job.interceptor_input())
         return at_most_twice(lambda: self._try(examiner, job, request), run.stop.is_set)
 
     def _try(self, examiner: ExaminerProcess, job: Job, request: GradeRequest) -> Graded:

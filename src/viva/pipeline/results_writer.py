@@ -1,4 +1,4 @@
-"""Write the result of each submission while its tests run, and the files with it: notebook, curves, checkpoints."""
+"""Write the result of each submission while its tests run, and the files with it: notebook and curves."""
 
 import contextlib
 import json
@@ -9,10 +9,10 @@ from typing import Final
 
 from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
-from viva.model import Entry, Score, Tier
+from viva.model import Entry, Score
 from viva.model.errors import UsageError
 from viva.model.grade_request import Graded
-from viva.pipeline import checkpoint_folder, curve_files
+from viva.pipeline import curve_files
 from viva.pipeline.jobs import Job
 from viva.pipeline.score_store import DecidedScore
 from viva.submissions.notebook_cells import EXECUTED_FILE
@@ -29,9 +29,7 @@ class ResultsWriter:
         self,
         jobs: Sequence[Job],
         output: Path | None,
-        tier: Tier,
         *,
-        all_selected: bool = True,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Prepare; write nothing yet.
@@ -39,14 +37,12 @@ class ResultsWriter:
         Args:
             jobs: what is graded.
             output: FILE.json for one submission, a folder for several; None to write nothing.
-            tier: the isolation in which submissions are graded.
-            all_selected: whether every test runs, or only the selected ones.
             warn: called with a sentence about what could not be drawn.
 
         Raises:
             UsageError: a file was given for several submissions.
         """
-        self._output, self._tier, self._all_selected, self._warn = output, tier, all_selected, warn
+        self._output, self._warn = output, warn
         self._targets = {job.name: target(output, job.result_path, len(jobs)) for job in jobs} if output else {}
         self._written_at: dict[str, float] = {}
         self._pending: dict[tuple[str, tuple[str, ...]], list[bytes]] = {}
@@ -96,17 +92,8 @@ class ResultsWriter:
             write_atomically(self._targets[job.name], _result(score, complete=False), durable=False)
         self._written_at[job.name] = time.monotonic()
 
-    def checkpoints(self, job: Job) -> Path | None:
-        """Return the folder in which trainings are kept: next to the result, if one is written and no box can reach it.
-
-        In T0 the code that is graded could write there itself, and a later run would trust it.
-        """
-        if job.name not in self._targets or self._tier is Tier.T0:
-            return None
-        return checkpoint_folder.folder_of(self._targets[job.name])
-
     def finish(self, job: Job, graded: Graded, decided: DecidedScore | None, *, durable: bool = True) -> None:
-        """Write a finished score with its notebook and curves, and remove checkpoints that no later run needs.
+        """Write a finished score with its notebook and curves.
 
         Args:
             job: whose score it is.
@@ -123,8 +110,6 @@ class ResultsWriter:
         data = _result(graded.score) if decided is None else _with_decisions(decided)
         self._save(job, score, data, durable=durable)
         self._save_notebook(job, graded)
-        if (folder := self.checkpoints(job)) is not None:
-            checkpoint_folder.tidy(folder, graded, all_selected=self._all_selected)
 
     def restore(self, job: Job, decided: DecidedScore, *, changed: bool) -> None:
         """Write a score of an earlier run where its result is missing, or says another score.

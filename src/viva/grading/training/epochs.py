@@ -3,10 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, SupportsFloat, final
 
-import numpy as np
-
 from viva.grading.events import current_events
-from viva.grading.training.resuming import Resumption
 from viva.grading.training.thresholds import Threshold
 from viva.grading.training.training_curves import draw, finite
 
@@ -56,20 +53,16 @@ class Epochs:
         curve: bool,
         clock: Callable[[], float],
         until: Mapping[str, Threshold],
-        resumption: Resumption | None = None,
     ) -> None:
         self._n, self._budget_s, self._name, self._curve, self._clock = n, budget_s, name, curve, clock
         self._until = until
-        self._resumption = resumption
-        self._held = 0
         self._untrusted_values: dict[str, float] = {}
         self._measured: dict[str, list[float]] = {}
         self.reached = 0
-        """Epochs that are complete, those of an earlier run included."""
+        """Epochs that are complete."""
 
     def __iter__(self) -> Iterator[Epoch]:
-        """Yield epochs until all are done, `until` is met or, after the first of this run, the budget is used up."""
-        self._resume()
+        """Yield epochs until all are done, `until` is met or, after the first, the budget is used up."""
         started = self._clock()
         while self.reached < self._n and not self._meets_thresholds():
             self._untrusted_values.clear()
@@ -77,28 +70,11 @@ class Epochs:
             self.reached += 1
             used_s = self._clock() - started
             self._report(used_s)
-            ends = used_s >= self._budget_s and not self.complete
-            if self._resumption is not None:
-                self._resumption.keep(self.reached, self._measured, stopped=ends)
-            if ends:
+            if used_s >= self._budget_s and not self.complete:
                 stopped(self.reached, self._n, self._budget_s, self._name)
                 return
         if self.reached < self._n:
             self._note_why_it_ends()
-        if self._resumption is not None:
-            self._resumption.done()
-
-    def _resume(self) -> None:
-        """Continue after the last epoch that an earlier run has kept, with what was recorded until then."""
-        held = self._resumption.begin(self._name, self._n) if self._resumption is not None else None
-        if held is None:
-            return
-        self._held = self.reached = held.epochs
-        for name, values in held.measured.items():
-            self._measured[name] = list(values)
-            self._draw(name)
-        where = f"goes on after epoch {held.epochs} of {self._n}, which an earlier run has reached"
-        current_events().progress(", ".join(part for part in (self._name, where) if part))
 
     @property
     def complete(self) -> bool:
@@ -144,7 +120,7 @@ class Epochs:
 
     def _report(self, used_s: float) -> None:
         """Report one line: which epoch, what the program says of its loss, and how long it may still take."""
-        epoch_s = used_s / (self.reached - self._held)
+        epoch_s = used_s / self.reached
         left_s = min(epoch_s * (self._n - self.reached), max(self._budget_s - used_s, 0.0))
         numbers = {name: values[-1] for name, values in self._measured.items()} | self._untrusted_values
         shown = [] if current_events().hidden else [f"{name} {value:.4g}" for name, value in numbers.items()]
@@ -152,52 +128,36 @@ class Epochs:
         current_events().progress(", ".join(part for part in parts if part))
 
 
-def epochs(  # noqa: PLR0913  # what authors may set, all but one by keyword
+def epochs(
     n: int,
     *,
     budget_s: float,
     name: str = "",
     curve: bool = True,
-    save: Callable[[], Any] | None = None,
-    load: Callable[[Any], Any] | None = None,
-    rng: np.random.Generator | None = None,
-    seed: object = None,
     until: Mapping[str, Threshold] | None = None,
     clock: Callable[[], float] | None = None,
 ) -> Epochs:
     """Yield epochs 1 to n for a `for` loop in the test; each asks the box to train and to predict.
 
-    With `save` and `load`, `viva grade -o` keeps the training next to the result while it runs, and a later run of the
-    same tests on the same submission begins after the last epoch that was kept: after an interruption, or where the
-    budget was used up. Curves and values are those of all epochs.
-
     Args:
         n: how many at most.
         budget_s: seconds of the submission's boxes, as limits count them. The first epoch always runs; no other begins
             when the budget is used up, and what was reached is graded. Give the test a `timeout` that holds the budget
-            and one epoch more. A run that continues an earlier one has the whole budget.
+            and one epoch more.
         name: what is trained, for progress and curve: "pretrained". A name used twice draws one curve, the later.
         curve: whether what is recorded is drawn; False for the further seeds of a run that was drawn.
-        save: returns, as plain data of at most 64 MiB, all of the box that the next epochs depend on: parameters,
-            buffers, optimizer, random states. It comes from the student's process and is untrusted.
-        load: restores what `save` has returned, or returns False where it does not fit and nothing was changed.
-        rng: the test's own generator, whose state is kept as well; draw from no other while training.
-        seed: distinguishes trainings of one name and test.
         until: thresholds by the names under which values are recorded. No further epoch begins when the last values
             meet all of them; a guess ends nothing. Judge the best value, so that the verdict is certain then.
         clock: for tests of tests; None for the clock of limits.
 
     Raises:
-        ValueError: no epoch, no budget, or only one of `save` and `load`.
+        ValueError: no epoch or no budget.
     """
     if n < 1 or budget_s <= 0:
         raise ValueError(f"epochs({n}, budget_s={budget_s:g}): expected at least one epoch and a budget above zero.")
-    if (save is None) != (load is None):
-        raise ValueError("epochs(save=…, load=…): expected both or neither.")
-    resumption = Resumption(save, load, rng, seed) if save is not None and load is not None else None
     clock = clock or current_events().clock
     until = {} if until is None or current_events().whole_trainings else until
-    return Epochs(n, budget_s, name, curve=curve, clock=clock, until=until, resumption=resumption)
+    return Epochs(n, budget_s, name, curve=curve, clock=clock, until=until)
 
 
 def stopped(reached: int, n: int, budget_s: float, name: str = "") -> None:

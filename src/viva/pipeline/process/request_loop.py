@@ -14,7 +14,6 @@ from viva.examiner.interceptor import Interceptor
 from viva.examiner.outcome import Outcome
 from viva.examiner.recorded_key.replayed_key import ReplayedKey
 from viva.examiner.sinks import Sinks
-from viva.grading.training.checkpoints import Checkpoints
 from viva.hooks import hooks
 from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
@@ -85,8 +84,6 @@ class _Grading:
         entries = tuple(without_dropped(self._grader.assignment, entry) for entry in score.entries)
         score = replace(score, entries=entries)
         graded = Graded(score, questions)
-        if sinks.checkpoints is not None:
-            graded.trained, graded.remarks = sinks.checkpoints.trained, sinks.checkpoints.notes
         if sinks.interceptor is not None:
             graded.interceptor_output = sinks.interceptor.output()
         if self._request.options.notebook and self._load_reports and self._own is not None:
@@ -99,8 +96,6 @@ class _Grading:
         sinks.on_progress = lambda text: send(self._sock, {"event": "progress", "text": text})
         if own is None:
             return sinks
-        if request.checkpoints is not None:
-            sinks.checkpoints = Checkpoints(request.checkpoints, own.seeds.key("checkpoints"))
         if request.options.interceptor:
             sinks.interceptor = _open_interceptor(request, self._grader.functions)
         return sinks

@@ -41,8 +41,6 @@ class Task:
     """Whether this or other submissions of the class may hold notebooks."""
     waiting: tuple[str, ...]
     """Assignments with more submissions to come: the worker need not keep examiners of others."""
-    checkpoints: dict[str, bytes] | None = None
-    """Files of trainings to resume (`checkpoint_folder`); None if none are kept."""
 
     def to_bytes(self) -> bytes:
         """Return the task as bytes."""
@@ -69,8 +67,6 @@ class Reply:
     """What a worker made of a task."""
 
     graded: Graded
-    checkpoints: dict[str, bytes]
-    """Files of the trainings, for a later run to resume."""
     worker: str
     """The worker's address."""
 

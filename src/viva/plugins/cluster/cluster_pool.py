@@ -17,7 +17,6 @@ from viva.config import Course
 from viva.model import Tier
 from viva.model.errors import EXPECTED_ERRORS, GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
-from viva.pipeline.checkpoint_folder import read_files, write_files
 from viva.pipeline.jobs import GATHER_S, Batches, GradedJob, GradedJobs, Job, Observer, Postponed, one_by_one
 from viva.plugins.cluster import cluster_worker
 from viva.plugins.cluster.assignment_plan import Plan
@@ -278,7 +277,6 @@ class _Run:
             gpu=gpu,
             notebooks=plan.notebooks,
             waiting=tuple({name for lane in self._lanes for name in lane.waiting.assignments}),
-            checkpoints=None if (folder := pool.observer.checkpoints(job)) is None else read_files(folder),
         )
 
     def _outcome(self, sent: Sent) -> Graded | Exception | None:
@@ -315,8 +313,6 @@ class _Run:
             self._failed_at[job.name] = reply.worker
             self._elsewhere(sent, graded)
             return None
-        if (folder := self._pool.observer.checkpoints(job)) is not None:
-            write_files(folder, reply.checkpoints)
         return graded
 
     def _elsewhere(self, sent: Sent, graded: Graded | None) -> None:

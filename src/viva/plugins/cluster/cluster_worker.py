@@ -1,11 +1,10 @@
 """The worker's side of a cluster: bytes in, bytes out, with examiners that are kept from task to task."""
 
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +19,6 @@ from viva.model.errors import CourseError, GraderError, UsageError
 from viva.model.gpu import NONE_HERE, Gpus
 from viva.model.grade_request import Graded
 from viva.model.seeds import Seeds
-from viva.pipeline import checkpoint_folder
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
@@ -49,22 +47,14 @@ def grade(message: bytes) -> bytes:
 
     try:
         task = Task.from_bytes(message)
-        with tempfile.TemporaryDirectory(prefix="viva-checkpoints-") as folder:
-            kept = Path(folder, "kept") if task.checkpoints is not None else None
-            if kept is not None:
-                checkpoint_folder.write_files(kept, task.checkpoints or {})
-            request = replace(task.request, checkpoints=kept)
-            graded = worker.plugins[NAME].grade(
-                replace(task, request=request),
-                lambda entry: tell(News(key, entry)),
-                lambda text: tell(News(key, text=text)),
-            )
-            files = checkpoint_folder.read_files(kept) if kept is not None else {}
+        graded = worker.plugins[NAME].grade(
+            task, lambda entry: tell(News(key, entry)), lambda text: tell(News(key, text=text))
+        )
     except UsageError as error:
         return error_to_bytes(UsageError(f"The worker {worker.address} refuses: {error}"))
     except Exception as error:  # reported for this submission; the worker continues
         return error_to_bytes(GraderError(f"on the worker {worker.address}: {type(error).__name__}: {error}"))
-    return Reply(graded, files, worker.address).to_bytes()
+    return Reply(graded, worker.address).to_bytes()
 
 
 @dataclass(frozen=True, slots=True)
