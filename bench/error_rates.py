@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from bench.thresholds import Measured, values_of
 from viva.formats.atomic_write import write_atomically
-from viva.grading import training
-from viva.grading.training import share_at_most
+from viva.plugins import training
+from viva.plugins.training import share_at_most
 
 TARGET: Final = Path(__file__).parents[1] / "results/error_rates.json"
 FIRST_SEED: Final = 10_000

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from viva.formats.atomic_write import write_atomically
-from viva.grading import training
+from viva.plugins import training
 
 WRONG_SEEDS: Final = 8
 ROOT: Final = Path(__file__).parents[1]

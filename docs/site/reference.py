@@ -54,13 +54,13 @@ programs, artifacts and audits. The [author guide](../author-guide.md) shows how
       show_root_toc_entry: true
       heading_level: 3
 
-## viva.grading.training
+## viva.plugins.training
 
-::: viva.grading.training
+::: viva.plugins.training
 
-## viva.grading.artifacts
+## viva.plugins.training.artifacts
 
-::: viva.grading.artifacts
+::: viva.plugins.training.artifacts
 
 ## viva.grading.programs
 
@@ -68,9 +68,9 @@ programs, artifacts and audits. The [author guide](../author-guide.md) shows how
     options:
       members: [check_command]
 
-## viva.grading.audits
+## viva.plugins.training.audits
 
-::: viva.grading.audits
+::: viva.plugins.training.audits
 
 ## viva.check
 

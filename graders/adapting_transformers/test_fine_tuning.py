@@ -20,7 +20,8 @@ from graders.adapting_transformers.yes_no import (
     right_answers,
     scores_of,
 )
-from viva.grading import number, training, weight
+from viva.grading import number, weight
+from viva.plugins import training
 
 LIMITS = training.thresholds("fine_tuning.json")
 PREFIX_LENGTH, BATCH, EPOCHS, BUDGET_S = 8, 16, 4, 30

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from graders.adapting_transformers.yes_no import MAX_LEN, asked_rows, encoder, right_answers, scores_of
-from viva.grading import artifacts, number, weight
+from viva.grading import number, weight
+from viva.plugins.training import artifacts
 
 FILE, KIND = "prefix.safetensors", "prefix"
 REQUIRED = 0.96

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import number, training, weight
+from viva.grading import number, weight
+from viva.plugins import training
 
 BERT_BASE = {
     "vocab_size": 30_522,

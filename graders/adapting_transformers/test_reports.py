@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from viva.grading import agree, needs_review, number, visibility, weight
-from viva.grading.audits import Finding, audit_grid, audit_log, audit_runs, audit_seeds, right_answers
 from viva.model.errors import EXPECTED_ERRORS
+from viva.plugins.training.audits import Finding, audit_grid, audit_log, audit_runs, audit_seeds, right_answers
 
 SIZES = {"dev": 3270, "test": 1427}
 """BoolQ's own development set, and the last 1,427 of its 9,427 training rows."""

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import number, training, weight
+from viva.grading import number, weight
+from viva.plugins import training
 
 GRADERS = Path(__file__).parents[1]
 DATA = GRADERS.parent / "fixtures" / "adapting_transformers" / "data"

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import number, training, weight
+from viva.grading import number, weight
+from viva.plugins import training
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "fixtures" / "transfer_learning" / "data"

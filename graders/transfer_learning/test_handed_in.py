@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from graders.transfer_learning.test_fine_tuning import as_labels, digits
-from viva.grading import artifacts, number, training, weight
-from viva.grading.audits import audit_predictions
+from viva.grading import number, weight
+from viva.plugins import training
+from viva.plugins.training import artifacts
+from viva.plugins.training.audits import audit_predictions
 
 THRESHOLD = training.thresholds("handed_in.json")["The share of your predictions that are right"]
 TOPICS = 2

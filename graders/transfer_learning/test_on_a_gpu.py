@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viva.grading import number, training, weight
+from viva.grading import number, weight
+from viva.plugins import training
 
 GPU = "cuda"
 LOSS = "The loss on words that were not shown, after fifty steps"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from viva.grading import needs_review, number, weight
-from viva.grading.audits import audit_accuracy, read_accuracy
 from viva.model.errors import MissingName
+from viva.plugins.training.audits import audit_accuracy, read_accuracy
 
 NTOKEN, NHEAD, NHID, NLAYERS, NCLASSES = 11, 2, 8, 2, 2
 TOKEN2IND = {"<sos>": 0, "<pad>": 1, "<eos>": 2, "<oov>": 3, "a": 4, "b": 5, "c": 6}

@@ -16,7 +16,8 @@ from viva.sandbox.host.gpu import gpus
 
 TESTS = """\
 import pytest
-from viva.grading import agree, training, weight
+from viva.grading import agree, weight
+from viva.plugins import training
 
 @weight(1)
 def test_before(student):

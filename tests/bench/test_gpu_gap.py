@@ -22,7 +22,8 @@ from viva.verify.verdict_check import complaints, waits
 
 TESTS = '''\
 import pytest
-from viva.grading import agree, training, weight
+from viva.grading import agree, weight
+from viva.plugins import training
 
 @weight(1)
 def test_plain(student):

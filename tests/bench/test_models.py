@@ -10,7 +10,7 @@ import pytest
 from bench import error_rates
 from bench.cluster import rate
 from bench.cluster_model import Cluster, TaskCost, limits, tasks_per_s
-from viva.grading import training
+from viva.plugins import training
 
 LIMIT = training.Threshold("accuracy", 0.8, "at least", (0.9, 0.91), {"frozen": (0.5, 0.51)}, "measure.py")
 

@@ -91,7 +91,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders `early` and `late`: two submissions graded without and with the test that trains."""
     root = tmp_path_factory.mktemp("passes")
     course = write_course(root / "course")
-    (course / TESTS_FILE).write_text("import pytest\nfrom viva.grading import training\n" + TESTS + TRAINS, "utf-8")
+    (course / TESTS_FILE).write_text("import pytest\nfrom viva.plugins import training\n" + TESTS + TRAINS, "utf-8")
     edit(course / SETTINGS_FILE, "points: 10", "points: 13")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VIVA_SECRET", SECRET)

@@ -18,7 +18,8 @@ from viva.pipeline.jobs import Job
 CURVES = '''\
 import pytest
 
-from viva.grading import number, training, weight
+from viva.grading import number, weight
+from viva.plugins import training
 
 
 @number("1")

@@ -16,7 +16,8 @@ from tests.support.editable_submission import zipped
 TESTS = """
 from fractions import Fraction
 
-from viva.grading import artifacts, weight
+from viva.grading import weight
+from viva.plugins.training import artifacts
 
 LABELS = [1, 0, 0, 1]
 
@@ -86,7 +87,7 @@ def test_unusable_file(examiner: Examined, files: dict[str, bytes], says: str) -
 
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
-LOG = "Epoch 1: lr 0, loss 0.69, val_acc 0.6217\nEpoch 2: lr 0, loss 0.69, val_acc 0.6217\n"
+LOG = "epoch,lr,loss,dev\n1,0,0.69,0.6217\n2,0,0.69,0.6217\n"
 ANSWERS = f"""
 answers: {{"5.2": {{lr: 1e-4, epochs: 2, dev: 0.6217, test: 0.6217, log: {json.dumps(LOG)}}}}}
 written: {{"5.2": It learns.}}

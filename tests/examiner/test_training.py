@@ -7,8 +7,9 @@ from tests.support.course_of_texts import Examined, by_name, examiner_fixture
 CURVE_KEY = "def slope(step):\n    return 0.0\n"
 CURVE_TESTS = """\
 import pytest
-from viva.grading import training, visibility, weight
-from viva.grading.training import Threshold
+from viva.grading import visibility, weight
+from viva.plugins import training
+from viva.plugins.training import Threshold
 
 AT = Threshold("the slope", 0.5, "at least", (0.9, 0.8), {"flat": (0.0, 0.1)}, "none")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.table_rows import Rows
-from viva.grading.audits import audit_seeds
+from viva.plugins.training.audits import audit_seeds
 from viva.submissions import code_names, notebook_cells
 from viva.submissions.code_of_names import code_of
 from viva.submissions.notebook_cells import NotebookError, read_here, read_notebook

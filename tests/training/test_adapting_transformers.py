@@ -22,9 +22,9 @@ from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Loader
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.fixtures.submission_fixture import SubmissionView
-from viva.grading import training
 from viva.model import Entry, File, Status, Submission
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.plugins import training
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
 from viva.submissions.examples import lay_out

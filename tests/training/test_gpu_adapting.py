@@ -15,9 +15,9 @@ from graders.adapting_transformers import test_on_a_gpu as grader
 from tests.support.own_assignments import ROOT, accepted_of, example
 from viva.examiner.fixtures.student_names import Names
 from viva.examiner.fixtures.submission_fixture import SubmissionView
-from viva.grading import training
 from viva.grading.events import Events, collecting
-from viva.grading.training import read_thresholds
+from viva.plugins import training
+from viva.plugins.training import read_thresholds
 
 ASSIGNMENT = "adapting_transformers"
 SMALL = {

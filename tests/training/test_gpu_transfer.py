@@ -10,10 +10,10 @@ from graders.transfer_learning.inside.devices import OneDevice, copied_to, last_
 from reference.transformer.language_model import Model
 from tests.support.course_of_texts import best_tier
 from tests.support.own_assignments import ROOT, examiner, example, grade
-from viva.grading.training import read_thresholds
 from viva.model import Status
 from viva.model.gpu import NONE_HERE, Gpus
 from viva.pipeline.process.settings import BoxOptions
+from viva.plugins.training import read_thresholds
 
 EXAMPLES = ROOT / "fixtures" / "transfer_learning" / "submissions"
 SMALL = grader.Sizes(ntoken=300, nhead=2, nhid=32, nlayers=2)

@@ -14,9 +14,9 @@ import pytest
 from tests.support.course_of_texts import without_times
 from tests.support.nightly_share import is_tonight
 from tests.support.own_assignments import ROOT, accepted_of, examiner, example, grade
-from viva.grading.training import Threshold, read_thresholds
 from viva.model import Score, Status
 from viva.pipeline.process.examiner_process import ExaminerProcess
+from viva.plugins.training import Threshold, read_thresholds
 
 SHORT = {
     "transfer_learning": "test_pretrained_is_ahead_after_one_epoch",

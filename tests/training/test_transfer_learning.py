@@ -13,9 +13,9 @@ from graders.transfer_learning.test_fine_tuning import as_labels, digits
 from tests.support.own_assignments import COURSE
 from viva.compare import Disagreement
 from viva.examiner.boxes.author_helpers import helpers_of
-from viva.grading import artifacts
 from viva.model import Submission
 from viva.model.errors import MissingName
+from viva.plugins.training import artifacts
 from viva.verify.expected_verdicts import example_submissions
 
 

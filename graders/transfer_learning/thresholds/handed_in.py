@@ -11,7 +11,7 @@ import numpy as np
 from bench.thresholds import WRONG_SEEDS, main, write
 from fixtures.transfer_learning.data.hand_in import FILES, opened, predicted
 from graders.transfer_learning.test_fine_tuning import as_labels, digits
-from viva.grading import training
+from viva.plugins import training
 
 NAME, VALUE = "The share of your predictions that are right", 0.8
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from bench.thresholds import WRONG_SEEDS, main, write
 from fixtures.transfer_learning.data.hand_in import FILES, opened
 from graders.transfer_learning.test_on_a_gpu import LAB, LOSS, learned
-from viva.grading import training
+from viva.plugins import training
 
 VALUE = 5.5
 WRONG = ("wrong/no_step", "wrong/softmax_before_loss")

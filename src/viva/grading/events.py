@@ -1,6 +1,6 @@
 """Events of a running test besides its outcome: progress for those who wait, curves and notes for the result.
 
-The functions of `viva.grading.training` find the events of the test that is running here. A hidden test leaves no
+The functions of `viva.plugins.training` find the events of the test that is running here. A hidden test leaves no
 curve and no note, and its progress names no number that came out of the box.
 """
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
-from viva.grading.artifacts.array_files import UnusableFile
-from viva.grading.artifacts.prediction_files import classes_of, read_predictions
-from viva.grading.artifacts.submitted_files import read_checkpoint
-from viva.grading.audits import audit_predictions
+from viva.plugins.training.artifacts.array_files import UnusableFile
+from viva.plugins.training.artifacts.prediction_files import classes_of, read_predictions
+from viva.plugins.training.artifacts.submitted_files import read_checkpoint
+from viva.plugins.training.audits import audit_predictions
 
 N = 5
 CLASSES = (2, ["no", "yes"], None, 3)

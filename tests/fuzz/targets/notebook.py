@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 
 from tests.fuzz.target import Target, expect, expect_sentence, fixtures
-from viva.grading.audits.split_seeds import audit_seeds
 from viva.model import File
+from viva.plugins.training.audits.split_seeds import audit_seeds
 from viva.submissions.content_checks import notes, problem
 from viva.submissions.notebook_cells import Notebook, NotebookError, read_notebook
 from viva.submissions.notebook_prose import MAX_CHARACTERS, Questions

@@ -11,7 +11,7 @@ from viva.compare.answers.number import read_number
 from viva.compare.answers.table_text import CELLS, read_table
 from viva.compare.answers.unreadable import Unreadable
 from viva.grading import Disagreement, agree_choice, agree_number, agree_table
-from viva.grading.audits import audit_accuracy
+from viva.plugins.training.audits import audit_accuracy
 
 MASK = np.triu(np.ones((3, 3)), 1)
 

@@ -10,7 +10,6 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from reference.adaptation.boolq import accuracy, boolq_item, loss_gradient
 from reference.adaptation.model_selection import accuracy_deviation, learned_threshold, select_best
-from viva.grading import audits
 
 VOCABULARY = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"])}
 
@@ -78,7 +77,6 @@ def test_select_best() -> None:
         order = sorted(range(len(results)), key=lambda i: -results[i]["dev"])
         first = results[order[0]]["dev"]
         assert select_best(results) == sorted(i for i in order if results[i]["dev"] == first)
-        assert select_best(results) == audits.select_best(results)
 
 
 @pytest.mark.parametrize(("p", "n"), [(2033 / 3270, 3270), (2033 / 3270, 1427), (0.5, 10)])

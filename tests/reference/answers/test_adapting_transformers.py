@@ -23,7 +23,7 @@ from reference.attention.hard_attention import hard_attention
 from reference.attention.scaled_dot_product import qk_moments
 from reference.attention.superposition import averaging_weight, extraction_matrix
 from tests.reference.answers.conftest import ROOT
-from viva.grading.audits import audit_runs, right_answers
+from viva.plugins.training.audits import audit_runs, right_answers
 
 NAME = "adapting_transformers"
 ASSIGNMENT = ROOT / "assignments" / NAME

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from viva.grading.artifacts import accuracy, predicted_classes, tied_rows
-from viva.grading.audits.accuracies import read_accuracy, right_answers, unit_of
-from viva.grading.audits.finding import Finding, begin, show
+from viva.plugins.training.artifacts import accuracy, predicted_classes, tied_rows
+from viva.plugins.training.audits.accuracies import read_accuracy, right_answers, unit_of
+from viva.plugins.training.audits.finding import Finding, begin, show
 
 Array = np.ndarray[Any, Any]
 
@@ -44,24 +44,6 @@ def audit_predictions(
     if n > 1 and (classes == classes[0]).all():
         findings.append(Finding("constant", f"All {n} predictions are class {classes[0]}: one answer for every row."))
     return findings
-
-
-def audit_same_predictions(first: Array, second: Array, names: tuple[str, str] = ("dev", "test")) -> list[Finding]:
-    """Return whether the predictions for two splits are the same rows again: "same_predictions".
-
-    If the lengths differ, the beginning of the longer one is compared. Constant predictions are ignored.
-    """
-    one, other = (predicted_classes(np.asarray(predictions)) for predictions in (first, second))
-    n = min(len(one), len(other))
-    if n < 2 or not np.array_equal(one[:n], other[:n]) or (one[:n] == one[0]).all():
-        return []
-    shares = np.unique(one[:n], return_counts=True)[1] / n
-    chance = n * float(np.log10((shares**2).sum()))
-    text = (
-        f"The predictions for {names[0]} ({len(one)}) and for {names[1]} ({len(other)}) are the same in all {n} rows "
-        f"that both have; by chance that happens once in 10^{-chance:.0f}: did you submit one file for both?"
-    )
-    return [Finding("same_predictions", text)] if chance < -3 else []
 
 
 def _against_report(reported: object, reached: Fraction, n: int, name: str) -> Finding:

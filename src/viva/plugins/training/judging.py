@@ -7,7 +7,7 @@ from typing import Final, SupportsFloat
 
 from viva.grading.events import current_events
 from viva.grading.signals import NeedsReview
-from viva.grading.training.thresholds import Threshold
+from viva.plugins.training.thresholds import Threshold
 
 SEEDS: Final = (1, 2, 3)
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from viva.compare import Disagreement
 from viva.compare.show import show
-from viva.grading.artifacts.array_files import NPY, Array, UnusableFile, read_arrays
-from viva.grading.artifacts.prediction_files import Labels, Scores, classes_of, read_predictions
 from viva.model.errors import MissingName
+from viva.plugins.training.artifacts.array_files import NPY, Array, UnusableFile, read_arrays
+from viva.plugins.training.artifacts.prediction_files import Labels, Scores, classes_of, read_predictions
 
 _PICKLED: Final = (".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle", ".joblib")
 """Tried last, so that a student who submits one reads why it is not opened."""

@@ -4,19 +4,18 @@ A finding is a sentence with its arithmetic, for the student and for whoever gra
 (`needs_review(..., findings=[f.text for f in audit_runs(...)])`); it never takes a point by itself: a person decides.
 """
 
-from viva.grading.audits.accuracies import (
+from viva.plugins.training.audits.accuracies import (
     audit_accuracy,
     audit_grid,
     audit_runs,
     read_accuracy,
     right_answers,
-    select_best,
 )
-from viva.grading.audits.finding import Finding
-from viva.grading.audits.log_rows import LogRow, read_log
-from viva.grading.audits.reported_predictions import audit_predictions, audit_same_predictions
-from viva.grading.audits.split_seeds import audit_seeds
-from viva.grading.audits.training_log import audit_log
+from viva.plugins.training.audits.finding import Finding
+from viva.plugins.training.audits.log_rows import LogRow, read_log
+from viva.plugins.training.audits.reported_predictions import audit_predictions
+from viva.plugins.training.audits.split_seeds import audit_seeds
+from viva.plugins.training.audits.training_log import audit_log
 
 __all__ = [
     "Finding",
@@ -26,10 +25,8 @@ __all__ = [
     "audit_log",
     "audit_predictions",
     "audit_runs",
-    "audit_same_predictions",
     "audit_seeds",
     "read_accuracy",
     "read_log",
     "right_answers",
-    "select_best",
 ]

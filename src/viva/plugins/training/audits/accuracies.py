@@ -7,7 +7,7 @@ from typing import Final
 
 from viva.compare.answers.number import read_number
 from viva.compare.answers.unreadable import Unreadable
-from viva.grading.audits.finding import Finding, begin, show
+from viva.plugins.training.audits.finding import Finding, begin, show
 
 SINGLE_PRECISION: Final = Fraction(1, 10**7)
 """An accuracy that went through float32 is k/n up to this much."""
@@ -121,18 +121,6 @@ def right_answers(value: object, n: int) -> int | None:
     return k if distance <= SINGLE_PRECISION or (distance <= unit and 2 * unit < Fraction(1, n)) else None
 
 
-def select_best(results: Sequence[Mapping[str, object]], by: str = "dev") -> list[int]:
-    """Return the positions of all results with the highest accuracy in the split `by`: several if they tie.
-
-    Raises:
-        ValueError: there are no results, or one does not state a readable accuracy.
-    """
-    if not results:
-        raise ValueError("select_best: there are no results to choose from.")
-    accuracies = [read_accuracy(result.get(by)) for result in results]
-    return [position for position, accuracy in enumerate(accuracies) if accuracy == max(accuracies)]
-
-
 def read_accuracy(value: object) -> Fraction:
     """Return a stated accuracy as an exact number between 0 and 1; 71.04 and "71.04 %" are 0.7104.
 
@@ -206,11 +194,11 @@ def _repeated(column: Mapping[str, Fraction], split: str) -> Iterator[Finding]:
 
 
 def _best(column: Mapping[str, Fraction], by: str) -> Iterator[Finding]:
-    labels = list(column)
-    best = select_best([{by: accuracy} for accuracy in column.values()], by)
-    if len(best) > 1:
-        tied, value = ", ".join(labels[i] for i in best), show(column[labels[best[0]]])
-        yield Finding("tie", f"{begin(tied)} tie for the best {by} accuracy, {value}: no setting is the best one.")
+    highest = max(column.values())
+    tied = [label for label, accuracy in column.items() if accuracy == highest]
+    if len(tied) > 1:
+        text = f"{begin(', '.join(tied))} tie for the best {by} accuracy, {show(highest)}: no setting is the best one."
+        yield Finding("tie", text)
 
 
 def _none_learned(column: Mapping[str, Fraction], n: int, majority: Fraction, by: str) -> Iterator[Finding]:

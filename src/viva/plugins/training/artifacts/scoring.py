@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from viva.grading.artifacts.array_files import Array
+from viva.plugins.training.artifacts.array_files import Array
 
 
 def accuracy(predictions: Array, labels: Sequence[int] | Array) -> Fraction:

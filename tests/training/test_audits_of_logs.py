@@ -1,6 +1,5 @@
 """What logs of training say: the ways in which students print them, and what is odd about them."""
 
-import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -9,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.grading.audits import audit_log, read_log
+from viva.plugins.training.audits import audit_log, read_log
 
 EPOCHS = [(1, 0.6512, 0.6624), (2, 0.5813, 0.7049), (3, 0.4921, 0.7104), (4, 0.4018, 0.7067)]
 ROWS: list[dict[str, Any]] = [{"epoch": e, "loss": loss, "dev": dev, "lr": 1e-4} for e, loss, dev in EPOCHS]
-PRINTED = "\n".join(f"Epoch {e}/4: loss {loss}, val_acc {dev}, lr 1e-4" for e, loss, dev in EPOCHS)
 
 
 def kinds(log: Any, **stated: Any) -> list[str]:
@@ -25,28 +23,8 @@ def kinds(log: Any, **stated: Any) -> list[str]:
     [
         ROWS,
         tuple(ROWS),
-        {"log_history": ROWS}["log_history"],
-        {name: [row[name] for row in ROWS] for name in ROWS[0]},
-        json.dumps(ROWS),
-        json.dumps({"log_history": ROWS}),
-        "\n".join(map(str, ROWS)),
-        "epoch,learning_rate,train_loss,dev_accuracy\n" + "\n".join(f"{e},0.0001,{x},{d}" for e, x, d in EPOCHS),
-        "Epoch\tLR\tTraining loss\tValidation accuracy\n"
-        + "\n".join(f"{e}\t1e-4\t{x}\t{100 * d:.2f}%" for e, x, d in EPOCHS),
-        PRINTED,
-        PRINTED.splitlines(),
-        "\n".join(
-            f"Epoch {e}\n100%|████| 250/250 [00:54<00:00, 4.6it/s]\n - train loss: {x:.4f} - test loss: 9.9\n"
-            f" - lr: 0.0001\n - validation accuracy: {100 * d:.2f} %"
-            for e, x, d in EPOCHS
-        ),
-        "\n".join(
-            f"{{'loss': {x}, 'learning_rate': 0.0001, 'epoch': {e}.0}}\n"
-            f"{{'eval_loss': 0.9, 'eval_accuracy': {d}, 'eval_runtime': 3.2, 'eval_steps_per_second': 9.1, "
-            f"'epoch': {e}.0}}"
-            for e, x, d in EPOCHS
-        )
-        + "\n{'train_runtime': 54.1, 'train_steps_per_second': 4.6, 'train_loss': 0.53, 'epoch': 4.0}",
+        "epoch,lr,loss,dev\n" + "\n".join(f"{e},0.0001,{x},{d}" for e, x, d in EPOCHS),
+        " Epoch, LR, Loss, Dev\n" + "\n".join(f"{e}, 1e-4, {x}, {100 * d:.2f}%" for e, x, d in EPOCHS),
     ],
 )
 def test_read_log(log: Any) -> None:
@@ -104,7 +82,11 @@ def with_(**changes: Any) -> list[dict[str, Any]]:
             {"reported": {"dev": 0.75}},
             "Dev: 0.75 is reported but appears nowhere in the log; the best dev accuracy in the log is 0.7104 at",
         ),
-        ("I trained for a long time.", {}, "The log holds no row that could be read: one line an epoch, with its loss"),
+        (
+            "I trained for a long time.",
+            {},
+            "The log holds no row that could be read; expected a list of rows such",
+        ),
     ],
 )
 def test_audit_log(log: Any, stated: dict[str, Any], says: str) -> None:
@@ -124,8 +106,7 @@ def test_audit_log(log: Any, stated: dict[str, Any], says: str) -> None:
         (with_(dev=[0.6217] * 4), {"reported": {"dev": 0.6217}}),  # collapsed: said by audit_accuracy
         (ROWS, {"reported": {"dev": 0.71040001, "test": 0.6931}}),
         (ROWS, {"reported": {"dev": "about seventy", "test": None}, "lr": "small", "epochs": "many"}),
-        ("Epoch 1 loss 0.7\nEpoch 1 loss 0.6\nEpoch 2 loss 0.5\nEpoch 2 loss 0.4", {}),  # several lines an epoch
-        ("batch size 64\nTest 1\nepoch 1 dropout rate 0.1 loss 0.6\nepoch 2 loss 0.5", {"lr": 1e-4}),
+        ("epoch,loss\n1,0.7\n1,0.6\n2,0.5\n2,0.4", {}),  # several rows an epoch
     ],
 )
 def test_audit_log_finds_nothing(log: Any, stated: dict[str, Any]) -> None:

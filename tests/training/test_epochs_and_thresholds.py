@@ -14,10 +14,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from viva.grading import training
 from viva.grading.events import Events, collecting
 from viva.grading.signals import NeedsReview
 from viva.model.errors import CourseError
+from viva.plugins import training
 
 RIGHT = tuple(0.90 + 0.001 * k for k in range(20))
 WRONG = tuple(0.50 + 0.01 * k for k in range(8))

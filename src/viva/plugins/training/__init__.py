@@ -14,9 +14,9 @@ def test_it_learns(student, inside):
     training.judge(run, LIMITS["accuracy"])
 """
 
-from viva.grading.training.epochs import Epoch, Epochs, epochs, stopped
-from viva.grading.training.judging import SEEDS, expect, judge
-from viva.grading.training.thresholds import (
+from viva.plugins.training.epochs import Epoch, Epochs, epochs, stopped
+from viva.plugins.training.judging import SEEDS, expect, judge
+from viva.plugins.training.thresholds import (
     RIGHT_RUNS,
     RIGHT_RUNS_IF_ONE_IS_ENOUGH,
     Threshold,
@@ -24,7 +24,7 @@ from viva.grading.training.thresholds import (
     share_at_most,
     thresholds,
 )
-from viva.grading.training.training_curves import draw
+from viva.plugins.training.training_curves import draw
 
 __all__ = [
     "RIGHT_RUNS",

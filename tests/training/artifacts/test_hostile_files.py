@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from tests.support.table_rows import Rows
-from viva.grading.artifacts.array_files import MAX_RATIO, MAX_UNPACKED, UnusableFile
-from viva.grading.artifacts.prediction_files import classes_of, read_predictions
-from viva.grading.artifacts.submitted_files import read_checkpoint
+from viva.plugins.training.artifacts.array_files import MAX_RATIO, MAX_UNPACKED, UnusableFile
+from viva.plugins.training.artifacts.prediction_files import classes_of, read_predictions
+from viva.plugins.training.artifacts.submitted_files import read_checkpoint
 
 N = 5
 RIGHT = np.array([1, 0, 0, 1, 1])

@@ -7,7 +7,7 @@ weights = artifacts.checkpoint(submission, "model.safetensors", shapes={"head.we
 No pickle is ever opened. Sizes that a file declares are compared with the file before memory is allocated for them.
 """
 
-from viva.grading.artifacts.scoring import accuracy, predicted_classes, tied_rows
-from viva.grading.artifacts.submitted_files import checkpoint, predictions
+from viva.plugins.training.artifacts.scoring import accuracy, predicted_classes, tied_rows
+from viva.plugins.training.artifacts.submitted_files import checkpoint, predictions
 
 __all__ = ["accuracy", "checkpoint", "predicted_classes", "predictions", "tied_rows"]

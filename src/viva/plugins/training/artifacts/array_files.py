@@ -2,6 +2,7 @@
 
 import io
 import math
+import operator
 import zipfile
 import zlib
 from tokenize import TokenError
@@ -128,7 +129,7 @@ def _read_members(archive: zipfile.ZipFile, most_bytes: int) -> dict[str, Array]
 
 
 def _read_safetensors(data: bytes) -> dict[str, Array]:
-    """Return the tensors by name; half precision (F16, BF16) becomes float32, exactly."""
+    """Return the tensors by name, in the order of their names; half precision (F16, BF16) becomes float32, exactly."""
     from safetensors import SafetensorError, deserialize
 
     if int.from_bytes(data[:8], "little") > _MAX_HEADER:
@@ -137,7 +138,7 @@ def _read_safetensors(data: bytes) -> dict[str, Array]:
         tensors = deserialize(data)  # type: ignore[no-untyped-call]  # the library gives it no types
     except SafetensorError as error:
         raise UnusableFile(f"cannot be read ({show(str(error))}): {_DAMAGED}") from None
-    return {name: _tensor(name, tensor) for name, tensor in tensors}
+    return {name: _tensor(name, tensor) for name, tensor in sorted(tensors, key=operator.itemgetter(0))}
 
 
 def _tensor(name: str, tensor: dict[str, Any]) -> Array:

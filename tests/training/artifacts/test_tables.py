@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.grading.artifacts.array_files import UnusableFile
-from viva.grading.artifacts.prediction_files import classes_of, read_predictions
+from viva.plugins.training.artifacts.array_files import UnusableFile
+from viva.plugins.training.artifacts.prediction_files import classes_of, read_predictions
 
 NAMES = ("negative", "positive")
 RIGHT = [1, 0, 0, 1, 1]

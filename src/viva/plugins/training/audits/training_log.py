@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from viva.grading.audits.accuracies import read_accuracy, unit_of
-from viva.grading.audits.finding import Finding, begin, show
-from viva.grading.audits.log_rows import LogRow, read_log
+from viva.plugins.training.audits.accuracies import read_accuracy, unit_of
+from viva.plugins.training.audits.finding import Finding, begin, show
+from viva.plugins.training.audits.log_rows import LogRow, read_log
 
 FEWEST: Final = 3
 """The fewest losses for which a trend is reported."""
@@ -46,8 +46,11 @@ def audit_log(
         ("epoch_missing", "epoch_repeated", "copied_row") and the accuracies ("not_the_best", "not_in_log").
     """
     rows = read_log(log)
-    if not any(row.measures or row.no_number for row in rows):
-        text = f"{begin(name)} holds no row that could be read: one line an epoch, with its loss and its accuracy."
+    if not any(row.has_measure for row in rows):
+        text = (
+            f"{begin(name)} holds no row that could be read; expected a list of rows such as "
+            "{epoch: 1, lr: 1e-4, loss: 0.65, dev: 0.6624}, or CSV with these names in its first line."
+        )
         return [Finding("no_log", text)]
     findings = [*_rates(rows, lr, name), *_losses(rows, name), *_epochs(rows, epochs, name), *_copies(rows, name)]
     for split, value in (reported or {}).items():
@@ -153,14 +156,13 @@ def _against_report(
         stated = read_accuracy(value)
     except ValueError:
         return
-    column = split if not is_chosen or any(split in row.accuracies for row in rows) else ""
-    logged = [(row.accuracies[column], row) for row in rows if column in row.accuracies]
+    logged = [(row.accuracies[split], row) for row in rows if split in row.accuracies]
     if not logged:
         return
     best, best_row = max(logged, key=lambda pair: pair[0])
     rounding = max(unit_of(stated), min(unit_of(accuracy) for accuracy, _ in logged))
     same = [row for accuracy, row in logged if abs(accuracy - stated) < rounding]
-    highest = f"the best {column + ' ' * bool(column)}accuracy in {name} is {show(best)}{_at(best_row)}"
+    highest = f"the best {split} accuracy in {name} is {show(best)}{_at(best_row)}"
     if not same:
         text = f"{begin(split)}: {show(stated)} is reported but appears nowhere in {name}; {highest}."
         yield Finding("not_in_log", text)

@@ -9,7 +9,7 @@ Kind = Literal[
     "unreadable", "missing", "count", "few_digits", "no_count", "small_subset", "majority", "not_above_majority",
     "same_splits", "repeated", "tie", "none_learned", "not_reported", "not_asked",
     # submitted predictions
-    "given", "not_given", "tied_scores", "constant", "same_predictions",
+    "given", "not_given", "tied_scores", "constant",
     # logs
     "no_log", "no_learning_rate", "below_stated_rate", "constant_loss", "loss_not_fallen", "loss_no_number",
     "epoch_missing", "epoch_repeated", "copied_row", "not_in_log", "not_the_best",

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from safetensors.numpy import save
 
-from viva.grading import artifacts
-from viva.grading.artifacts.array_files import UnusableFile
-from viva.grading.artifacts.prediction_files import classes_of, read_predictions
-from viva.grading.artifacts.submitted_files import read_checkpoint
+from viva.plugins.training import artifacts
+from viva.plugins.training.artifacts.array_files import UnusableFile
+from viva.plugins.training.artifacts.prediction_files import classes_of, read_predictions
+from viva.plugins.training.artifacts.submitted_files import read_checkpoint
 
 RIGHT = np.array([1, 0, 0, 1, 1])
 SCORES = np.array([[0.25, 0.75], [2, -1], [0.5, 0.25], [-3, 4.5], [0, 1e-3]])

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, SupportsFloat, final
 
 from viva.grading.events import current_events
-from viva.grading.training.thresholds import Threshold
-from viva.grading.training.training_curves import draw, finite
+from viva.plugins.training.thresholds import Threshold
+from viva.plugins.training.training_curves import draw, finite
 
 
 @final

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viva.compare.show import show
-from viva.grading.artifacts.array_files import NPY, ZIP, Array, UnusableFile, is_safetensors, read_arrays
+from viva.plugins.training.artifacts.array_files import NPY, ZIP, Array, UnusableFile, is_safetensors, read_arrays
 from viva.submissions.decode_text import decode
 
 Labels = NDArray[np.int64]

@@ -2,7 +2,6 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.grading.audits import (
+from viva.plugins.training.audits import (
     audit_accuracy,
     audit_grid,
     audit_predictions,
     audit_runs,
-    audit_same_predictions,
     read_accuracy,
     right_answers,
-    select_best,
 )
 
 DEV, TEST = 3270, 1427
@@ -147,16 +144,6 @@ def test_audit_grid() -> None:
     assert "lr unstated" in audit_grid({"r": {"epochs": 7}}, {"lr": [1e-3], "epochs": [7]})[1].text
 
 
-def test_select_best() -> None:
-    results: list[dict[str, Any]] = [{"dev": 0.6, "test": 0.9}, {"dev": 0.7, "test": 0.1}, {"dev": "70 %", "test": 0.2}]
-    assert select_best(results) == [1, 2]
-    assert select_best(results, "test") == [0]
-    with pytest.raises(ValueError, match="no results"):
-        select_best([])
-    with pytest.raises(ValueError, match="cannot be read"):
-        select_best([{"dev": 0.5}, {}])
-
-
 @pytest.mark.parametrize(("text", "value"), [("71.04", "0.7104"), ("71.04 %", "0.7104"), ("0,71", "0.71"), (1, "1")])
 def test_read_accuracy(text: object, value: str) -> None:
     assert read_accuracy(text) == Fraction(value)
@@ -199,15 +186,3 @@ def test_constant_predictions() -> None:
     findings = audit_predictions(np.ones(3270, np.int64), LABELS, reported=0.6217)
     assert [finding.kind for finding in findings] == ["given", "constant"]
     assert findings[1].text == "All 3270 predictions are class 1: one answer for every row."
-
-
-def test_audit_same_predictions() -> None:
-    rng = np.random.default_rng(5)
-    dev, test = rng.integers(0, 2, 3270), rng.integers(0, 2, 1427)
-    (finding,) = audit_same_predictions(dev, dev[:1427])
-    assert finding.kind == "same_predictions" and "the same in all 1427 rows that both have; by chance" in finding.text
-    assert audit_same_predictions(dev, dev)[0].kind == "same_predictions"
-    assert audit_same_predictions(np.stack([-dev, dev], axis=1), dev)[0].kind == "same_predictions"
-    assert audit_same_predictions(dev, test) == []
-    assert audit_same_predictions(np.ones(3270), np.ones(1427)) == []  # a constant answer coincides by itself
-    assert audit_same_predictions(dev[:4], dev[:4]) == []  # four rows may agree by chance

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from viva.grading.audits.finding import Finding
+from viva.plugins.training.audits.finding import Finding
 from viva.submissions.code_names import syntax_trees, with_trees
 from viva.submissions.notebook_cells import NotebookError, read_notebook
 

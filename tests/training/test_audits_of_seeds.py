@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.grading.audits import audit_seeds
+from viva.plugins.training.audits import audit_seeds
 
 HEAD = """
 import random, torch
