@@ -116,7 +116,7 @@ class Worker:
         self._notebooks += 1
         cell_s = fields.pop("cell_s", 60.0)
         name = f"notebook{self._notebooks if self._notebooks > 1 else ''}.ipynb"
-        self.ask("begin_notebook", cells=cells, **{"path": name, **fields})
+        self.ask("begin_notebook", **{"path": name, **fields})
         return [self.ask("next_cell", cell=cell, cell_s=cell_s) for cell in cells]
 
     def call_fields(self, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -293,20 +293,3 @@ def test_lines_of_ipython_without_ipython(forker: Forker, tmp_path: Path) -> Non
         "str?\n",
         "",
     ]
-
-
-SHELL_MADE = "from IPython.core.interactiveshell import InteractiveShell\nmade = InteractiveShell.initialized()"
-
-
-@pytest.mark.parametrize(
-    ("source", "made"),
-    [
-        ("import numpy as np\nx = np.zeros(3)\nx % 2, x != 3, 'a?', 5 % 3, 1_000, '%d' % 3 # why?", False),
-        ("%time None", True),
-        ("x = !ls", True),
-    ],
-)
-def test_ordinary_notebook_makes_no_shell(shell_worker: Worker, source: str, made: bool) -> None:
-    assert shell_worker.notebook(source)[0]["status"] == "ok"
-    shell_worker.load(SHELL_MADE, "look.py")
-    assert shell_worker.ask("get", space="student", name="made") is made

@@ -12,7 +12,6 @@ import pytest
 from tests.support.fidelity_cells import CELLS
 from tests.support.stock_kernel import outputs_of
 from tests.support.table_rows import Rows
-from viva.sandbox.guest.notebook.notebooks import needs_shell
 from viva.sandbox.host.fork_server import ForkServer
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 from viva.sandbox.limits import Limits
@@ -60,7 +59,6 @@ SAME: Final[list[tuple[str, str]]] = [
     (r"\r\n", "\n"),
     # Who runs the cells is in the traceback of a group of exceptions, and where a text was compiled by the cell.
     (r"File \S*/IPython/core/interactiveshell.py.*\n.*exec\(code_obj.*\n", "RUNNER\n"),
-    (r"File \S*/box-engine/notebook/ipython_shell.py.*\n.*raise error.with_traceback.*\n", "RUNNER\n"),
 ]
 """What is the same though it is written in another way."""
 
@@ -73,7 +71,7 @@ def in_viva(sources: list[str]) -> list[Outputs]:
         ForkServer.start(tier, preload=["numpy", "IPython", "matplotlib.pyplot"]) as fork_server,
         fork_server.spawn(Limits()) as box,
     ):
-        how: dict[str, Any] = {"timeout_s": 300.0, "mode": "run", "forbid": [], "path": "n.ipynb", "cells": cells}
+        how: dict[str, Any] = {"timeout_s": 300.0, "mode": "run", "forbid": [], "path": "n.ipynb"}
         box.ask("begin_notebook", **how)
         replies: Any = [box.ask("next_cell", timeout_s=80.0, cell=cell, cell_s=60.0) for cell in cells]
     outputs = {reply["ok"]["number"]: reply["ok"]["outputs"] for reply in replies}
@@ -138,17 +136,6 @@ def whole() -> dict[str, tuple[Outputs, Outputs]]:
     return dict(zip(CELLS, zip(outputs_of(sources), in_viva(sources), strict=True), strict=True))
 
 
-ORDINARY: Final = [name for name, source in CELLS.items() if not needs_shell(source)]
-"""Cells of ordinary Python: a notebook of nothing else is run without IPython."""
-
-
-@pytest.fixture(scope="module")
-def ordinary() -> dict[str, tuple[Outputs, Outputs]]:
-    """The same for a notebook of nothing but ordinary Python."""
-    sources = [CELLS[name] for name in ORDINARY]
-    return dict(zip(ORDINARY, zip(outputs_of(sources), in_viva(sources), strict=True), strict=True))
-
-
 def compare(name: str, stock: Outputs, ours: Outputs) -> None:
     """The same, or different where that is allowed."""
     shown, expected = (normal(outputs, by_chance=name in BY_CHANCE) for outputs in (ours, stock))
@@ -165,12 +152,5 @@ def test_cell_as_in_stock_kernel(whole: dict[str, tuple[Outputs, Outputs]]) -> N
                 compare(name, *whole[name])
 
 
-def test_cell_without_ipython(ordinary: dict[str, tuple[Outputs, Outputs]]) -> None:
-    with Rows() as row:
-        for name in ORDINARY:
-            with row(name):
-                compare(name, *ordinary[name])
-
-
 def test_listed_cells_exist() -> None:
-    assert set(ALLOWED) | set(BY_CHANCE) <= set(CELLS) and len(CELLS) >= 60 and len(ORDINARY) >= 60
+    assert set(ALLOWED) | set(BY_CHANCE) <= set(CELLS) and len(CELLS) >= 60

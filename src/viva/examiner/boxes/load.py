@@ -423,7 +423,7 @@ class Loader:
         """Run the cells with one request for each; of a cell that ended a box before, at most the definitions."""
         whole_s = self._assignment.limits.load_s * NOTEBOOK_LOADS
         cells: list[requests.Cell] = [{"number": c.number, "source": c.source} for c in notebook.code]
-        begin = requests.BeginNotebook(**self._how(path).fields(), cells=cells)
+        begin = requests.BeginNotebook(**self._how(path).fields())
         ask(begin, timeout_s=whole_s + LOAD_GRACE_S, soft_s=whole_s)
         for cell, source in zip(cells, notebook.code, strict=True):
             self._running = path, source.number

@@ -10,7 +10,6 @@ libraries at the same time.
 
 import dataclasses
 import gc
-import importlib.util
 import os
 import select
 import socket
@@ -57,11 +56,10 @@ class Boxes:
         self._assignment, self._options = assignment, options
         self._python = str(assignment.python) if assignment.python else sys.executable
         self._gpu_boxes: GpuBoxes | None = None
-        has_shell = assignment.python is None and importlib.util.find_spec("IPython") is not None
         unused = [f"-{name}" for name in options.unused]
         self._preload = list(dict.fromkeys([*assignment.preload, *options.preload, *preload, *unused]))
-        if options.notebooks and has_shell:
-            self._preload.append("IPython")
+        if options.notebooks:
+            self._preload.append("IPython?")
         self._done = threading.Event()
         self._fork_server: ForkServer | None = None
         self._pool: Pool | None = None

@@ -124,9 +124,8 @@ class NotebookRun:
                 self._session.close()
             self._clean = False
             ran.replies.clear()
-            cells = [step.source for step in steps if not step.check]
             self._begin(self._limits.load_s, hidden=hidden, seed=seed)
-            self._session.ask(BeginCells(path, cells, checks, list(snapshots)))
+            self._session.ask(BeginCells(path, checks, list(snapshots)))
             self.asked += self._session.test.questions
             if self._run_all(steps, ran, hidden=hidden):
                 self._snapshots_of = None if hidden else (path, self._session.epoch)

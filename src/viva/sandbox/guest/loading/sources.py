@@ -102,11 +102,6 @@ def is_cell(filename: str) -> bool:
     return filename in _CELLS
 
 
-def numbers_of_cells() -> Dict[str, int]:
-    """Return the number of every cell, by its file name."""
-    return {filename: int(name.split()[1]) for filename, name in _CELLS.items()}
-
-
 def forget_cells() -> None:
     """Forget all cells, as if none had been run."""
     for filename in _CELLS:

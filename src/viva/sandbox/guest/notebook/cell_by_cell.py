@@ -48,9 +48,9 @@ class CellByCell:
         """Make the process look as if a kernel had been started in the notebook's folder.
 
         Args:
-            request: `path` of the notebook; `cells`, all cells that will be run, which decide whether IPython runs
-                them; `checks`, the tests that an otter notebook runs by name (otter_checks.py), or None; `snapshots`,
-                those of which a snapshot is taken whenever the notebook runs them.
+            request: `path` of the notebook; `checks`, the tests that an otter notebook runs by name
+                (otter_checks.py), or None; `snapshots`, those of which a snapshot is taken whenever the notebook runs
+                them.
         """
         path = request.path
         folder = sources.live_in(path)
@@ -60,7 +60,7 @@ class CellByCell:
         sys.argv = [path]
         self._module = sys.modules["__main__"] = types.ModuleType("__main__")
         self._namespaces.add(path, vars(self._module))
-        self._cells = WholeCells(self._module, [{"source": text} for text in request.cells], lenient=False)
+        self._cells = WholeCells(self._module, lenient=False)
         if request.checks is None:
             self._checks = None
         else:

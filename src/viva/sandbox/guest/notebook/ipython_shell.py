@@ -13,7 +13,7 @@ import functools
 import os
 import sys
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional
 
 from IPython.core import page, ultratb
 from IPython.core.displayhook import DisplayHook
@@ -224,33 +224,6 @@ class Shell:
         """Add what `run` has raised to the outputs, unless IPython has shown it."""
         if self._shell.raised is not error:
             self._outputs.error(raised)
-
-    def show_foreign_error(self, error: BaseException) -> None:
-        """Add an exception of a cell that something else ran to the outputs, as IPython shows it."""
-        if self._shell.raised is error:
-            return
-        self._register_cells()
-        trace = error.__traceback__
-        while trace is not None and not sources.is_cell(trace.tb_frame.f_code.co_filename):
-            trace = trace.tb_next
-        with Streams(self._outputs):
-            try:
-                raise error.with_traceback(trace)
-            except BaseException:
-                # The traceback begins at the cell, as in a kernel that runs the cells.
-                shown = type(error), error, trace
-                self._shell.showtraceback(shown, tb_offset=0, running_compiled_code=trace is not None)
-        self._shell.raised = None
-
-    def formats(self, value: object) -> Tuple[Dict[str, object], Dict[str, object]]:
-        """Return a value in the formats that a notebook shows, and their metadata."""
-        self._register_cells()
-        formatter: Any = self._shell.display_formatter
-        data, metadata = formatter.format(value)
-        return data, metadata
-
-    def _register_cells(self) -> None:
-        self._shell.compile._filename_map.update(sources.numbers_of_cells())
 
     def close(self) -> None:
         """Close the event loop."""

@@ -1,12 +1,11 @@
 """Run a notebook's cells in this process, without kernel or zmq; outputs have the form of nbformat.
 
-Most submissions are ordinary Python in cells and run as such. One with magics, shell lines, `display` or top-level
-await gets an IPython shell (ipython_shell.py), which is slower. Outputs that are stored in the file are ignored.
+IPython's shell runs them (ipython_shell.py); where it is not installed, cells run as ordinary Python (plain_cells.py).
+Outputs that are stored in the file are ignored.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 import types
@@ -27,15 +26,6 @@ if TYPE_CHECKING:
     from ..transport.message_types import BeginNotebook, Cell, CellResult, NextCell, Output
     from .ipython_shell import Shell
 
-_FOR_IPYTHON = re.compile(
-    r"^\s*(?:[%!?]|[\w.]+\?+\s*$)|=\s*[!%][\w\s]"
-    r"|get_ipython|IPython|\bdisplay\s*\(|\b(await|async|asyncio)\b"
-    r"|\b(In|Out|_)\[|\b(Out|_i{1,3}|_i?\d+|_[dio]h)\b"
-    r"|^\s*In \[\d+\]:|^\s*(?:cat|cd|cp|ls|man|mkdir|mv|pip|pwd|rm|rmdir|whos?)\s*(?:$|[\w./~-])"
-    r"|\bdisplayhook\b|\b(exit|quit)\b|plot|\bplt\.|\bhist\(|\b(matplotlib|pylab|seaborn)\b",
-    re.M,
-)
-"""It deliberately matches too much: a false match costs some milliseconds, a missed one would cost the cell."""
 _REST_S = 5.0
 """Counted seconds for the definitions after the failure of a cell; a library may have to be imported."""
 _TRACEBACK_S = 15.0
@@ -62,7 +52,7 @@ class Notebooks:
         self._namespaces.add(request.path, vars(module))
         only_definitions = request.mode == "definitions"
         run: Union[_Definitions, WholeCells]
-        run = _Definitions(module) if only_definitions else WholeCells(module, list(request.cells))
+        run = _Definitions(module) if only_definitions else WholeCells(module)
         self._cell, self._definitions_of = run.cell, _Definitions(module).cell
 
     def next_cell(self, request: NextCell) -> Dict[str, object]:
@@ -88,10 +78,10 @@ def _not_begun(_cell: Cell, _limit_s: Optional[float]) -> CellResult:
 class WholeCells:
     """Runs whole cells; if `lenient`, the definitions after a cell's failure still run."""
 
-    def __init__(self, module: types.ModuleType, cells: List[Cell], *, lenient: bool = True) -> None:
+    def __init__(self, module: types.ModuleType, *, lenient: bool = True) -> None:
         self._outputs, self._namespace = Outputs(), vars(module)
         self._lenient = lenient
-        self._cells = _runner(module, self._outputs, cells)
+        self._cells = _runner(module, self._outputs)
 
     def cell(self, cell: Cell, limit_s: Optional[float]) -> CellResult:
         """Run one cell, and return its result as `Notebooks.next_cell` does."""
@@ -165,19 +155,12 @@ def define_the_rest(namespace: Dict[str, object], number: int, text: str, error:
         return  # the cell's own error has been reported
 
 
-def needs_shell(text: str) -> bool:
-    """Return whether the text of a cell looks as if only IPython could run it like a stock kernel."""
-    return _FOR_IPYTHON.search(text) is not None
-
-
-def _runner(module: types.ModuleType, outputs: Outputs, cells: List[Cell]) -> Union[PlainCells, Shell]:
-    if any(needs_shell(str(cell["source"])) for cell in cells):
-        try:
-            from .ipython_shell import Shell
-        except ImportError:
-            return PlainCells(module, outputs)  # it adds a note to each cell with lines for IPython
-        return Shell(module, outputs)
-    return PlainCells(module, outputs)
+def _runner(module: types.ModuleType, outputs: Outputs) -> Union[PlainCells, Shell]:
+    try:
+        from .ipython_shell import Shell
+    except ImportError:
+        return PlainCells(module, outputs)
+    return Shell(module, outputs)
 
 
 def _result(

@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from ..transport.encoding import Part
 
 if "IPython" in sys.modules and __name__.startswith("viva_box."):  # not in a live kernel, whose shell is the student's
-    from ..notebook import ipython_shell  # the fork server does it once, not each box
-
-    ipython_shell.warm_up()
+    try:
+        from ..notebook import ipython_shell  # the fork server does it once, not each box
+    except ImportError:  # a version of IPython that is too old; cells then run as ordinary Python
+        pass
+    else:
+        ipython_shell.warm_up()
 
 _LOWEST_RECURSION_LIMIT = 500
 _CELL_OPERATIONS = ("begin", "run", "check", "take", "resume")

@@ -154,7 +154,6 @@ class BeginNotebook(LoadModule):
     """Prepare to run the cells of a notebook in one namespace."""
 
     op = "begin_notebook"
-    cells: Sequence[Cell] = ()
 
 
 @dataclass(frozen=True)
@@ -348,7 +347,6 @@ class BeginCells(Request):
 
     op = "cells_begin"
     path: str
-    cells: Sequence[str]
     checks: Optional[Mapping[str, Any]] = None
     """The tests that the notebook may ask for, by name (otter_checks.py)."""
     snapshots: Sequence[str] = ()
