@@ -45,8 +45,8 @@ BY_CHANCE: Final = {
 SAME: Final[list[tuple[str, str]]] = [
     # Each process has addresses of its own.
     (r"0x[0-9a-f]{6,16}", "0x…"),
-    # A kernel compiles a cell under the name of a temporary file, we compile it as <cell 7>.
-    (r"(?:/[\w./-]*)?/ipykernel_\d+/\d+\.py|<cell \d+>", "CELL"),
+    # A kernel compiles a cell under the name of a temporary file, we compile it as <cell 7>.py.
+    (r"(?:/[\w./-]*)?/ipykernel_\d+/\d+\.py|<cell \d+>.py", "CELL"),
     (r"\((?:\d+\.py|CELL), line (\d+)\)", r"(CELL, line \1)"),
     # The work directory.
     (r"/tmp/tmp\w+/work|/box(?=[/'\n]|$)", "WORK"),

@@ -81,7 +81,7 @@ def path_of(path: str) -> str:
 
 def remember_cell(number: int, text: str) -> str:
     """Store a cell in linecache, so that tracebacks and inspect show the student's lines; return its file name."""
-    filename = f"<cell {number}>"
+    filename = f"<cell {number}>.py"  # IPython shows a traceback as in a kernel if this is a file that does not exist
     _CELLS[filename] = f"cell {number}"
     linecache.cache[filename] = (len(text), None, lines_of(text), filename)
     return filename
@@ -95,11 +95,6 @@ def lines_of(text: str) -> List[str]:
 def remember_code(filename: str, name: str) -> None:
     """Register student code that another program ran, a cell of a live kernel, and its name."""
     _CELLS[filename] = name
-
-
-def is_cell(filename: str) -> bool:
-    """Return whether this is the file name of a cell."""
-    return filename in _CELLS
 
 
 def forget_cells() -> None:

@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any, Dict, List, Optional
 
-from IPython.core import page, ultratb
+from IPython.core import page
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import UsageError
@@ -136,24 +136,6 @@ class _Interactive(InteractiveShell):
 
     system_piped = system
     system_raw = system
-
-
-_lines_of_frame: Any = getattr(ultratb, "get_line_number_of_frame", None)
-
-
-def _lines_of_file_or_none(frame: types.FrameType) -> object:
-    """Return the number of lines of a frame's file; for IPython, cells are files that do not exist, as in a kernel.
-
-    Raises:
-        OSError: The frame is a cell; IPython then shows the lines without analysing them, which is much faster.
-    """
-    if sources.is_cell(frame.f_code.co_filename):
-        raise FileNotFoundError(frame.f_code.co_filename)
-    return _lines_of_frame(frame)
-
-
-if _lines_of_frame is not None:
-    vars(ultratb)["get_line_number_of_frame"] = _lines_of_file_or_none
 
 
 def _discard(*_args: object, **_kwargs: object) -> None:
