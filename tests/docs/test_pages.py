@@ -11,7 +11,7 @@ import yaml
 
 from docs.site.link_check import broken_links, sections
 from docs.site.pages import place_of, rewritten, site_files
-from viva.sandbox.host.levels.tiers import _ADVICE
+from viva.sandbox.host.levels.detect_levels import _ADVICE
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))

@@ -19,7 +19,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.plugins.cluster import cluster_worker
 from viva.plugins.cluster.cluster_messages import Task, reply_from_bytes
 from viva.plugins.records.conditions import made_with
-from viva.sandbox.host.levels.tiers import TierReport
+from viva.sandbox.host.levels.detect_levels import TierReport
 
 
 class _Loop:

@@ -84,7 +84,7 @@ def test_closed_connection() -> None:
 PROGRAM = """
 import gc
 from pathlib import Path
-from viva.pipeline.process.memory import MOST_KEPT_BYTES, Memory
+from viva.pipeline.process.request_loop import MOST_KEPT_BYTES, Memory
 
 def resident_kib():
     lines = Path("/proc/self/status").read_text().splitlines()

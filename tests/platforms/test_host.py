@@ -14,7 +14,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.sandbox.guest.transport import loopback
 from viva.sandbox.host.fork_server import ForkServer
-from viva.sandbox.host.levels.tiers import TierReport
+from viva.sandbox.host.levels.detect_levels import TierReport
 from viva.submissions import open_submission
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="what Linux offers")

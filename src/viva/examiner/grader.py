@@ -270,12 +270,12 @@ class _Run:
         """Run the tests in their order, until one loses points if that ends the run."""
         following = dict(itertools.pairwise(item for function in functions for item in function.items))
         for function in functions:
-            entry = self._entry(function, following)
+            entry = self._grade_test(function, following)
             on_entry(entry)
             if self._options.until_loss and entry.earned < entry.points and not entry.status.is_open:
                 return
 
-    def _entry(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
+    def _grade_test(self, function: TestFunction, following: Mapping[pytest.Function, pytest.Function]) -> Entry:
         """Run every case of one function."""
         blocked = self._blocked(function)
         cases: list[Case] = []
@@ -283,7 +283,7 @@ class _Run:
         for item in function.items:
             started = time.monotonic()
             self._context.set_points, self._context.leader = None, None
-            outcome = blocked or self._asked(function, item, following.get(item))
+            outcome = blocked or self._run_with_retry(function, item, following.get(item))
             outcomes.append(outcome)
             wall_s = time.monotonic() - started
             cases.append(case_of(function, case_label(item), outcome, self._context.set_points, wall_s))
@@ -309,7 +309,9 @@ class _Run:
                 return Outcome(Status.SKIPPED, f"Not asked, because another test must pass first: {needed.name}")
         return None
 
-    def _asked(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
+    def _run_with_retry(
+        self, function: TestFunction, item: pytest.Function, following: pytest.Function | None
+    ) -> Outcome:
         """Ask one case; where a busy machine may be the cause of its end, ask once more.
 
         No other test runs meanwhile, unless the program slept: then others have not held it up, and need not wait.
@@ -317,7 +319,7 @@ class _Run:
         turns, session, tell = self._grader.turns, self._context.session, self.events.progress
         on_gpu = function.gpu is not None  # it may wait for a GPU, and must not make others wait meanwhile
         with nullcontext() if on_gpu else turns.shared(tell):
-            outcome = self._case(function, item, following)
+            outcome = self._run_case(function, item, following)
         if on_gpu and outcome.status.is_lost and (fault := self._fault_of_gpu()):
             return fault
         if not outcome.doubtful or self._confirmed >= MOST_CONFIRMED or self._options.call_s is not None:
@@ -327,22 +329,22 @@ class _Run:
         slept = session.test.slept
         turn = nullcontext() if on_gpu else turns.shared(tell) if slept else turns.alone(tell)
         with turn, session.second_try() as excuse:
-            again = self._case(function, item, following)
+            again = self._run_case(function, item, following)
             if again.doubtful:
                 self._confirmed += 1
             else:
                 excuse()
         return again
 
-    def _case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
+    def _run_case(self, function: TestFunction, item: pytest.Function, following: pytest.Function | None) -> Outcome:
         session = self._context.session
         case_id = f"{function.test_id}[{case_label(item)}]"
         call_s = self._options.call_s
-        self._begin(function, item, self._test_s(function))
+        self._begin_case(function, item, self._test_s(function))
         with collecting(self.events), hint_evidence.of_one_test():
             error = run_item(fresh(item), following)
         try:
-            self._take_gradescopes(item.obj, case_id)
+            self._take_gradescope_values(item.obj, case_id)
         except ValueError as fault:
             error = error or fault
         if self._options.questions:
@@ -371,7 +373,7 @@ class _Run:
     def _test_s(self, function: TestFunction) -> float:
         return self._options.call_s or function.timeout_s or self._grader.assignment.limits.test_s
 
-    def _begin(self, function: TestFunction, item: pytest.Function, test_s: float) -> None:
+    def _begin_case(self, function: TestFunction, item: pytest.Function, test_s: float) -> None:
         """Let a case begin, for the first time or once more: box, seeds, fixtures and events."""
         session = self._context.session
         self._context.test_id = case_id = f"{function.test_id}[{case_label(item)}]"
@@ -403,14 +405,14 @@ class _Run:
             return hint_evidence.Evidence()
         kept = context.set_points, context.leader
         with session.second_look(), collecting(Events()), hint_evidence.of_one_test(suspected) as evidence:
-            self._begin(function, item, SECOND_LOOK_S)
+            self._begin_case(function, item, SECOND_LOOK_S)
             run_item(fresh(item), following)
         for name in ("__score__", "__leaderboard_value__"):
             vars(item.obj).pop(name, None)
         context.set_points, context.leader = kept
         return evidence
 
-    def _take_gradescopes(self, test: object, case_id: str) -> None:
+    def _take_gradescope_values(self, test: object, case_id: str) -> None:
         """Take the points and leaderboard value that gradescope_utils leaves on the function, so that none leaks."""
         left = vars(test)
         if "__score__" in left:

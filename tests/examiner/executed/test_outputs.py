@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.table_rows import Rows
-from viva.examiner.executed.executed_outputs import CUT, MOST_OF_CELL, checked, size_of
-from viva.examiner.executed.pictures import is_picture
+from viva.examiner.executed.executed_outputs import CUT, MOST_OF_CELL, checked, is_picture, size_of
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 NOTE = {"output_type": "stream", "name": "stderr", "text": CUT}

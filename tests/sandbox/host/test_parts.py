@@ -17,7 +17,7 @@ from viva.sandbox.guest.process import descendants, workdirs
 from viva.sandbox.host import leftovers
 from viva.sandbox.host.captured_output import CapturedOutput
 from viva.sandbox.host.exit_reason import reason_of
-from viva.sandbox.host.levels.tiers import TierReport
+from viva.sandbox.host.levels.detect_levels import TierReport
 from viva.sandbox.host.limits.cgroups import CgroupParent
 from viva.sandbox.host.limits.uids import BorrowedUid
 from viva.sandbox.host.ready_message import ReadyMessage

@@ -1,9 +1,14 @@
 """What an examiner does for its parent: list the tests, grade what it receives."""
 
+import contextlib
+import ctypes
+import gc
+import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from pathlib import Path
+from typing import Final, Protocol
 
 from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
@@ -19,7 +24,6 @@ from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeRequest
 from viva.model.plain import from_plain, to_plain
-from viva.pipeline.process.memory import Memory
 from viva.pipeline.process.messages import receive, send
 from viva.submissions.notebook_count import with_notebooks_counted
 
@@ -134,3 +138,44 @@ def _describe(assignment: Assignment, function: TestFunction) -> dict[str, objec
     entry = entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome])
     plain: dict[str, object] = to_plain(without_dropped(assignment, entry))
     return plain
+
+
+MOST_KEPT_BYTES: Final = 16 << 20
+"""How much more than it had at rest a process may keep; looking for it costs a hundredth of a second."""
+_LITTLE_BYTES: Final = 1 << 20
+_STATUS: Final = Path("/proc/self/statm")
+
+
+class Memory:
+    """Remembers how much memory this process needs at rest; does nothing where there is no /proc."""
+
+    def __init__(self) -> None:
+        """Begin when everything is loaded: what there is now is never looked through for unused objects."""
+        gc.freeze()
+        gc.enable()
+        self._rested = _resident_bytes()
+        self._left = 0
+        """What the last attempt could not return to the system."""
+
+    def give_back(self) -> None:
+        """Return unused memory to the system, if there is much of it.
+
+        Memory that could not be returned twice is permanently in use, such as libraries that a test has loaded. Once
+        does not prove it, because what is kept until the next submission may still hold the last answers.
+        """
+        if _resident_bytes() <= self._rested + MOST_KEPT_BYTES:
+            return
+        gc.collect()
+        with contextlib.suppress(AttributeError, OSError):  # a C library other than glibc
+            ctypes.CDLL(None).malloc_trim(0)
+        resident = _resident_bytes()
+        if resident < self._rested or abs(resident - self._left) < _LITTLE_BYTES:
+            self._rested = resident
+        self._left = resident
+
+
+def _resident_bytes() -> int:
+    try:
+        return int(_STATUS.read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
