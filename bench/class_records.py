@@ -8,7 +8,6 @@ A program of its own, so that its memory is not part of what the commands are me
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 from bench.small_course import name_of, total_of
@@ -16,10 +15,8 @@ from viva.config import load_course
 from viva.model import Attempt, Submission
 from viva.model.attempt import Student
 from viva.model.reason import Reason
-from viva.plugins.records.call_log.call_log import CallLog
-from viva.plugins.records.call_log.exchange import question_of
-from viva.plugins.records.store import Records
-from viva.plugins.records.stored_scores import StoredScore
+from viva.plugins.records.call_log import CallLog, question_of
+from viva.plugins.records.store import Records, StoredScore
 from viva.submissions import discover, open_submission
 
 ASSIGNMENT = "small"
@@ -46,7 +43,7 @@ def fill(records: Records, class_folder: Path) -> int:
         records: hold at least the scores of the first two students.
         class_folder: holds the submissions.
     """
-    there = {row.name for row in records.current_rows(ASSIGNMENT)}
+    there = {each.name for each in records.list_current(ASSIGNMENT)}
     (graded,) = records.current(ASSIGNMENT, name_of(MODEL))
     call_log = records.call_log(graded.call_log_id)
     missing = [path for path in discover([class_folder]) if path.name not in there]
@@ -60,7 +57,6 @@ def _store(records: Records, paths: Sequence[Path], graded: StoredScore, call_lo
     attempts = [Attempt(path.name, path.absolute(), (Student(path.name),)) for path in paths]
     hashes = [submission.content_hash for submission in opened]
     numbers = records.add_attempts(ASSIGNMENT, zip(attempts, hashes, strict=True))
-    assert graded.conditions is not None  # this viva stored it
     for number, submission in zip(numbers, opened, strict=True):
         score = replace(graded.scored.score, submission=submission.name, content_hash=submission.content_hash)
         log = _of_submission(call_log, submission)
@@ -82,7 +78,7 @@ def check(records: Records, count: int) -> None:
     Raises:
         SystemExit: one has another total, or none.
     """
-    kept = {row.name: Fraction(row.earned) for row in records.current_rows(ASSIGNMENT)}
+    kept = {kept.scored.attempt.name: kept.scored.score.earned for kept in records.each_current(ASSIGNMENT)}
     wrong = [n for n in range(count) if kept.get(name_of(n)) != total_of(n)]
     if wrong or len(kept) != count:
         raise SystemExit(f"{len(kept)} scores for {count}; wrong or missing: {wrong[:10]}")

@@ -13,8 +13,8 @@ from viva.model.plain import from_plain, to_plain
 from viva.model.reason import Reason
 from viva.plugins.records.claims import Claims
 from viva.plugins.records.conditions import Conditions
-from viva.plugins.records.database import writing
-from viva.plugins.records.store import Records, add_graded
+from viva.plugins.records.database import write_session
+from viva.plugins.records.store import NewScore, Records, add_call_log, add_score
 
 COUNT = 500
 _MADE = '{"tests": "", "seed": "", "only": null, "visible_only": false, "training": true, "gpu": false, '
@@ -46,7 +46,6 @@ def measure_rates(folder: Path, rows: list[tuple[float, dict[str, Any]]], postgr
 
 def _store(records: Records, claims: Claims, graded: Graded) -> None:
     made = Conditions.from_json(_MADE)
-    assert made is not None
     names = [f"r{number:05}" for number in range(COUNT)]
     attempts = [(Attempt(name, Path(name), (Student(name),)), name) for name in names]
     for name, number in zip(names, records.add_attempts("rate", attempts), strict=True):
@@ -54,9 +53,10 @@ def _store(records: Records, claims: Claims, graded: Graded) -> None:
         claims.take(identity, number)
         records.latest([number])
         score = replace(graded.score, submission=name)
-        with writing(records.engine) as connection:
-            add_graded(connection, number, score, made, Reason("bench"), call_log=graded.interceptor_output, once=True)
-            claims.end(connection, identity)
+        with write_session(records.engine) as session:
+            call_log_id = add_call_log(session, graded.interceptor_output)
+            add_score(session, NewScore(number, score, made, Reason("bench"), call_log_id))
+            claims.end(session, identity)
 
 
 def _timed(work: Callable[[], None]) -> tuple[float, float]:

@@ -213,7 +213,6 @@ class DoctorRequest:
 
     course_dir: "Path | None"
     assignments: Sequence[str]
-    save: "Path | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +225,6 @@ class DoctorCheck:
     run: Callable[[DoctorRequest], int]
     """Prints what it finds and returns the exit status."""
     takes_assignments: bool = False
-    takes_save: bool = False
 
 
 @_all

@@ -20,8 +20,7 @@ from viva.model.plain import to_plain
 from viva.model.reason import Reason
 from viva.plugins.cluster import cluster_worker
 from viva.plugins.cluster.cluster_messages import News, Task, reply_from_bytes
-from viva.plugins.records.call_log.call_log import CallLog
-from viva.plugins.records.call_log.exchange import Exchange, question_of
+from viva.plugins.records.call_log import CallLog, Exchange, question_of
 from viva.plugins.records.conditions import Conditions
 from viva.plugins.records.store import Records
 from viva.submissions import open_submission

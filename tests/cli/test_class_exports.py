@@ -64,9 +64,9 @@ def test_deleted_student_takes_the_copy_along(viva: Viva, export: Path, own_cour
     copies = [path for path in (own_course / ".class").rglob("*") if "turing" in path.name]
     assert copies
     ran = viva("student", "delete", "S2")
-    assert "would go too, a copy that was unpacked" in ran.out and all(path.exists() for path in copies)
+    assert "would be deleted too, a copy that was unpacked" in ran.out and all(path.exists() for path in copies)
     ran = viva("student", "delete", "S2", "--yes", "--by", "grace", "--why", "asked for")
-    assert "gone too, a copy that was unpacked" in ran.out
+    assert "deleted too, a copy that was unpacked" in ran.out
     assert not [path for path in (own_course / ".class").rglob("*") if "turing" in path.name]
     assert [path for path in (own_course / ".class").rglob("*") if "lovelace" in path.name]
 

@@ -80,7 +80,7 @@ def test_marks_beside_results_stand_in_them_again(viva: Viva, own_course: Path, 
     assert result("out", "bob")["extra_data"]["still_open"] == "1", "of other bytes nothing was said"
     Path("out/review.db").write_text("no database, and longer than the head of one would have to be")
     before = file_of("out", "ada").read_bytes()
-    assert "cannot be opened: file is not a database" in viva("grade", "class", "-o", "out").sentence()
+    assert "are damaged: file is not a database" in viva("grade", "class", "-o", "out").sentence()
     assert file_of("out", "ada").read_bytes() == before, "it would be written without marks that are there"
     assert viva("grade", "class", "-o", "out", "--no-records").status == 0
 

@@ -44,7 +44,6 @@ COMMAND_LINES = [
     ("diff", ["right", "right"], ["right holds no results.json"]),
     ("diff", ["note.json", "right"], ["one is a folder and the other a file"]),
     ("diff", ["note.json", "note.json"], ["note.json is not a results.json of viva"]),
-    ("doctor", ["--save", "x"], ["--save"]),
     ("doctor", ["--records", "--gradescope"], ["--records"]),
     ("doctor", ["--gpu", "--records"], ["--records"]),
     ("doctor", ["-a", "words"], ["--gradescope"]),

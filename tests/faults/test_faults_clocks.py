@@ -29,7 +29,7 @@ ALLOWED = {
     "plugins/cohorts/commands/class_grades.py",  # whether a deadline has passed for somebody who has not submitted yet
     "plugins/cohorts/lms/connection.py",  # a platform may name when it answers again; the wait is bounded
     "plugins/records/claims.py",  # when a grader's claim ends; a claim of the future has ended
-    "plugins/records/store.py",  # when a score was kept; which is the latest is told by its number
+    "plugins/records/tables.py",  # when a score was kept; which is the latest is told by its number
     "plugins/review/web/sign_in/access.py",  # a session ends after hours; no mark depends on it
     "plugins/review/web/sign_in/session_store.py",  # as does the key of the pages
 }

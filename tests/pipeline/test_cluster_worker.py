@@ -18,7 +18,7 @@ from viva.model.seeds import Seeds
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.plugins.cluster import cluster_worker
 from viva.plugins.cluster.cluster_messages import Task, reply_from_bytes
-from viva.plugins.records.conditions import made_with
+from viva.plugins.records.conditions import hash_tests
 from viva.sandbox.host.levels.detect_levels import TierReport
 
 
@@ -68,7 +68,7 @@ def task(of: Course, **changed: Any) -> Task:
     assert each.submission is not None
     seed_id = Seeds(SECRET.encode(), "words", each.assignment.version).id
     usual = Task(
-        GradeRequest(each.submission), str(of.root), "words", made_with(each.assignment, of.root), seed_id,
+        GradeRequest(each.submission), str(of.root), "words", hash_tests(each.assignment, of.root), seed_id,
         Tier.T1, None, gpu=False, notebooks=False, waiting=("words",),
     )  # fmt: skip
     return replace(usual, **changed)

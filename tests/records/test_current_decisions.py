@@ -10,7 +10,7 @@ from viva.examiner.outcome import judge
 from viva.grading.signals import NeedsReview
 from viva.model import Case, Status
 from viva.model.hand_grading import APPEAL, FIRST, SECOND, SETTLED, CurrentDecision, Judgement, Place, Review
-from viva.plugins.records.hand_grading import current_decisions, reviewed
+from viva.plugins.records.hand_grading import apply_decisions, current_decisions
 
 DRAFT = said(4, done=False)
 WHERE = {FIRST: place(), SECOND: place(round=SECOND), SETTLED: place(kind=SETTLED)}
@@ -85,30 +85,30 @@ def test_appeal_changes_nothing_yet() -> None:
 )
 def test_graded_answer(earned: Fraction, status: Status) -> None:
     mark = CurrentDecision(said(0, earned=Fraction(earned), comment="Which one?"), ("grace", "alan"), "2026-11-02")
-    *others, prose = reviewed(score(), {"2.1": mark, "2.2": mark}).entries
+    *others, prose = apply_decisions(score(), {"2.1": mark, "2.2": mark}).entries
     assert others == list(score().entries[:-1])
     assert (prose.status, prose.earned, prose.rubric, prose.written) == (status, min(earned, 4), "2.1", "Because.")
     assert prose.message == "The reason is there.\nWhich one?\nNoticed, without taking points:\n- no number is named"
     assert prose.staff_message == f"Graded by hand with {min(earned, 4)} of 4 points by grace and alan, 2026-11-02."
     assert [case.wall_s for case in prose.cases] == [0.25]
-    assert reviewed(score(), {"2.1": mark}).still_open == 0
+    assert apply_decisions(score(), {"2.1": mark}).still_open == 0
 
 
 def test_markers_who_differ() -> None:
-    prose = reviewed(score(), {"2.1": CurrentDecision(None, why_open="Two differ.")}).entries[-1]
+    prose = apply_decisions(score(), {"2.1": CurrentDecision(None, why_open="Two differ.")}).entries[-1]
     assert prose.status is Status.NEEDS_REVIEW and prose.earned == 0
     assert prose.message == score().entries[-1].message, "students read that it is not graded yet"
     assert prose.staff_message == "Two differ."
     other = CurrentDecision(said(4))
     for nothing in ({}, {"2.1": CurrentDecision(None)}, {"2.2": other}, {"": other}):
-        assert reviewed(score(), nothing) == score()
+        assert apply_decisions(score(), nothing) == score()
 
 
 def test_other_open_tests_are_left_alone() -> None:
     """Also what the tests decided, although a rubric's question is named there."""
     for status in set(Status) - {Status.NEEDS_REVIEW}:
         other = score("ada", entry(status=status))
-        assert reviewed(other, {"2.1": CurrentDecision(said(4), ("grace",))}) == other
+        assert apply_decisions(other, {"2.1": CurrentDecision(said(4), ("grace",))}) == other
 
 
 def test_graded_answer_does_not_say_ungraded() -> None:
@@ -117,6 +117,6 @@ def test_graded_answer_does_not_say_ungraded() -> None:
         message = judge(signal, answered=False).message
         case = Case("a", Status.NEEDS_REVIEW, Fraction(0), Fraction(2), message, message)
         open_ = replace(entry(), cases=(case, replace(case, label="b")))
-        (*_, prose) = reviewed(score("ada", open_), {"2.1": CurrentDecision(said(4), ("grace",))}).entries
+        (*_, prose) = apply_decisions(score("ada", open_), {"2.1": CurrentDecision(said(4), ("grace",))}).entries
         assert "Not graded yet" in open_.message and "Not graded yet" not in prose.message + prose.staff_message
         assert ("- short" in prose.message) is bool(signal.findings)

@@ -10,10 +10,10 @@ from viva.model import Score, Status
 from viva.model.errors import UsageError
 from viva.model.reason import Reason
 from viva.plugins.records.hand_grading import append, undo
-from viva.plugins.records.overrides import ByHand, Override, all_overrides, decided, overridden, override
+from viva.plugins.records.overrides import ByHand, apply_overrides, decided, list_overrides, override
 from viva.plugins.records.proposals import Change, NewGrading, decide, pending_proposal, propose
-from viva.plugins.records.store import Records
-from viva.plugins.records.stored_scores import StoredScore
+from viva.plugins.records.store import Records, StoredScore
+from viva.plugins.records.tables import Override
 
 BY = Reason("grace", "a fairer tolerance")
 
@@ -30,27 +30,27 @@ def keep(records: Records, name: str, *earned: int) -> StoredScore:
 
 
 def proposal_for(records: Records, *found: tuple[StoredScore, Score]) -> None:
-    propose(records, "small", "m2", [new(kept, score) for kept, score in found], BY)
+    propose(records, "small", [new(kept, score) for kept, score in found], BY)
 
 
 def new(kept: StoredScore, score: Score, call_log: bytes = b"", *, differs: bool = True) -> NewGrading:
-    return NewGrading.of(kept, score, samples.made("m2"), differs=differs, call_log=call_log)
+    return NewGrading(kept, score, samples.made("m2"), differs, call_log)
 
 
 def test_override_above_the_score(records: Records) -> None:
     kept = keep(records, "ada", 4, 1)
     score = kept.scored.score
     override(records, score, "ada", "2", Fraction(5, 2), BY)
-    held = ByHand.of(records, "small").held("ada")
-    by_hand = overridden(score, held).entries[1]
+    held = ByHand.read(records, "small").held("ada")
+    by_hand = apply_overrides(score, held).entries[1]
     assert (by_hand.status, by_hand.earned) == (Status.PARTIAL, Fraction(5, 2))
     assert by_hand.message == "Set by hand to 2.5 of 4 points: a fairer tolerance"
     assert "by grace" in by_hand.staff_message and "(was partial, 1)" in by_hand.staff_message
     assert (by_hand.word, by_hand.symbol) == ("graded", Status.NEEDS_REVIEW.symbol)
-    assert overridden(score, held).earned == Fraction(13, 2)
+    assert apply_overrides(score, held).earned == Fraction(13, 2)
     override(records, score, "ada", "test_2", None, BY)
-    assert ByHand.of(records, "small").held("ada") == {} and len(all_overrides(records, "small")) == 2
-    assert overridden(score, {}) is score
+    assert ByHand.read(records, "small").held("ada") == {} and len(list_overrides(records, "small")) == 2
+    assert apply_overrides(score, {}) is score
 
 
 def test_override_holds_for_later_attempts(records: Records) -> None:
@@ -66,8 +66,12 @@ def test_override_holds_for_later_attempts(records: Records) -> None:
 
 
 def test_override_of_what_is_worth_less_now(records: Records) -> None:
-    held = {"test_it.py::test_1": Override("ada", "test_it.py::test_1", Fraction(9), "grace", "so", "now")}
-    entry = overridden(samples.score(), held).entries[0]
+    held = {
+        "test_it.py::test_1": Override(
+            name="ada", test_id="test_it.py::test_1", earned=Fraction(9), by="grace", why="so", at="now"
+        )
+    }
+    entry = apply_overrides(samples.score(), held).entries[0]
     assert entry.status is Status.PASSED and entry.earned == 4
 
 
@@ -77,14 +81,14 @@ def test_override_above_graded_prose(records: Records) -> None:
         (number,) = records.add_attempts("small", [(samples.attempt(name), content_hash)])
         graded = prose.score(name, content_hash=content_hash)
         records.add_score(number, graded, samples.made(), BY)
-    assert ByHand.of(records, "small") == ByHand({}, {})
+    assert ByHand.read(records, "small") == ByHand({}, {})
     append(records, "small", "a1", [(prose.place(), prose.said(3))], BY)
     append(records, "small", "a2", [(prose.place("01"), prose.said(4, done=False))], BY)
     override(records, graded, "bob", "3", Fraction(1), BY)
     ada, bob, cem = (kept.scored.score for kept in decided(records, "small"))
     assert [s.earned for s in (ada, bob, cem)] == [8, 6, 5] and [s.still_open for s in (ada, bob, cem)] == [0, 0, 4]
     assert "(was partial, 3)" in bob.entries[2].staff_message
-    by_hand = ByHand.of(records, "small")
+    by_hand = ByHand.read(records, "small")
     assert all(map(by_hand.touches, records.current("small"))), "a draft may have been a mark before"
     undo(records, "small", "u1", BY, 1)
     assert [kept.scored.score.earned for kept in decided(records, "small")] == [8, 6, 5]
@@ -105,7 +109,7 @@ def test_override_above_graded_prose(records: Records) -> None:
 def test_wrong_override(records: Records, test: str, earned: int, reason: Reason, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         override(records, samples.score(), "ada", test, Fraction(earned), reason)
-    assert all_overrides(records, "small") == []
+    assert list_overrides(records, "small") == []
 
 
 def test_proposal_is_applied(records: Records) -> None:
@@ -145,7 +149,7 @@ def test_unchanged_scores_are_kept_at_once(records: Records) -> None:
     ada, bob, cem = (keep(records, name, 2, 2) for name in ("ada", "bob", "cem"))
     later = keep(records, "cem", 4, 4)
     same = [new(each, each.scored.score, b"said", differs=False) for each in (bob, cem)]
-    propose(records, "small", "m2", [new(ada, samples.score("ada", 3, 3)), *same], BY)
+    propose(records, "small", [new(ada, samples.score("ada", 3, 3)), *same], BY)
     proposal = pending_proposal(records, "small")
     assert proposal is not None and [change.kept.id for change in proposal.changes] == [ada.id]
     first, second, third = records.current("small")
@@ -176,4 +180,4 @@ def test_tests_that_came_and_went(records: Records) -> None:
         ("test_it.py::test_3", None, 1),
         ("test_it.py::test_2", 1, None),
     ]
-    assert change.tests[1].message == "The test is not there any more."
+    assert change.tests[1].message == "The test does not exist any more."

@@ -14,7 +14,7 @@ from tests.support.prose import ALAN, GRACE, WHY, place, said
 from viva.model.errors import UsageError
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Judgement, Place, Review
 from viva.plugins.records.hand_grading import Changed, append, history, latest_rows, rows_about, since
-from viva.plugins.records.hand_grading.decision_rows import storable
+from viva.plugins.records.hand_grading.decision_rows import make_storable
 from viva.plugins.records.store import Records
 
 PLACES = [place(content_hash) for content_hash in ("00", "01", "02")]
@@ -105,7 +105,7 @@ def test_any_text(records: Records) -> None:
 
 @given(st.text(st.characters(codec=None)))
 def test_storable_text(text: str) -> None:
-    kept = storable(text)
+    kept = make_storable(text)
     assert b"\0" not in kept.encode()
     if "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text):
         assert kept == text

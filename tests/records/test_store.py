@@ -8,27 +8,21 @@ import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import text
 
 from tests.support import samples
-from viva.model import Case, Entry, Isolation, Status
+from viva.model import Isolation
 from viva.model.errors import UsageError
-from viva.model.plain import to_plain
 from viva.model.reason import Reason
-from viva.plugins.records.database import REVISION, open_database
-from viva.plugins.records.database_tables import METADATA, claims
-from viva.plugins.records.row_packing import pack_score, unpack_score
+from viva.plugins.records.database import open_database
 from viva.plugins.records.store import Records
-from viva.plugins.records.written_entries import unpack_written
+from viva.plugins.records.tables import pack_score, unpack_score
 from viva.sandbox.guest.transport.optional_layers import OPTIONAL_LAYERS
 
 BY = Reason("grace", "the first grading")
@@ -147,24 +141,16 @@ def test_several_graders_write_at_once(url: str, tmp_path: Path) -> None:
         assert sum(len(records.history(f"s{n}")) for n in range(20)) == 20
 
 
-def test_migrations_make_the_tables(url: str, tmp_path: Path) -> None:
-    engine = open_database(url, tmp_path)
-    with engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), [METADATA, claims.metadata]) == []  # type: ignore[arg-type]  # alembic takes several
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == REVISION
-    engine.dispose()
-
-
-def test_records_of_a_later_version(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change", ["UPDATE viva_schema SET version = 9999", "DROP TABLE viva_schema"], ids=["later", "of something else"]
+)
+def test_tables_of_another_version(url: str, tmp_path: Path, change: str) -> None:
     engine = open_database(url, tmp_path)
     with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text(change))
     engine.dispose()
-    with pytest.raises(UsageError, match="later version of viva"):
+    with pytest.raises(UsageError, match="tables of another version of viva"):
         Records.open(url, tmp_path)
-    with engine.connect() as connection:
-        assert connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == "9999"
-    engine.dispose()
 
 
 def test_file_is_private(tmp_path: Path) -> None:
@@ -207,30 +193,27 @@ def test_records_that_cannot_be_written(records: Records, url: str) -> None:
     other.close()
 
 
-# --- what is unpacked for markers
-
-
-TEXTS = st.text(st.characters(codec=None), max_size=20)
-"""Of students: lone surrogates among them."""
-POINTS = st.fractions(0, 9, max_denominator=4)
-CASES = st.builds(Case, TEXTS, st.sampled_from(Status), POINTS, POINTS, TEXTS, TEXTS, st.floats(0, 9))
-ENTRIES = st.builds(
-    Entry, st.text(max_size=5), TEXTS, st.just("1"), st.just("visible"), st.sampled_from(Status), POINTS, POINTS,
-    st.lists(CASES, max_size=3).map(tuple), written=TEXTS, rubric=st.sampled_from(["", "", "2.1", "é 3"]),
-)  # fmt: skip
-
-
-@given(st.lists(ENTRIES, max_size=6))
-def test_entries_for_markers(entries: list[Entry]) -> None:
-    packed = pack_score(replace(samples.score(), entries=tuple(entries)))
-    whole = unpack_score(packed)
-    by_hand = [e for e in whole.entries if e.rubric and e.status is Status.NEEDS_REVIEW]
-    assert unpack_written(packed) == (whole.content_hash, [to_plain(entry) for entry in by_hand])
-
-
 @pytest.mark.parametrize("damage", [lambda data: data[:-4], lambda _: b"", lambda _: zlib.compress(b"\x81\xa1a\x01")])
 def test_damaged_score(damage: Callable[[bytes], bytes]) -> None:
-    written = Entry("t", "n", "1", "visible", Status.NEEDS_REVIEW, Fraction(0), Fraction(1), (), rubric="2.1")
-    packed = pack_score(replace(samples.score(), entries=(written,)))
     with pytest.raises(UsageError, match="A row of the records is damaged"):
-        unpack_written(damage(packed))
+        unpack_score(damage(pack_score(samples.score())))
+
+
+def test_emptied_file(tmp_path: Path) -> None:
+    """It is not replaced by new tables, as if nothing had been lost."""
+    (tmp_path / "records.db").touch()
+    os.utime(tmp_path / "records.db", (0, 0))
+    with pytest.raises(UsageError, match=r"are empty \(0 bytes\), and whatever they held is lost"):
+        Records.open("sqlite:///records.db", tmp_path)
+    assert not (tmp_path / "records.db").stat().st_size
+
+
+@pytest.mark.parametrize("keep_bytes", [100, 4096, -4096], ids=["header", "first page", "all but the last page"])
+def test_damaged_file(tmp_path: Path, keep_bytes: int) -> None:
+    with Records.open("sqlite:///records.db", tmp_path) as records:
+        keep(records)
+    damaged = (tmp_path / "records.db").read_bytes()[:keep_bytes]
+    (tmp_path / "records.db").write_bytes(damaged)
+    with pytest.raises(UsageError, match=r"are damaged: .*sqlite3 .*records.db .recover"):
+        Records.open("sqlite:///records.db", tmp_path).current("small")
+    assert (tmp_path / "records.db").read_bytes() == damaged, "nothing was changed"

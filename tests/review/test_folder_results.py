@@ -238,7 +238,7 @@ def a_later_version(place: Path) -> None:
     with folder_records(place.parent):
         pass
     with sqlite3.connect(place) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE viva_schema SET version = 9999")
     connection.close()
 
 
@@ -249,8 +249,8 @@ def a_link(place: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (not_a_database, "cannot be opened: file is not a database"),
-        (a_later_version, "were written by a later version of viva"),
+        (not_a_database, "are damaged: file is not a database"),
+        (a_later_version, "has tables of another version of viva"),
         (a_link, "cannot be kept at"),
         (Path.mkdir, "cannot be kept at"),
         (os.mkfifo, "cannot be opened"),

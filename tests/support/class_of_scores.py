@@ -2,13 +2,12 @@
 
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
 
 from tests.support import samples
 from viva.model import Score
 from viva.model.reason import Reason
-from viva.plugins.records.database import writing
-from viva.plugins.records.store import GRADED, NewScore, Records, add_score
+from viva.plugins.records.database import write_session
+from viva.plugins.records.store import NewScore, Records, add_score
 
 FEW, MANY = 50, 450
 
@@ -17,11 +16,10 @@ def keep_class(records: Records, first: int, last: int, made: Callable[[Score], 
     """Store the scores of the submissions from one number to another, whose messages differ."""
     names = [f"s{number:05}" for number in range(first, last)]
     numbers = records.add_attempts("small", [(samples.attempt(name), name) for name in names])
-    with writing(records.engine) as connection:
+    with write_session(records.engine) as session:
         for name, number in zip(names, numbers, strict=True):
             score = made(samples.with_message(samples.score(name, content_hash=name), f"{name} is wrong " * 40))
-            new = NewScore(number, score, samples.made("m1"), Reason("grace"), GRADED, None)
-            add_score(connection, replace(new))
+            add_score(session, NewScore(number, score, samples.made("m1"), Reason("grace")))
 
 
 def bytes_for_one_more(records: Records, work: Callable[[], object]) -> float:

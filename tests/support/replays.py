@@ -6,7 +6,7 @@ from typing import Final
 from viva.model import Submission
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.plugins.records import CALL_LOG
-from viva.plugins.records.call_log.changed_tests import unpack_changed
+from viva.plugins.records.call_log import unpack_changed
 
 RECORDED: Final = GradeOptions(interceptor=CALL_LOG)
 """Options that bring back a call log."""

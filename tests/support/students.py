@@ -9,13 +9,11 @@ from tests.support import prose, samples
 from viva.model import Attempt, Score, Student
 from viva.model.hand_grading import APPEAL, SECOND, SETTLED
 from viva.model.reason import Reason
-from viva.plugins.records.call_log import CallLog, Exchange
-from viva.plugins.records.call_log.exchange import question_of
+from viva.plugins.records.call_log import CallLog, Exchange, question_of
 from viva.plugins.records.hand_grading import append, undo
 from viva.plugins.records.overrides import override
 from viva.plugins.records.proposals import NewGrading, decide, pending_proposal, propose
-from viva.plugins.records.store import Records
-from viva.plugins.records.stored_scores import StoredScore
+from viva.plugins.records.store import Records, StoredScore
 
 ADA = Student("m-4711", "Ada Lovelace", "ada.l@example.org", "A", {"canvas": "1001", "login": "alovelace"})
 BOB = Student("m-4712", "Bob Stone", "bob.s@example.org", "A", {"canvas": "1002"})
@@ -70,10 +68,9 @@ def fill(records: Records) -> None:
     override(records, cem.scored.score, cem.scored.attempt.name, "1", Fraction(2), Reason("grace", "seen"))
     made = samples.made("m2")
     found = [
-        NewGrading.of(kept, graded(kept.scored.attempt, "Ada", 1, 1), made, differs=True)
-        for kept in (first, second, cem)
+        NewGrading(kept, graded(kept.scored.attempt, "Ada", 1, 1), made, differs=True) for kept in (first, second, cem)
     ]
-    propose(records, "small", "m2", found, Reason("grace", "other points"))
+    propose(records, "small", found, Reason("grace", "other points"))
     proposal = pending_proposal(records, "small")
     assert proposal is not None
     decide(records, proposal, BY, applied=True, chosen=lambda change: change.kept.id in (first.id, cem.id))

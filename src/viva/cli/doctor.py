@@ -60,32 +60,23 @@ def _with_checks(function: Callable[..., object]) -> Callable[..., object]:
     help="With --gradescope: only this one; may be repeated. With --gpu: its limits and its Python.",
 )
 @click.option("--gpu", is_flag=True, help="Check each GPU in a sandbox of its own; with --assignment, with its limits.")
-@click.option(
-    "--save", type=click.Path(path_type=Path), metavar="FILE",
-    help="With --records: write what can be read into this new file.",
-)  # fmt: skip
 @course_option
-def command(
-    check: DoctorCheck | None, names: tuple[str, ...], gpu: bool, save: Path | None, course_dir: Path | None
-) -> int:
+def command(check: DoctorCheck | None, names: tuple[str, ...], gpu: bool, course_dir: Path | None) -> int:
     """Try every isolation layer on this host in a temporary process and show which ones work.
 
     With --gradescope: grade a right submission of each assignment as the autograder will, and show what it takes.
     With --gpu: start CUDA, compare it with the CPU, and check limits, repeatable sums and cleared memory.
-    With --records: look for damage in the file that keeps the scores; it stays as it is.
+    With --records: look for damage in the file that keeps the scores.
 
     Exit status: 0 shown, 1 a GPU fails its check, there is none, the records are damaged, or the command is wrong.
     """
     takes_names = gpu or (check is not None and check.takes_assignments)
-    takes_save = check is not None and check.takes_save
-    if (names and not takes_names) or (save and not takes_save) or (course_dir and not gpu and check is None):
-        raise UsageError(
-            "--assignment belongs to --gradescope or --gpu, --save to --records, --course to one of these three."
-        )
+    if (names and not takes_names) or (course_dir and not gpu and check is None):
+        raise UsageError("--assignment belongs to --gradescope or --gpu, --course to these two or --records.")
     if gpu:
         return _gpu(course_dir, names)
     if check is not None:
-        return check.run(DoctorRequest(course_dir, names, save))
+        return check.run(DoctorRequest(course_dir, names))
     return _isolation_layers()
 
 

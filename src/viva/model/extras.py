@@ -29,7 +29,7 @@ class Extra:
 _ALL: Final = (
     Extra("notebooks", "plots, magics and the IPython shell in notebooks", ("IPython", "matplotlib", "nbformat")),
     Extra("torch", "assignments that use PyTorch", ("torch", "safetensors")),
-    Extra("records", "keep scores in SQLite or PostgreSQL", ("sqlalchemy", "alembic", "psycopg")),
+    Extra("records", "keep scores in SQLite or PostgreSQL", ("sqlalchemy", "psycopg")),
     Extra(
         "report",
         "class report and feedback pages",

@@ -8,7 +8,7 @@ from viva.model.grade_request import GradeOptions
 from viva.model.seeds import Seeds
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.plugins.records.conditions import made_with
+from viva.plugins.records.conditions import hash_tests
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Plan:
                 for each in options_of_all:
                     examiner.check_selection(each)
         seed_id = Seeds(secret, assignment.name, assignment.version).id
-        return cls(made_with(assignment, course.root), seed_id, notebooks, examiner)
+        return cls(hash_tests(assignment, course.root), seed_id, notebooks, examiner)
 
     def open_entries(self, options: GradeOptions) -> tuple[Entry, ...]:
         """Return a pending entry for each test."""

@@ -23,7 +23,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.plugins.cluster.cluster_messages import News, Reply, Task, error_to_bytes
-from viva.plugins.records.conditions import made_with
+from viva.plugins.records.conditions import hash_tests
 from viva.sandbox.host.gpu.gpus import find_gpus
 from viva.sandbox.host.levels.detect_levels import detect_tiers
 
@@ -220,7 +220,7 @@ def _check(kind: _Kind) -> tuple[Course, Assignment, bytes]:
         raise CourseError(f"{error} If its course is elsewhere, say --worker-course DIR.") from error
     assignment = course.assignment(kind.assignment)
     secret = course.secret_or_public(os.environ) if kind.visible_only else course.secret(os.environ)
-    if made_with(assignment, course.root) != kind.made_with:
+    if hash_tests(assignment, course.root) != kind.made_with:
         raise UsageError(
             f"{assignment.name} has other tests, another key or other settings in {course.root} there than here; bring "
             "both to the same state, or say --worker-course DIR if the course is elsewhere on the workers."

@@ -40,7 +40,7 @@ class Conditions:
     """Everything that determines a score, apart from the bytes that are graded."""
 
     tests: str
-    """The result of `made_with`."""
+    """The result of `hash_tests`."""
     seed: str
     """Identifies the hidden inputs."""
     only: tuple[str, ...] | None
@@ -55,10 +55,8 @@ class Conditions:
     engine: str = viva.__version__
 
     @classmethod
-    def from_json(cls, text: str | None) -> Self | None:
-        """Return what `to_json` wrote; None for a score of an earlier viva, which stored none."""
-        if text is None:
-            return None
+    def from_json(cls, text: str) -> Self:
+        """Return what `to_json` wrote."""
         plain: dict[str, Any] = json.loads(text)
         only = None if plain["only"] is None else tuple(plain["only"])
         isolation = Isolation(plain["isolation"][0], missing=tuple(plain["isolation"][1]))
@@ -75,8 +73,8 @@ class Conditions:
         return _digest([attempt_id, self.to_json()])
 
 
-class Asked:
-    """What a run asks for, from which the conditions of its scores follow."""
+class RunConditions:
+    """What a run grades with, from which the conditions of its scores follow."""
 
     def __init__(self, root: Path, secret: bytes, options: GradeOptions, *, gpu: bool) -> None:
         """Prepare.
@@ -88,15 +86,15 @@ class Asked:
             gpu: whether a GPU is offered.
         """
         self._root, self._secret, self._options, self._gpu = root, secret, options, gpu
-        self._tests: dict[str, str] = {}
+        self._hashes: dict[str, str] = {}
 
-    def tests(self, assignment: Assignment) -> str:
-        """Return the result of `made_with`, which is computed once."""
-        if assignment.name not in self._tests:
-            self._tests[assignment.name] = made_with(assignment, self._root)
-        return self._tests[assignment.name]
+    def hash_tests(self, assignment: Assignment) -> str:
+        """Return the result of `hash_tests`, which is computed once."""
+        if assignment.name not in self._hashes:
+            self._hashes[assignment.name] = hash_tests(assignment, self._root)
+        return self._hashes[assignment.name]
 
-    def conditions(
+    def create(
         self, assignment: Assignment, isolation: Isolation, *, options: GradeOptions | None = None, whole: bool = True
     ) -> Conditions:
         """Return the conditions of a score.
@@ -109,7 +107,7 @@ class Asked:
         """
         options = options or self._options
         return Conditions(
-            tests=self.tests(assignment),
+            tests=self.hash_tests(assignment),
             seed=Seeds(self._secret, assignment.name, assignment.version).id,
             only=options.only,
             visible_only=options.visible_only,
@@ -120,30 +118,37 @@ class Asked:
         )
 
 
-def standing(score: Score, made: Conditions | None, asked: Conditions) -> Standing:
+def compare_conditions(score: Score, made: Conditions, wanted: Conditions) -> Standing:
     """Return whether a stored score counts for a run.
 
     Args:
         score: the stored score.
-        made: the conditions under which it was made; None if they are not known.
-        asked: the conditions of the run.
+        made: the conditions under which it was made.
+        wanted: the conditions of the run.
     """
-    if made is None or not made.whole or score.has_grader_error:
+    if not made.whole or score.has_grader_error:
         return Standing.LESS
-    if not made.isolation.holds(asked.isolation):
+    if not made.isolation.holds(wanted.isolation):
         return Standing.WEAKER
-    offered = {"training"} if asked.training else set()
-    offered |= {"gpu"} if asked.gpu else set()
-    deferred = [set(entry.needs) for entry in score.entries if entry.status is Status.DEFERRED and entry.needs]
-    if made.only != asked.only or made.visible_only > asked.visible_only or any(need <= offered for need in deferred):
+    if made.only != wanted.only or made.visible_only > wanted.visible_only or _can_grade_more(score, wanted):
         return Standing.LESS
-    if made.seed != asked.seed:
+    if made.seed != wanted.seed:
         return Standing.OTHER_SECRET
-    same = (made.tests, made.engine) == (asked.tests, asked.engine)
-    return Standing.SAME if same else Standing.OTHER_TESTS
+    if (made.tests, made.engine) != (wanted.tests, wanted.engine):
+        return Standing.OTHER_TESTS
+    return Standing.SAME
 
 
-def made_with(assignment: Assignment, root: Path) -> str:
+def _can_grade_more(score: Score, wanted: Conditions) -> bool:
+    """Return whether the run offers all that a deferred test of the score needs."""
+    offered = {"training"} if wanted.training else set()
+    if wanted.gpu:
+        offered.add("gpu")
+    deferred = [set(entry.needs) for entry in score.entries if entry.status is Status.DEFERRED and entry.needs]
+    return any(needs <= offered for needs in deferred)
+
+
+def hash_tests(assignment: Assignment, root: Path) -> str:
     """Return a digest of all that decides about scores: tests, key, references, data, limits.
 
     Args:

@@ -1,67 +1,67 @@
-"""Open the database of the records by its URL, and migrate its tables."""
+"""Open the database of the records by its URL, make its tables, and write in transactions."""
 
 import contextlib
-import functools
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, inspect, text
-from sqlalchemy.dialects import sqlite
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, select, text
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.orm import Session
 
 from viva.model.errors import UsageError
-from viva.plugins.records.damaged_copy import keep_damaged
+from viva.plugins.records.tables import SCHEMA_VERSION, Base, SchemaVersion
 
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
-
-REVISION: Final = "0005"
-"""The present revision of the tables: the last migration."""
-BUSY_S: Final = 60.0
+AT_ONCE: Final = 500
+"""The most values in one statement."""
+_BUSY_S: Final = 60.0
 """How long one grader waits for another that is writing."""
 _WRITES: Final = "viva_writes"
 _YOUNG_S: Final = 60.0
-AT_ONCE: Final = 500
-"""The most values in one statement."""
-T = TypeVar("T")
 _LOCK: Final = 0x76697661
-"""The lock with which graders wait for each other while PostgreSQL's tables are made."""
+"""The lock with which all writers wait for each other in PostgreSQL, as they do in SQLite anyway."""
+T = TypeVar("T")
 
 
 def open_database(url: str | URL, folder: Path) -> Engine:
-    """Open the database, and migrate its tables to this version.
+    """Open the database, and make its tables if it is empty.
 
     Args:
         url: in SQLAlchemy's form: `sqlite:///records.db`, `postgresql://user@host/name`.
         folder: the folder for relative paths of SQLite.
 
     Raises:
-        UsageError: it cannot be opened, or a later version of viva has changed it; the text says what to do.
+        UsageError: it cannot be opened, or has the tables of another version of viva; the text says what to do.
     """
-    parsed = _read(url)
-    placed = _with_path(parsed, folder)
-    engine = create_engine(placed, connect_args=_connect_args(parsed))
-    if engine.dialect.name == "sqlite":
+    parsed = _parse_url(url)
+    is_sqlite = parsed.get_backend_name() == "sqlite"
+    if is_sqlite:
+        parsed = _create_file(parsed, folder)
+    engine = create_engine(parsed, connect_args={"timeout": _BUSY_S} if is_sqlite else {"connect_timeout": 10})
+    if is_sqlite:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
-        event.listen(engine, "handle_error", functools.partial(_say_damaged, Path(str(placed.database))))
+        event.listen(engine, "handle_error", _report_damaged_file)
     try:
-        _bring_up_to_date(engine)
+        with engine.connect() as connection:
+            is_ready = _has_tables(connection)
+        if not is_ready:
+            with write_session(engine) as session:
+                _create_tables(session.connection())
     except SQLAlchemyError as error:
         engine.dispose()
-        raise UsageError(f"The records at {shown(url)} cannot be opened: {sentence(error)}.") from None
+        raise UsageError(f"The records at {hide_password(url)} cannot be opened: {sentence(error)}.") from None
     except BaseException:
         engine.dispose()
         raise
     return engine
 
 
-def _read(url: str | URL) -> URL:
+def _parse_url(url: str | URL) -> URL:
     try:
         parsed = make_url(url)
         if parsed.drivername == "postgresql":
@@ -71,35 +71,27 @@ def _read(url: str | URL) -> URL:
         return parsed
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
         what = "such as sqlite:///records.db or postgresql://user@host/name"
-        raise UsageError(f"`records: {shown(url)}` is not a URL of a database: {error}; expected one {what}.") from None
+        raise UsageError(
+            f"`records: {hide_password(url)}` is not a URL of a database: {error}; expected one {what}."
+        ) from None
 
 
-def _with_path(url: URL, folder: Path) -> URL:
-    """Return the URL; make SQLite's file in the folder, for its owner alone because it holds names and grades."""
-    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+def _create_file(url: URL, folder: Path) -> URL:
+    """Make SQLite's file in the folder, for its owner alone because it holds names and grades; return its full URL."""
+    if not url.database or url.database == ":memory:":
         return url
     path = folder / url.database
-    _refuse_empty(path)
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-    except OSError as error:
-        raise UsageError(f"The records cannot be kept at {path}: {error.strerror}.") from None
-    return url.set(database=str(path))
-
-
-def _refuse_empty(path: Path) -> None:
-    """Raise if the file lost its contents; one that another grader is just making is empty for a moment."""
-    with contextlib.suppress(OSError):
-        status = path.stat()
-        if path.is_file() and not status.st_size and time.time() - status.st_mtime > _YOUNG_S:
+        # A file that lost its contents is an error. One that another grader is just making is empty for a moment.
+        if path.is_file() and not path.stat().st_size and time.time() - path.stat().st_mtime > _YOUNG_S:
             raise UsageError(
                 f"The records at {path} are empty (0 bytes), and whatever they held is lost. Put a backup in their "
                 "place, or delete the file to begin again."
             )
-
-
-def _connect_args(url: URL) -> dict[str, object]:
-    return {"timeout": BUSY_S} if url.get_backend_name() == "sqlite" else {"connect_timeout": 10}
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    except OSError as error:
+        raise UsageError(f"The records cannot be kept at {path}: {error.strerror}.") from None
+    return url.set(database=str(path))
 
 
 def _set_up_sqlite(connection: "sqlite3.Connection", _: object) -> None:
@@ -121,56 +113,63 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _say_damaged(path: Path, context: ExceptionContext) -> None:
-    """Raise a sentence where SQLite finds its file damaged, at whatever statement; a copy of the file is kept."""
+def _report_damaged_file(context: ExceptionContext) -> None:
+    """Raise a sentence where SQLite finds its file damaged, at whatever statement."""
     error = context.original_exception
     damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
     if not damaged and "Could not decode to UTF-8" not in str(error):
         return
-    kept = ""
-    if path.is_file():
-        with contextlib.suppress(OSError):
-            kept = f" A copy is kept: {keep_damaged(path)}."
+    path = context.engine.url.database if context.engine is not None else ""
     raise UsageError(
-        f"The records at {path} cannot be opened: {error}. Nothing was changed in them.{kept} Put a backup in their "
-        "place; of those that grader.yaml names, `viva doctor --records` says what can be saved."
+        f"The records at {path} are damaged: {error}. Put a backup in their place, or copy the file and save what can "
+        f"still be read: `sqlite3 {path} .recover | sqlite3 new.db`."
     ) from None
 
 
+def _has_tables(connection: Connection) -> bool:
+    """Return whether the tables exist; False for an empty database.
+
+    Raises:
+        UsageError: there are tables of another version, or of something else.
+    """
+    tables = inspect(connection).get_table_names()
+    if not tables:
+        return False
+    version = None
+    if SchemaVersion.__tablename__ in tables:
+        version = connection.execute(select(SchemaVersion.version)).scalar()
+    if version != SCHEMA_VERSION:
+        raise UsageError(
+            "The database has tables of another version of viva, or of another program; use that version of viva, or "
+            "choose another place: --records URL."
+        )
+    return True
+
+
+def _create_tables(connection: Connection) -> None:
+    if not _has_tables(connection):  # another grader may have made them since
+        Base.metadata.create_all(connection)
+        connection.execute(SchemaVersion.__table__.insert().values(version=SCHEMA_VERSION))  # type: ignore[attr-defined]  # declared as FromClause
+
+
 @contextlib.contextmanager
-def writing(engine: Engine) -> Iterator[Connection]:
-    """Open a transaction that writes all of its changes, or none.
+def write_session(engine: Engine) -> Iterator[Session]:
+    """Open a transaction that writes all of its changes, or none; it begins after those of all other writers ended.
 
     Raises:
         UsageError: it could not be written.
     """
     try:
-        with engine.execution_options(**{_WRITES: True}).begin() as connection:
-            yield connection
+        writer = engine.execution_options(**{_WRITES: True})
+        with Session(writer, expire_on_commit=False) as session, session.begin():
+            if engine.dialect.name == "postgresql":
+                session.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+            yield session
     except SQLAlchemyError as error:
         raise UsageError(f"The records cannot be written: {sentence(error)}; nothing of it was kept.") from error
 
 
-def lock_until_end(connection: Connection, lock: int) -> None:
-    """Wait until no other transaction holds this lock, and hold it until the end of this one.
-
-    Writers of SQLite wait for each other anyway.
-    """
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": lock})
-
-
-def insert_or(connection: Connection) -> "Callable[[Table], sqlite.Insert | postgresql.Insert]":
-    """Return the dialect's own INSERT, which can handle rows that exist already."""
-    if connection.dialect.name == "sqlite":
-        return sqlite.insert
-
-    from sqlalchemy.dialects import postgresql  # takes as long as a third of SQLAlchemy
-
-    return postgresql.insert
-
-
-def parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
+def split_values(values: Sequence[T]) -> Iterator[Sequence[T]]:
     """Yield slices that fit into one statement."""
     for start in range(0, len(values), AT_ONCE):
         yield values[start : start + AT_ONCE]
@@ -190,59 +189,24 @@ def wipe(engine: Engine) -> str:
                 connection.exec_driver_sql(f'VACUUM (FULL) "{table}"')
     except (SQLAlchemyError, sqlite3.Error) as error:
         reason = sentence(error) if isinstance(error, SQLAlchemyError) else str(error)
-        return f"The rows are gone, and their bytes may still be in the database's files: {reason}."
+        return f"The rows are deleted, and their bytes may still be in the database's files: {reason}."
     return ""
 
 
 def _wipe_sqlite(engine: Engine) -> str:
     """Rewrite SQLite's file on a connection without a transaction, and empty the write-ahead log."""
-    pooled = engine.raw_connection()
-    try:
-        connection = pooled.driver_connection
-        assert isinstance(connection, sqlite3.Connection)  # SQLite has no other driver here
-        connection.execute("VACUUM")
-        busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    finally:
-        pooled.close()
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)  # SQLite has no other driver here
+        driver.execute("VACUUM")
+        busy = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     if busy:
-        return "The rows are gone, and their bytes leave the file when the program that reads it now has ended."
+        return "The rows are deleted, and their bytes leave the file when the program that reads it now has ended."
     return ""
 
 
-def _bring_up_to_date(engine: Engine) -> None:
-    with engine.connect() as connection:
-        if _revision(connection) == REVISION:
-            return
-    with writing(engine) as connection:
-        lock_until_end(connection, _LOCK)
-        if _revision(connection) != REVISION:  # another grader may have migrated it since
-            _migrate(connection)
-
-
-def _revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-
-
-def _migrate(connection: Connection) -> None:
-    from alembic import command
-    from alembic.config import Config
-    from alembic.util import CommandError
-
-    config = Config()
-    config.set_main_option("script_location", "viva.plugins.records:migrations")
-    config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, "head")
-    except CommandError as error:
-        raise UsageError(
-            f"The records were written by a later version of viva ({error}); install that one, or say another place."
-        ) from None
-
-
-def shown(url: str | URL) -> str:
-    """Format a URL without its password."""
+def hide_password(url: str | URL) -> str:
+    """Return a URL without its password."""
     try:
         return make_url(url).render_as_string(hide_password=True)
     except ArgumentError:

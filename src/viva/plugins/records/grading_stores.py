@@ -30,13 +30,13 @@ def open_stores(request: StoreRequest) -> Iterator[Stores]:
         return
     with records_at(place, request.course.root) as records:
         from viva.plugins.records.claims import Claims
-        from viva.plugins.records.conditions import Asked
+        from viva.plugins.records.conditions import RunConditions
         from viva.plugins.records.score_cache import ScoreCache
 
         options = replace(request.options, interceptor=CALL_LOG)
-        asked = Asked(request.course.root, request.secret, options, gpu=request.has_gpu)
+        run = RunConditions(request.course.root, request.secret, options, gpu=request.has_gpu)
         with Claims(records.engine) as claims:
-            yield Stores(ScoreCache(records, asked, request.isolation, request.reason, claims, again=request.again))
+            yield Stores(ScoreCache(records, run, request.isolation, request.reason, claims, again=request.again))
 
 
 class FolderDecisions:
@@ -51,8 +51,8 @@ class FolderDecisions:
 
         decided = []
         for job, one in graded:
-            people = ByHand.about(self._records, job.assignment.name, (), [one.score.content_hash])
-            decided.append(DecidedScore(one.score, people.marks.get(one.score.content_hash, {})))
+            by_hand = ByHand.read_about(self._records, job.assignment.name, (), [one.score.content_hash])
+            decided.append(DecidedScore(one.score, by_hand.marks.get(one.score.content_hash, {})))
         return decided
 
 

@@ -47,11 +47,10 @@ def viva_score_store(request: "StoreRequest") -> "AbstractContextManager[Stores]
 @hookimpl
 def viva_doctor_checks() -> Sequence[DoctorCheck]:
     """Return the check of the file that keeps the scores."""
-    summary = "Read every row of the course's records, and show what is damaged."
-    return [DoctorCheck("records", summary, _check_records, takes_save=True)]
+    return [DoctorCheck("records", "Look for damage in the course's records.", _check_records)]
 
 
 def _check_records(request: DoctorRequest) -> int:
-    from viva.plugins.records.records_check import check_records
+    from viva.plugins.records.check_records import check_records
 
-    return check_records(request.course_dir, request.save)
+    return check_records(request.course_dir)

@@ -5,17 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 from viva.config import Course
 from viva.model.errors import UsageError
-from viva.model.extras import MissingLibrary, missing_library
+from viva.model.extras import missing_library
 
 if TYPE_CHECKING:
     from viva.plugins.records.store import Records
 
 IN_FOLDER: Final = "review.db"
 """The file in a folder of results in which `viva review` keeps its decisions."""
-
-
-def _missing(error: ImportError) -> MissingLibrary:
-    return missing_library("The records need", error.name, "records")
 
 
 def records_url_of(course: Course, url: str | None) -> str:
@@ -28,7 +24,7 @@ def records_url_of(course: Course, url: str | None) -> str:
     if place is None:
         raise UsageError(
             f"{course.root / 'grader.yaml'} does not say where scores are kept; write `records: sqlite:///records.db` "
-            "into it, or say --records URL."
+            "into it, or pass --records URL."
         )
     return place
 
@@ -42,7 +38,7 @@ def records_at(place: str, root: Path) -> "Records":
     try:
         from viva.plugins.records.store import Records
     except ImportError as error:
-        raise _missing(error) from None
+        raise missing_library("The records need", error.name, "records") from None
     return Records.open(place, root)
 
 
@@ -55,31 +51,10 @@ def open_records(course: Course, url: str | None) -> "Records":
     return records_at(records_url_of(course, url), course.root)
 
 
-def records_file(course: Course) -> Path | None:
-    """Return SQLite's file; None for a server.
-
-    Raises:
-        UsageError: no one says where the records are, or what they need is not installed.
-    """
-    place = records_url_of(course, None)
-    try:
-        from sqlalchemy.engine import make_url
-    except ImportError as error:
-        raise _missing(error) from None
-    url = make_url(place)
-    return course.root / str(url.database) if url.get_backend_name() == "sqlite" else None
-
-
 def folder_records(folder: Path) -> "Records":
     """Open the records in a folder of results, in which a course that keeps no scores keeps decisions of `viva review`.
 
     Raises:
         UsageError: what they need is not installed, or they cannot be opened.
     """
-    try:
-        from sqlalchemy.engine import URL
-
-        from viva.plugins.records.store import Records
-    except ImportError as error:
-        raise _missing(error) from None
-    return Records.open(URL.create("sqlite", database=str(folder / IN_FOLDER)), Path())
+    return records_at(f"sqlite:///{IN_FOLDER}", folder)

@@ -3,67 +3,54 @@
 Decisions about prose come before them; both together are what people decided.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from viva.formats.decimal_points import show
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SET_BY_HAND, CurrentDecision, Review
 from viva.model.reason import Reason
-from viva.plugins.records.database import parts, writing
-from viva.plugins.records.database_tables import overrides
-from viva.plugins.records.hand_grading import current_decisions, latest_rows, reviewed, rows_about
-from viva.plugins.records.store import Records, now
-from viva.plugins.records.stored_scores import CurrentScore, StoredScore, current_list, rows_of, stored_score_of
-
-if TYPE_CHECKING:
-    from viva.plugins.records.row_packing import StoredRow
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """The points of one test of one submission, set by a person."""
-
-    name: str
-    """The name of the submission."""
-    test_id: str
-    earned: Fraction | None
-    """None: the previous override was undone."""
-    by: str
-    why: str
-    at: str
+from viva.plugins.records.database import write_session
+from viva.plugins.records.hand_grading import apply_decisions, current_decisions, latest_rows, rows_about
+from viva.plugins.records.store import Records, StoredScore
+from viva.plugins.records.tables import Override
 
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
     """What people decided about an assignment, read once."""
 
-    overrides: Mapping[str, tuple[Override, ...]]
+    overrides: Mapping[str, Sequence[Override]]
     """All overrides ever made, by the submission's name, from the first to the last."""
     marks: Mapping[str, Mapping[str, CurrentDecision]]
     """The current decisions about prose, by content and question."""
 
     @classmethod
-    def of(cls, records: Records, assignment: str) -> Self:
+    def read(cls, records: Records, assignment: str) -> Self:
         """Read the present decisions about an assignment."""
-        of_name: dict[str, tuple[Override, ...]] = {}
-        for each in all_overrides(records, assignment):
-            of_name[each.name] = (*of_name.get(each.name, ()), each)
-        return cls(of_name, _by_content(latest_rows(records, assignment)))
+        return cls._create(list_overrides(records, assignment), latest_rows(records, assignment))
 
     @classmethod
-    def about(cls, records: Records, assignment: str, names: Collection[str], hashes: Collection[str]) -> Self:
-        """Read the present decisions about some submissions, and about some bytes, whoever submitted them."""
-        of_name: dict[str, tuple[Override, ...]] = {}
-        for each in all_overrides(records, assignment, names) if names else ():
-            of_name[each.name] = (*of_name.get(each.name, ()), each)
-        return cls(of_name, _by_content(rows_about(records, assignment, hashes)))
+    def read_about(cls, records: Records, assignment: str, names: Collection[str], hashes: Collection[str]) -> Self:
+        """Read the present decisions about a few submissions, and about some bytes, whoever submitted them."""
+        rows = rows_about(records, assignment, hashes)
+        return cls._create(list_overrides(records, assignment, names), rows)
+
+    @classmethod
+    def _create(cls, overrides: Iterable[Override], rows: Iterable[Review]) -> Self:
+        by_name: dict[str, list[Override]] = {}
+        for each in overrides:
+            by_name.setdefault(each.name, []).append(each)
+        marks: dict[str, dict[str, CurrentDecision]] = {}
+        for (content_hash, question), mark in current_decisions(rows).items():
+            marks.setdefault(content_hash, {})[question] = mark
+        return cls(by_name, marks)
 
     def touches(self, kept: StoredScore) -> bool:
         """Return whether there was ever a decision about it."""
@@ -82,12 +69,12 @@ class ByHand:
         return held
 
     def marked(self, score: Score) -> Score:
-        """Apply the decisions about its prose to a score."""
-        return reviewed(score, self.marks.get(score.content_hash, {}))
+        """Return a score with the decisions about its prose."""
+        return apply_decisions(score, self.marks.get(score.content_hash, {}))
 
     def score(self, kept: StoredScore, before: str | None = None) -> Score:
         """Return its score with all decisions; with a moment, only overrides made before it count."""
-        return overridden(self.marked(kept.scored.score), self.held(kept.scored.attempt.name, before))
+        return apply_overrides(self.marked(kept.scored.score), self.held(kept.scored.attempt.name, before))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +89,7 @@ class DecidedScore:
     @property
     def score(self) -> Score:
         """Return the score with all decisions."""
-        return reviewed(self.set_by_hand, self.marks)
+        return apply_decisions(self.set_by_hand, self.marks)
 
 
 def override(records: Records, score: Score, name: str, test: str, earned: Fraction | None, reason: Reason) -> Override:
@@ -119,24 +106,23 @@ def override(records: Records, score: Score, name: str, test: str, earned: Fract
     Raises:
         UsageError: there is no such test, it has fewer points, or author or reason is missing.
     """
-    entry = _entry_of(score, test)
+    entry = _find_entry(score, test)
     if not reason.by or not reason.why:
         raise UsageError("An override needs who decided it and why: --by NAME --why REASON.")
     lowest = min(entry.earned, Fraction(0))  # a deduction that applies has earned less than zero
     if earned is not None and not lowest <= earned <= entry.points:
         raise UsageError(f"{entry.test_id} has {entry.points} points; {earned} cannot be given for it.")
-    row = {
-        "assignment": score.assignment,
-        "name": name,
-        "test_id": entry.test_id,
-        "earned": None if earned is None else str(earned),
-        "by": reason.by,
-        "why": reason.why,
-        "at": now(),
-    }
-    with writing(records.engine) as connection:
-        connection.execute(insert(overrides).values(**row))
-    return Override(name, entry.test_id, earned, reason.by, reason.why, row["at"] or "")
+    row = Override(
+        assignment=score.assignment,
+        name=name,
+        test_id=entry.test_id,
+        earned=earned,
+        by=reason.by,
+        why=reason.why,
+    )
+    with write_session(records.engine) as session:
+        session.add(row)
+    return row
 
 
 def decided(records: Records, assignment: str, by_hand: ByHand | None = None) -> Iterator[StoredScore]:
@@ -150,62 +136,46 @@ def decided(records: Records, assignment: str, by_hand: ByHand | None = None) ->
         assignment: its name.
         by_hand: what people decided, if it was read before.
     """
-    by_hand = by_hand or ByHand.of(records, assignment)
-    ends = {each.id: moment for each, moment in _until(records, assignment).items()}
-    for row in rows_of(records.engine, [*ends]):
-        kept = stored_score_of(row)
-        yield replace(kept, scored=replace(kept.scored, score=by_hand.score(kept, ends[kept.id])))
+    by_hand = by_hand or ByHand.read(records, assignment)
+    ends = ends_of_attempts(records, assignment)
+    for kept in records.each_current(assignment):
+        score = by_hand.score(kept, ends.get(kept.attempt_id))
+        yield replace(kept, scored=replace(kept.scored, score=score))
 
 
-def held_now(
-    records: Records, assignment: str, by_hand: ByHand, name: str | None = None
-) -> dict[int, dict[str, Override]]:
-    """Return the overrides that hold for each attempt that counts, by the attempt's number, then by test.
+def ends_of_attempts(records: Records, assignment: str, name: str | None = None) -> dict[int, str]:
+    """Return the moment from which overrides apply only to the next attempt, for each attempt that has a next one.
 
     Args:
         records: the records.
         assignment: its name.
-        by_hand: what people decided.
         name: of a submission; None for all.
     """
-    found = _until(records, assignment, name)
-    return {kept.attempt_id: by_hand.held(kept.name, ends) for kept, ends in found.items()}
-
-
-def _until(records: Records, assignment: str, name: str | None = None) -> dict[CurrentScore, str | None]:
-    """Return the scores that count, each with the moment from which overrides apply to the next attempt."""
-    with records.engine.connect() as connection:
-        current = current_list(connection, assignment, name)
+    current = records.list_current(assignment, name)
     followed = [(one, after) for one, after in pairwise(current) if one.name == after.name]
-    first = records.first_scored(assignment) if followed else {}
-    ends = {one: first[after.attempt_id] for one, after in followed}
-    return {one: ends.get(one) for one in current}
+    if not followed:
+        return {}
+    first = records.first_scored(assignment)
+    return {one.attempt_id: first[after.attempt_id] for one, after in followed}
 
 
-def all_overrides(records: Records, assignment: str, names: Collection[str] | None = None) -> list[Override]:
-    """List all overrides ever made, from the first to the last; with names, those of these submissions."""
-    query = select(overrides).where(overrides.c.assignment == assignment).order_by(overrides.c.id)
-    with records.engine.connect() as connection:
-        if names is None:
-            return [_of_row(row) for row in connection.execute(query)]
-        queries = [query.where(overrides.c.name.in_(part)) for part in parts(sorted(names))]
-        return [_of_row(row) for each in queries for row in connection.execute(each)]
+def list_overrides(records: Records, assignment: str, names: Collection[str] | None = None) -> list[Override]:
+    """List all overrides ever made, from the first to the last; with names, those of a few submissions."""
+    query = select(Override).where(Override.assignment == assignment).order_by(Override.id)
+    if names is not None:
+        query = query.where(Override.name.in_(names))
+    with records.read() as session:
+        return [*session.scalars(query)]
 
 
-def _by_content(rows: Iterable[Review]) -> dict[str, dict[str, CurrentDecision]]:
-    """Return the current decisions of these rows, by content and question."""
-    marks: dict[str, dict[str, CurrentDecision]] = {}
-    for (content_hash, question), mark in current_decisions(rows).items():
-        marks.setdefault(content_hash, {})[question] = mark
-    return marks
+def apply_overrides(score: Score, held: Mapping[str, Override]) -> Score:
+    """Return a score with overrides; those of tests that it does not have are ignored."""
+    if not held:
+        return score
+    return replace(score, entries=tuple(_override_entry(e, held.get(e.test_id)) for e in score.entries))
 
 
-def overridden(score: Score, held: Mapping[str, Override]) -> Score:
-    """Apply overrides to a score; those of tests that it does not have are ignored."""
-    return replace(score, entries=tuple(_decided(e, held.get(e.test_id)) for e in score.entries)) if held else score
-
-
-def _decided(entry: Entry, by_hand: Override | None) -> Entry:
+def _override_entry(entry: Entry, by_hand: Override | None) -> Entry:
     if by_hand is None or by_hand.earned is None:
         return entry
     earned = min(by_hand.earned, entry.points)  # the test may be worth less by now
@@ -215,15 +185,10 @@ def _decided(entry: Entry, by_hand: Override | None) -> Entry:
     return replace(entry, status=status, earned=earned, cases=(Case("", status, earned, entry.points, message, why),))
 
 
-def _entry_of(score: Score, test: str) -> Entry:
+def _find_entry(score: Score, test: str) -> Entry:
     found = [e for e in score.entries if test in e.names]
     if len(found) != 1:
         there = ", ".join(e.test_id.split("::", 1)[-1] for e in (found or score.entries))
         what = "several tests" if found else "no test"
         raise UsageError(f"{score.assignment} has {what} {test!r}; ask for one of: {there}.")
     return found[0]
-
-
-def _of_row(row: "StoredRow") -> Override:
-    earned = None if row.earned is None else Fraction(row.earned)
-    return Override(row.name, row.test_id, earned, row.by, row.why, row.at)

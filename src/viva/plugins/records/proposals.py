@@ -3,28 +3,26 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Self, final
+from typing import final
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
-from viva.model import Score
+from viva.model import Entry, Score
 from viva.model.reason import Reason
 from viva.plugins.records.conditions import Conditions
-from viva.plugins.records.database import parts, writing
-from viva.plugins.records.database_tables import decisions, proposals, proposed
-from viva.plugins.records.row_packing import pack_score, unpack_score
-from viva.plugins.records.store import (
+from viva.plugins.records.database import split_values, write_session
+from viva.plugins.records.store import NewScore, Records, StoredScore, add_call_log, add_score
+from viva.plugins.records.tables import (
     REGRADED,
-    NewScore,
-    Records,
-    add_call_log,
-    add_score,
+    ProposalRow,
+    ProposedScore,
+    ScoreRow,
+    conditions_of,
     now,
+    pack_score,
+    unpack_score,
 )
-from viva.plugins.records.stored_scores import StoredScore, current_numbers, rows_of, stored_score_of
-
-if TYPE_CHECKING:
-    from viva.plugins.records.row_packing import StoredRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +58,32 @@ class Change:
         """Return the tests that differ, in the order of the new score."""
         before = {e.test_id: e for e in self.kept.scored.score.entries}
         after = {e.test_id: e for e in self.score.entries}
-        found = []
+        changes = []
         for test_id in dict.fromkeys([*after, *before]):
-            old, new = before.get(test_id), after.get(test_id)
-            values = [None if e is None or e.status.is_open else e.earned for e in (old, new)]
-            worth = [None if e is None else e.points for e in (old, new)]
-            if values[0] != values[1] or worth[0] != worth[1]:
-                shown = new or old
-                message = new.staff_message or new.message if new is not None else "The test is not there any more."
-                assert shown is not None  # the id is of one of the two
-                found.append(TestChange(test_id, shown.number, values[0], values[1], (worth[0], worth[1]), message))
-        return found
+            change = _compare_entries(test_id, before.get(test_id), after.get(test_id))
+            if change.before != change.after or change.worth[0] != change.worth[1]:
+                changes.append(change)
+        return changes
+
+
+def _compare_entries(test_id: str, old: Entry | None, new: Entry | None) -> TestChange:
+    known = new or old
+    assert known is not None  # the id is of one of the two
+    message = "The test does not exist any more."
+    if new is not None:
+        message = new.staff_message or new.message
+    worth = (_worth(old), _worth(new))
+    return TestChange(test_id, known.number, _earned(old), _earned(new), worth, message)
+
+
+def _earned(entry: Entry | None) -> Fraction | None:
+    if entry is None or entry.status.is_open:
+        return None
+    return entry.earned
+
+
+def _worth(entry: Entry | None) -> Fraction | None:
+    return None if entry is None else entry.points
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +91,7 @@ class Proposal:
     """A pending regrade."""
 
     id: int
-    assignment: str
-    made_with: str
-    by: str
     why: str
-    at: str
     changes: "Changes"
     """The changes that are not decided yet."""
 
@@ -91,20 +100,20 @@ class Proposal:
 class Changes(Collection[Change]):
     """Changes that are read whenever they are iterated over, a part at a time: each holds two whole scores."""
 
-    def __init__(self, engine: Engine, numbers: Sequence[int]) -> None:
-        self._engine, self._numbers = engine, numbers
+    def __init__(self, records: Records, numbers: Sequence[int]) -> None:
+        self._records, self._numbers = records, numbers
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[Change]:
-        for part in parts(self._numbers):
-            with self._engine.connect() as connection:
-                rows = connection.execute(select(proposed).where(proposed.c.id.in_(part)).order_by(proposed.c.id)).all()
-            kept = {row.id: row for row in rows_of(self._engine, [row.old_score_id for row in rows])}
+        for part in split_values(self._numbers):
+            query = select(ProposedScore).where(ProposedScore.id.in_(part)).order_by(ProposedScore.id)
+            with self._records.read() as session:
+                rows = session.scalars(query).all()
             for row in rows:
-                if row.old_score_id in kept:
-                    yield _change(row, stored_score_of(kept[row.old_score_id]))
+                for kept in self._records.stored([row.old_score_id]):
+                    yield Change(row.id, kept, unpack_score(row.packed), conditions_of(row), row.call_log_id)
 
     def __contains__(self, change: object) -> bool:
         return isinstance(change, Change) and change.id in self._numbers
@@ -114,88 +123,72 @@ class Changes(Collection[Change]):
 class NewGrading:
     """What a regrade made of one score that counted when it began."""
 
-    old_score_id: int
-    attempt_id: int
-    score: bytes
-    """The new score, packed."""
+    kept: StoredScore
+    """The score that counted."""
+    score: Score
+    """The new score."""
     conditions: Conditions
     """Under which it was made."""
-    call_log_id: int | None
-    """The call log of the score that counted."""
-    call_log: bytes
-    """The new one; empty if nothing was asked again."""
     differs: bool
     """Whether anything but the times is different."""
-
-    @classmethod
-    def of(
-        cls, kept: StoredScore, score: Score, conditions: Conditions, *, differs: bool, call_log: bytes = b""
-    ) -> Self:
-        """Return the grading that takes the place of a stored score."""
-        packed = pack_score(score)
-        return cls(kept.id, kept.attempt_id, packed, conditions, kept.call_log_id, call_log, differs)
+    call_log: bytes = b""
+    """The new call log; empty if nothing was asked again."""
 
 
-def propose(records: Records, assignment: str, made_with: str, gradings: Iterable[NewGrading], reason: Reason) -> int:
-    """Store what a regrade would change, all of it or nothing; it does not count before `decide`.
+def propose(records: Records, assignment: str, gradings: Iterable[NewGrading], reason: Reason) -> None:
+    """Store what a regrade would change; it does not count before `decide`, and is not shown before it is complete.
 
     Args:
         records: the records.
         assignment: its name.
-        made_with: digest of the present tests, key and data.
         gradings: one that differs is proposed; one that does not is stored as graded with the present tests, unless
             another score counts by now.
         reason: who regraded, and why.
-
-    Returns:
-        The proposal's number.
     """
-    row = {"assignment": assignment, "made_with": made_with, "by": reason.by, "why": reason.why, "at": now()}
-    with writing(records.engine) as connection:
-        key = connection.execute(insert(proposals).values(**row)).inserted_primary_key
-        assert key is not None  # a row was added
-        current = {*current_numbers(connection, assignment)}
-        for new in gradings:
-            if not new.differs and new.old_score_id not in current:
-                continue
-            number = add_call_log(connection, new.call_log) or new.call_log_id
-            if not new.differs:
-                score = unpack_score(new.score)
-                _add_regraded(connection, NewScore(new.attempt_id, score, new.conditions, reason, REGRADED, number))
-                continue
-            values = {
-                "proposal_id": key[0],
-                "attempt_id": new.attempt_id,
-                "old_score_id": new.old_score_id,
-                "score": new.score,
-                "conditions": new.conditions.to_json(),
-                "call_log_id": number,
-            }
-            connection.execute(insert(proposed), values)
-    return int(key[0])
+    with write_session(records.engine) as session:
+        proposal = ProposalRow(assignment=assignment, by=reason.by, why=reason.why)
+        session.add(proposal)
+    for new in gradings:
+        with write_session(records.engine) as session:
+            _add_grading(session, proposal.id, new, reason)
+    with write_session(records.engine) as session:
+        session.get_one(ProposalRow, proposal.id).complete = True
+
+
+def _add_grading(session: Session, proposal_id: int, new: NewGrading, reason: Reason) -> None:
+    kept = new.kept
+    if not new.differs:
+        last = session.scalar(select(func.max(ScoreRow.id)).where(ScoreRow.attempt_id == kept.attempt_id))
+        if last == kept.id:
+            call_log_id = add_call_log(session, new.call_log) or kept.call_log_id
+            score = NewScore(kept.attempt_id, new.score, new.conditions, reason, call_log_id, REGRADED)
+            _add_regraded(session, score)
+        return
+    row = ProposedScore(
+        proposal_id=proposal_id,
+        attempt_id=kept.attempt_id,
+        old_score_id=kept.id,
+        packed=pack_score(new.score),
+        conditions=new.conditions.to_json(),
+        call_log_id=add_call_log(session, new.call_log) or kept.call_log_id,
+    )
+    session.add(row)
 
 
 def pending_proposal(records: Records, assignment: str) -> Proposal | None:
     """Return the latest proposal of an assignment, with the undecided changes whose old score still counts."""
-    query = select(proposals).where(proposals.c.assignment == assignment).order_by(proposals.c.id.desc()).limit(1)
-    undecided = proposed.outerjoin(decisions, decisions.c.proposed_id == proposed.c.id)
-    with records.engine.connect() as connection:
-        current = {*current_numbers(connection, assignment)}
-        latest = connection.execute(query).one_or_none()
+    complete = select(ProposalRow).where(ProposalRow.assignment == assignment, ProposalRow.complete)
+    current = {each.id for each in records.list_current(assignment)}
+    with records.read() as session:
+        latest = session.scalars(complete.order_by(ProposalRow.id.desc()).limit(1)).one_or_none()
         if latest is None:
             return None
-        rows = connection.execute(
-            select(proposed.c.id, proposed.c.old_score_id)
-            .select_from(undecided)
-            .where(
-                proposed.c.proposal_id == latest.id,
-                decisions.c.id.is_(None),
-                proposed.c.conditions.is_not(None),  # an earlier viva stored none
-            )
-            .order_by(proposed.c.id)
+        undecided = select(ProposedScore.id, ProposedScore.old_score_id).where(
+            ProposedScore.proposal_id == latest.id, ProposedScore.applied.is_(None)
         )
-        changes = Changes(records.engine, [row.id for row in rows if row.old_score_id in current])
-    return Proposal(latest.id, assignment, latest.made_with, latest.by, latest.why, latest.at, changes)
+        rows = session.execute(undecided.order_by(ProposedScore.id)).all()
+    numbers = [number for number, old_score_id in rows if old_score_id in current]
+    return Proposal(latest.id, latest.why, Changes(records, numbers))
 
 
 def decide(
@@ -219,34 +212,23 @@ def decide(
         The submissions whose changes were decided now, without those that another person has decided since.
     """
     decided = []
-    with writing(records.engine) as connection:
-        taken = set(connection.execute(select(decisions.c.proposed_id)).scalars())
+    with write_session(records.engine) as session:
         for change in filter(chosen, proposal.changes):
-            if change.id in taken:
+            row = session.get(ProposedScore, change.id)
+            if row is None or row.applied is not None:
                 continue
-            row = {"proposed_id": change.id, "applied": applied, "by": reason.by, "why": reason.why, "at": now()}
-            connection.execute(insert(decisions), row)
+            row.applied, row.decided_by, row.decided_why, row.decided_at = applied, reason.by, reason.why, now()
             decided.append(change.kept.scored.attempt.name)
             if applied:
-                regraded = NewScore(
-                    change.kept.attempt_id,
-                    change.score,
-                    change.conditions,
-                    Reason(reason.by, reason.why or proposal.why),
-                    REGRADED,
-                    change.call_log_id,
-                )
-                _add_regraded(connection, regraded)
+                why = Reason(reason.by, reason.why or proposal.why)
+                attempt_id, call_log_id = change.kept.attempt_id, change.call_log_id
+                new = NewScore(attempt_id, change.score, change.conditions, why, call_log_id, REGRADED)
+                _add_regraded(session, new)
+            session.flush()
     return decided
 
 
-def _add_regraded(connection: Connection, new: NewScore) -> None:
+def _add_regraded(session: Session, new: NewScore) -> None:
     """Make the new score the latest one, also if an earlier grading was made under the same conditions."""
-    if add_score(connection, new) is None:
-        add_score(connection, replace(new, once=False))
-
-
-def _change(row: "StoredRow", kept: StoredScore) -> Change:
-    conditions = Conditions.from_json(row.conditions)
-    assert conditions is not None, "only such rows are read"
-    return Change(row.id, kept, unpack_score(row.score), conditions, row.call_log_id)
+    if add_score(session, new) is None:
+        add_score(session, replace(new, once=False))

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from viva.config import Assignment
 from viva.model import Attempt, Entry, Score, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, noticed
-from viva.plugins.records.row_packing import attempt_from, points_from
 from viva.plugins.records.store import Records
-from viva.plugins.records.written_entries import unpack_written
 from viva.plugins.review.written_answers import GradedSubmission, Written
 
 if TYPE_CHECKING:
@@ -50,12 +48,14 @@ class RecordsSource:
 
     def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
         """Yield submissions as `AnswerSource.read` does: the last attempt of a student, or all if the best counts."""
-        rows = [(attempt_from(row), row) for row in self._records.current_rows(self._assignment.name)]
-        if self._assignment.policy().attempts.which == "last":
-            rows = list({_students_key(attempt): (attempt, row) for attempt, row in rows}.values())
-        for attempt, row in rows:
-            content_hash, entries = unpack_written(row.score)
-            yield GradedSubmission(attempt, content_hash, row.id), [_stored_part(entry) for entry in entries]
+        only_last = self._assignment.policy().attempts.which == "last"
+        answers: dict[object, tuple[GradedSubmission, list[Written]]] = {}
+        for kept in self._records.each_current(self._assignment.name):
+            attempt, score = kept.scored.attempt, kept.scored.score
+            by_hand = [e for e in score.entries if e.rubric and e.status is Status.NEEDS_REVIEW]
+            key = _students_key(attempt) if only_last else kept.id
+            answers[key] = (GradedSubmission(attempt, score.content_hash, kept.id), [_part(e) for e in by_hand])
+        yield from answers.values()
 
     def score(self, submission: GradedSubmission) -> Score:
         """Return the whole score, as `AnswerSource.score` does."""
@@ -163,12 +163,6 @@ def _file(submission: GradedSubmission) -> Path:
 
 def _students_key(attempt: Attempt) -> Sequence[str]:
     return tuple(sorted(student.id for student in attempt.students)) or (attempt.name,)
-
-
-def _stored_part(plain: Mapping[str, Any]) -> Written:
-    """Return the part that is graded by hand from an entry in the form in which the records store it."""
-    findings = "\n".join(dict.fromkeys(case["message"] for case in plain["cases"] if case["message"]))
-    return Written(plain["rubric"], plain["test_id"], points_from(plain["points"]), plain["written"], noticed(findings))
 
 
 def _part(entry: Entry) -> Written:

@@ -5,8 +5,7 @@ without running the student's code again.
 """
 
 from viva.plugins.records.call_log.box_recorder import BoxRecorder
-from viva.plugins.records.call_log.box_replay import BoxReplay, QuestionsChanged
-from viva.plugins.records.call_log.call_log import CallLog
-from viva.plugins.records.call_log.exchange import DIGEST, Exchange
+from viva.plugins.records.call_log.box_replay import BoxReplay
+from viva.plugins.records.call_log.call_log import CallLog, Exchange, question_of, unpack_changed
 
-__all__ = ["DIGEST", "BoxRecorder", "BoxReplay", "CallLog", "Exchange", "QuestionsChanged"]
+__all__ = ["BoxRecorder", "BoxReplay", "CallLog", "Exchange", "question_of", "unpack_changed"]

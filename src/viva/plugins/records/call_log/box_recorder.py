@@ -7,8 +7,15 @@ import viva.sandbox.guest.transport.wire as wire
 from viva.examiner.interceptor import Interceptor
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxError
-from viva.plugins.records.call_log.call_log import LOADING, CallLog
-from viva.plugins.records.call_log.exchange import ABOUT_NAMES, MOST_BYTES, Exchange, ending_of, question_of
+from viva.plugins.records.call_log.call_log import (
+    LOADING,
+    MAX_BYTES,
+    NAME_OPERATIONS,
+    CallLog,
+    Exchange,
+    ending_of,
+    question_of,
+)
 
 
 class BoxRecorder(Interceptor):
@@ -19,7 +26,7 @@ class BoxRecorder(Interceptor):
         self.place: Callable[[], str] = lambda: LOADING
         """Returns the case of the running test."""
         self._source: BoxSource | None = None
-        self._left = MOST_BYTES
+        self._left = MAX_BYTES
 
     def wrap_boxes(self, source: BoxSource, case_id: Callable[[], str]) -> BoxSource:
         """Return this source, which takes its boxes from the given one."""
@@ -48,7 +55,7 @@ class BoxRecorder(Interceptor):
         place = self.place()
         where = self.call_log.loads[-1] if place == LOADING else self.call_log.cases.setdefault(place, [])
         where.append(exchange)
-        if op in ABOUT_NAMES:
+        if op in NAME_OPERATIONS:
             self.call_log.names.append(exchange)
 
 

@@ -4,13 +4,22 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgpack
+
 from viva.examiner.catalog import TestFunction
 from viva.examiner.interceptor import Interceptor
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxDied, BoxError
-from viva.plugins.records.call_log.call_log import LOADING, CallLog
-from viva.plugins.records.call_log.changed_tests import changed_tests, pack_changed
-from viva.plugins.records.call_log.exchange import ABOUT_NAMES, Exchange, brought, is_about_names, question_of
+from viva.plugins.records.call_log.call_log import (
+    LOADING,
+    NAME_OPERATIONS,
+    CallLog,
+    Exchange,
+    answered_names,
+    changed_tests,
+    is_about_names,
+    question_of,
+)
 from viva.sandbox.guest.transport.wire import WireError
 
 if TYPE_CHECKING:
@@ -43,7 +52,7 @@ class BoxReplay(Interceptor):
 
     def output(self) -> bytes:
         """Return the tests that the call log could not answer; `unpack_changed` reads them."""
-        return pack_changed(changed_tests(self._tests, self.changed, other_load=self.other_load))
+        return bytes(msgpack.packb(changed_tests(self._tests, self.changed, other_load=self.other_load)))
 
     def take(self) -> AnyBox:
         """Return the next of the recorded boxes."""
@@ -66,12 +75,12 @@ class BoxReplay(Interceptor):
         if "seed" in fields and fields["seed"] != self._call_log.seeds.get(place, fields["seed"]):
             raise self._is_changed(place, op)  # a test without a seed there has asked nothing itself
         exchange = self._expected(place)
-        if op not in ABOUT_NAMES and (exchange is None or exchange.question != question):
+        if op not in NAME_OPERATIONS and (exchange is None or exchange.question != question):
             self._pass_over_names(place)
             exchange = self._expected(place)
         if exchange is not None and exchange.question == question:
             self._next[place] += 1
-        elif op in ABOUT_NAMES and question in self._names():
+        elif op in NAME_OPERATIONS and question in self._names():
             exchange = self._names()[question]
         elif place == LOADING and (loaded := self._in_another_load(question)) is not None:
             exchange = loaded
@@ -96,7 +105,7 @@ class BoxReplay(Interceptor):
         """
         if self._found is None:
             asked = {e.question: e for e in reversed(self._call_log.names)}
-            self._found = {more.question: more for e in asked.values() for more in brought(e)} | asked
+            self._found = {more.question: more for e in asked.values() for more in answered_names(e)} | asked
         return self._found
 
     def _in_another_load(self, question: bytes) -> Exchange | None:

@@ -1,77 +1,67 @@
 """The call log of one submission: exchanges with its boxes, by the case of the test in which they took place."""
 
-from collections.abc import Collection, Iterator, Mapping, MutableMapping
+import hashlib
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgpack
 
-from viva.model.errors import UsageError
+import viva.sandbox.guest.transport.wire as wire
+from viva.examiner.catalog import TestFunction, resolve
+from viva.examiner.fixtures.student_names import FUNCTION
+from viva.model import untrusted
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, UsageError
 from viva.model.score import test_of
-from viva.plugins.records.call_log.exchange import Exchange, packed, unpacked
 
 if TYPE_CHECKING:  # importing it loads the sandbox, which a live check does not need
     from viva.sandbox.host.ready_message import ReadyMessage
 
 LOADING: Final = ""
 """The place of requests while a box is loaded; no case of a test has this name."""
-_FORMAT: Final = "viva call log 2"
-_UNREADABLE: Final = "A call log cannot be read: it is damaged, or another version of viva has written it."
+MAX_BYTES: Final = 64 << 20
+"""The most bytes of one call log before packing; a larger one is not kept, and its tests run again."""
+DIGEST: Final = b"sha256:"
+"""The prefix of a digest that replaces a question."""
+NAME_OPERATIONS: Final = frozenset({"find", "names"})
+"""The operations that ask which names the submission has. Each is asked once, by the test that comes first."""
+_MAX_QUESTION_BYTES: Final = 64 << 10
+"""A question of more bytes is kept as its digest, which can be compared but not read."""
+_FORMAT: Final = "viva call log 3"
+_NOT_ASKED: Final = ("soft_s", "release", "seed")
+"""Fields of a request that are not part of the question: how long it may take, what is not needed any more, and the
+seed of the test, which travels with its first question, whichever that is."""
+_ENDINGS: Final[Mapping[str, type[BoxError]]] = {
+    "timeout": BoxTimeout,
+    "died": BoxDied,
+    "violation": ProtocolViolation,
+}
 
 
-class Cases(MutableMapping[str, list[Exchange]]):
-    """The exchanges of each case, in the order of the cases; packed ones are unpacked when they are read."""
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One question to a box and its result."""
 
-    def __init__(self, packed_cases: Mapping[str, bytes] | None = None) -> None:
-        """Begin with packed cases, which are not changed."""
-        self._packed = dict(packed_cases or {})
-        self._cases: dict[str, list[Exchange] | None] = dict.fromkeys(self._packed)
+    question: bytes
+    """The question, as `question_of` returns it."""
+    reply: bytes = b""
+    """The message that came back."""
+    ending: str = ""
+    """How the box ended instead: "timeout", "died" or "violation"."""
+    why: str = ""
 
-    def __getitem__(self, case: str) -> list[Exchange]:
-        """Return the exchanges of a case.
+    def answer(self) -> object:
+        """Return what the box replied.
 
         Raises:
-            UsageError: they cannot be unpacked.
+            BoxTimeout: the box ended in this way instead.
+            BoxDied: the box ended in this way instead.
+            ProtocolViolation: the box ended in this way instead.
         """
-        exchanges = self._cases[case]
-        if exchanges is None:
-            try:
-                exchanges = self._cases[case] = unpacked(self._packed[case])
-            except ValueError:
-                raise UsageError(_UNREADABLE) from None
-        return exchanges
-
-    def __setitem__(self, case: str, exchanges: list[Exchange]) -> None:
-        self._cases[case] = exchanges
-        self._packed.pop(case, None)
-
-    def __delitem__(self, case: str) -> None:
-        del self._cases[case]
-        self._packed.pop(case, None)
-
-    def __contains__(self, case: object) -> bool:
-        return case in self._cases
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._cases)
-
-    def __len__(self) -> int:
-        return len(self._cases)
-
-    def packed(self, case: str) -> bytes:
-        """Return the exchanges of a case as `packed` gives them."""
-        return self._packed.get(case) or packed(self[case])
-
-    def updated(self, later: "Cases", tests: Collection[str]) -> "Cases":
-        """Return these cases with those of some tests replaced by later ones."""
-        made = Cases({case: self.packed(case) for case in self if test_of(case) not in tests})
-        made.add(later)
-        return made
-
-    def add(self, others: "Cases") -> None:
-        """Add further cases; one that is there already is replaced."""
-        for case in others:
-            self._packed[case], self._cases[case] = others.packed(case), None
+        if self.ending:
+            raise _ENDINGS[self.ending](self.why)
+        return wire.load(self.reply)
 
 
 @dataclass(slots=True)
@@ -82,7 +72,8 @@ class CallLog:
     """What the first box reported about itself; None if none was taken."""
     loads: list[list[Exchange]] = field(default_factory=list)
     """How each box in turn was loaded."""
-    cases: Cases = field(default_factory=Cases)
+    cases: dict[str, list[Exchange]] = field(default_factory=dict)
+    """The exchanges of each case of a test."""
     seeds: dict[str, int] = field(default_factory=dict)
     """The seeds of the box, by case."""
     names: list[Exchange] = field(default_factory=list)
@@ -95,16 +86,19 @@ class CallLog:
         if self.too_large:
             return b""
         ready = self.ready_message
-        said = None if ready is None else [
-            ready.tier, dict(ready.layers), dict(ready.probes), list(ready.missing), dict(ready.versions)
-        ]  # fmt: skip
-        head = {
-            "ready": said,
-            "loads": [packed(load) for load in self.loads],
-            "names": packed(self.names),
+        reported = None
+        if ready is not None:
+            missing, versions = list(ready.missing), dict(ready.versions)
+            reported = [ready.tier, dict(ready.layers), dict(ready.probes), missing, versions]
+        plain = {
+            "format": _FORMAT,
+            "ready": reported,
+            "loads": [_to_plain(load) for load in self.loads],
+            "cases": {case: _to_plain(exchanges) for case, exchanges in self.cases.items()},
             "seeds": self.seeds,
+            "names": _to_plain(self.names),
         }
-        return join(msgpack.packb(head, use_bin_type=True), {case: self.cases.packed(case) for case in self.cases})
+        return zlib.compress(msgpack.packb(plain, use_bin_type=True), 1)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -116,24 +110,23 @@ class CallLog:
         from viva.sandbox.host.ready_message import ReadyMessage
 
         try:
-            packed_head, cases = split(data)
-            head = msgpack.unpackb(packed_head, raw=False)
-            said = head["ready"]
-            ready_message = None if said is None else ReadyMessage(said[0], said[1], said[2], tuple(said[3]), said[4])
-            loads, names = [unpacked(load) for load in head["loads"]], unpacked(head["names"])
-            return cls(ready_message, loads, Cases(cases), dict(head["seeds"]), names)
-        except (ValueError, KeyError, TypeError, IndexError):
-            raise UsageError(_UNREADABLE) from None
+            unpacker = zlib.decompressobj()
+            plain = msgpack.unpackb(unpacker.decompress(data, 4 * MAX_BYTES), raw=False)
+            if plain["format"] != _FORMAT:
+                raise ValueError("another format")
+            ready_message = None
+            if plain["ready"] is not None:
+                tier, layers, probes, missing, versions = plain["ready"]
+                ready_message = ReadyMessage(tier, layers, probes, tuple(missing), versions)
+            cases = {case: _from_plain(exchanges) for case, exchanges in plain["cases"].items()}
+            loads = [_from_plain(load) for load in plain["loads"]]
+            return cls(ready_message, loads, cases, plain["seeds"], _from_plain(plain["names"]))
+        except (ValueError, KeyError, TypeError, zlib.error):
+            raise UsageError(
+                "A call log cannot be read: it is damaged, or another version of viva has written it."
+            ) from None
 
-    def add(self, other: "CallLog") -> None:
-        """Add what other tests have asked the same submission in boxes of their own."""
-        self.ready_message = self.ready_message or other.ready_message
-        self.loads += other.loads
-        self.cases.add(other.cases)
-        self.seeds.update(other.seeds)
-        self.names += other.names
-
-    def updated(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
+    def replace_tests(self, later: "CallLog", tests: Collection[str]) -> "CallLog":
         """Return this log, with the exchanges of some tests replaced by those of a later run.
 
         Args:
@@ -142,28 +135,84 @@ class CallLog:
         """
         if self.too_large or later.too_large:
             return CallLog(too_large=True)
+        kept = {case: exchanges for case, exchanges in self.cases.items() if test_of(case) not in tests}
         return CallLog(
             self.ready_message or later.ready_message,
             self.loads or later.loads,
-            self.cases.updated(later.cases, tests),
+            {**kept, **later.cases},
             {**self.seeds, **later.seeds},
             [*self.names, *later.names],
         )
 
 
-def split(data: bytes) -> tuple[bytes, dict[str, bytes]]:
-    """Return the parts of a call log's bytes: everything but the cases, and each case.
+def _to_plain(exchanges: Sequence[Exchange]) -> list[list[Any]]:
+    return [[e.question, e.reply, e.ending, e.why] for e in exchanges]
+
+
+def _from_plain(plain: list[list[Any]]) -> list[Exchange]:
+    return [Exchange(*fields) for fields in plain]
+
+
+def question_of(op: str, fields: Mapping[str, object]) -> bytes:
+    """Return what was asked, without what may differ each time: the message, or its digest if it is large.
 
     Raises:
-        ValueError: the bytes are not a call log.
+        TypeError: it cannot be sent.
+        wire.TooLarge: it cannot be sent.
     """
-    parts = msgpack.unpackb(data, raw=False)
-    if not isinstance(parts, list) or len(parts) != 3 or parts[0] != _FORMAT:  # as `join` makes it
-        raise ValueError("not a call log")
-    return parts[1], parts[2]
+    ignored = (*_NOT_ASKED, "more") if op in NAME_OPERATIONS else _NOT_ASKED  # the first one asks for more names
+    asked = {name: value for name, value in sorted(fields.items()) if name not in ignored}
+    message = b"".join(bytes(part) for part in wire.dump({"op": op, **asked}))
+    return message if len(message) <= _MAX_QUESTION_BYTES else DIGEST + hashlib.sha256(message).digest()
 
 
-def join(head: bytes, cases: Mapping[str, bytes]) -> bytes:
-    """Return the call log of which these are the parts."""
-    data: bytes = msgpack.packb([_FORMAT, head, cases], use_bin_type=True)
-    return data
+def is_about_names(question: bytes) -> bool:
+    """Return whether the question asks which names the submission has."""
+    try:
+        return not question.startswith(DIGEST) and wire.load(question)["op"] in NAME_OPERATIONS
+    except wire.WireError:  # it passes functions or networks, which are read in boxes alone
+        return False
+
+
+def answered_names(exchange: Exchange) -> Iterator[Exchange]:
+    """Yield questions about further names that this exchange has answered: the first one brings all functions."""
+    asked = wire.load(exchange.question)
+    try:
+        reply = exchange.answer()
+    except (BoxError, wire.WireError):
+        return
+    found = reply.get("ok") if isinstance(reply, dict) else None
+    reply_to_it = b"".join(map(bytes, wire.dump({"ok": FUNCTION})))
+    for name in untrusted.rows(found.get("more")) if isinstance(found, dict) else ():
+        if type(name) is str:
+            yield Exchange(question_of(asked["op"], {"space": asked["space"], "name": name}), reply_to_it)
+
+
+def ending_of(error: BoxError) -> str:
+    """Return the name of an ending; raise the error itself if a student's program did not cause it."""
+    for name, kind in _ENDINGS.items():
+        if type(error) is kind:
+            return name
+    raise error
+
+
+def changed_tests(functions: Sequence[TestFunction], changed_cases: Collection[str], *, other_load: bool) -> list[str]:
+    """Return the ids of tests that a call log could not answer completely, and of those that depend on them.
+
+    Args:
+        functions: all tests, in their order.
+        changed_cases: cases that asked something else than was recorded.
+        other_load: whether boxes were loaded in another way, so that no answer can be used.
+    """
+    tests = {test_of(case) for case in changed_cases}
+    changed: list[str] = []
+    for function in functions:
+        needs = {resolve(name, function, functions).test_id for name in function.depends}
+        if other_load or function.gpu is not None or function.test_id in tests or needs & {*changed}:
+            changed.append(function.test_id)
+    return changed
+
+
+def unpack_changed(data: bytes) -> list[str]:
+    """Return the ids of the changed tests; a replay returns them packed as its output."""
+    return list(msgpack.unpackb(data))

@@ -16,8 +16,8 @@ from viva.model.hand_grading import APPEAL, SECOND, SETTLED, Place, Review
 from viva.plugins.records.open_records import open_records
 
 if TYPE_CHECKING:
-    from viva.plugins.records.overrides import Override
-    from viva.plugins.records.stored_scores import StoredScore
+    from viva.plugins.records.store import StoredScore
+    from viva.plugins.records.tables import Override
 
 
 @click.command("history")
@@ -31,7 +31,7 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
         from viva.plugins.records.hand_grading import rows_about
-        from viva.plugins.records.overrides import all_overrides, decided
+        from viva.plugins.records.overrides import decided, list_overrides
 
         found = records.history(student)
         if not found:
@@ -40,7 +40,7 @@ def command(student: str, course_dir: Path | None, records_url: str | None) -> i
         counting: list[str] = []
         names = {(stored.scored.score.assignment, stored.scored.attempt.name) for stored in found}
         for assignment in sorted({assignment for assignment, _ in names}):
-            for each in all_overrides(records, assignment):
+            for each in list_overrides(records, assignment):
                 if (assignment, each.name) in names:
                     events.append((each.at, _decided(assignment, each)))
             hashes = {

@@ -36,7 +36,7 @@ def command(
     POINTS may be a fraction: 5/2. A reason is asked for: --why.
     """
     if (points is None) != take_back:
-        raise UsageError("Say the points that are to count, or --take-back.")
+        raise UsageError("Pass the points that are to count, or --take-back.")
     earned = None if points is None else _exact(points)
     course = open_course(course_dir)
     with open_records(course, records_url) as records:
@@ -51,9 +51,9 @@ def command(
             raise UsageError(
                 f"The records hold {what} of {student!r} in {assignment}; give the name of one submission."
             )
-        before, name = ByHand.of(records, assignment).score(found[0]), found[0].scored.attempt.name
+        before, name = ByHand.read(records, assignment).score(found[0]), found[0].scored.attempt.name
         override(records, before, name, test, earned, who.reason())
-        now = ByHand.of(records, assignment).score(found[0])
+        now = ByHand.read(records, assignment).score(found[0])
         click.echo(f"{name}: {show(before.earned)} → {total_in_words(now.totals)}")
     return 0
 

@@ -1,6 +1,5 @@
 """`viva student export|delete`: what students may ask for."""
 
-import os
 from pathlib import Path
 
 import click
@@ -16,81 +15,68 @@ from viva.submissions.classes.stable_folder import is_copy, remove_copy
 
 @click.group("student", no_args_is_help=False)
 def command() -> None:
-    """What the records hold about one student: hand it over, or take it away."""  # noqa: D401  # help text
+    """Export or delete what the records hold about one student."""
 
 
 @command.command("export", short_help="Everything that is kept of one student, as JSON.")
 @click.argument("student")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="FILE", help="Where to write.")
-@click.option("--without-hidden", is_flag=True, help="Leave out what hidden tests asked and found, but for the points.")
+@click.option("--without-hidden", is_flag=True, help="Omit the inputs and messages of hidden tests; keep their points.")
 @course_option
 @records_option
 def export(student: str, output: Path, without_hidden: bool, course_dir: Path | None, records_url: str | None) -> int:
     """Write everything that the records hold about STUDENT (an id, an email, a name) as JSON, and nothing of others."""
     with open_records(open_course(course_dir), records_url) as records:
-        from viva.plugins.records.student_export import account_of, write_account
+        from viva.plugins.records.student_export import export_student, write_export
 
-        account = account_of(records, student, hidden=not without_hidden)
-    write_account(output, account)
-    number = len(account["attempts"])
-    click.echo(f"written: {output}, {counted(number, 'submission')}")
+        exported = export_student(records, student, hidden=not without_hidden)
+    write_export(output, exported)
+    click.echo(f"written: {output}, {counted(len(exported['attempts']), 'submission')}")
     if not without_hidden:
         click.echo("viva: it holds what hidden tests asked; --without-hidden leaves that out.", err=True)
     return 0
 
 
-@command.command("delete", short_help="Take every row about one student away.")
+@command.command("delete", short_help="Delete all records of one student.")
 @click.argument("student")
-@click.option("--yes", is_flag=True, help="Do it; without this, what would go is shown.")
+@click.option("--yes", is_flag=True, help="Do it; without this, what would be deleted is shown.")
 @course_option
 @records_option
 @reason_options
 def delete(student: str, yes: bool, course_dir: Path | None, records_url: str | None, who: WhoAndWhy) -> int:
-    """Take every row about STUDENT (an id, an email, a name) out of the records, and what viva had unpacked of exports.
+    """Delete all records of STUDENT (an id, an email, a name), and what viva had unpacked of exports.
 
     Other files are not touched.
 
-    Exit status: 0 it is gone, 1 nothing was changed, or it was not asked for with --yes.
+    Exit status: 0 it is deleted, 1 nothing was changed, or --yes was not passed.
     """
-    course = open_course(course_dir)
-    with open_records(course, records_url) as records:
-        from viva.plugins.records.student_removal import remove, would_remove
+    with open_records(open_course(course_dir), records_url) as records:
+        from viva.plugins.records.student_deletion import delete_student, preview_deletion
 
-        if yes:
-            found = remove(records, student, who.reason(), course.secret(os.environ))
-        else:
-            found = would_remove(records, student)
-    rows = found.counts
-    whose = ", ".join(escaping.line(id_) for id_ in found.person.ids) or escaping.line(student)
-    numbers = ", ".join(
-        (
-            counted(rows.attempts, "submission"),
-            counted(rows.scores, "score"),
-            counted(rows.call_logs, "call log"),
-            counted(rows.overrides, "override"),
-            counted(rows.reviews, "review of prose", "reviews of prose"),
-            counted(rows.proposed, "proposed score"),
-        )
-    )
-    click.echo(f"{whose}: {'gone' if yes else 'would go'}: {numbers}")
-    for each in found.person.shared:
+        found = delete_student(records, student, who.reason()) if yes else preview_deletion(records, student)
+    person, done = found.person, "deleted" if yes else "would be deleted"
+    whose = escaping.line(person.id or student)
+    numbers = ", ".join(counted(count, what) for what, count in found.counts.items())
+    click.echo(f"{whose}: {done}: {numbers}")
+    for each in person.shared:
+        others = counted(len(each.attempt.students) - 1, "other")
         click.echo(
-            f"shared with {counted(len(each.others), 'other')}, so only the student's place in it goes: "
-            f"{each.assignment}, {escaping.line(each.attempt.name)}"
+            f"shared with {others}, so only the student's place in it: {each.assignment}, "
+            f"{escaping.line(each.attempt.name)}"
         )
-    own = {each.attempt.path for each in found.person.alone if is_copy(each.attempt.path)}
-    for path in sorted(own):
+    copies = {each.attempt.path for each in person.alone if is_copy(each.attempt.path)}
+    for path in sorted(copies):
         if yes:
             remove_copy(path)
-        click.echo(f"{'gone' if yes else 'would go'} too, a copy that was unpacked: {escaping.line(str(path))}")
-    for path in dict.fromkeys(each.attempt.path for each in found.person.attempts if each.attempt.path not in own):
+        click.echo(f"{done} too, a copy that was unpacked: {escaping.line(str(path))}")
+    for path in dict.fromkeys(each.attempt.path for each in person.attempts if each.attempt.path not in copies):
         click.echo(f"not touched, look there: {escaping.line(str(path))}")
-    names = ", ".join(dict.fromkeys(escaping.line(each.attempt.name) for each in found.person.attempts))
+    names = ", ".join(dict.fromkeys(escaping.line(each.attempt.name) for each in person.attempts))
     click.echo(f"not touched either: what `viva grade -o`, `viva report` and `viva grades` wrote of {names}; backups")
     for place in found.mentions:
         click.echo(f"viva: {place} still names the student.", err=True)
-    if found.unwiped:
-        click.echo(f"viva: {escaping.line(found.unwiped)}", err=True)
+    if found.not_wiped:
+        click.echo(f"viva: {escaping.line(found.not_wiped)}", err=True)
     if not yes:
-        raise UsageError("Nothing was changed; --yes takes these rows away for good.")
+        raise UsageError("Nothing was changed; --yes deletes these rows for good.")
     return 0

@@ -26,10 +26,10 @@ def current_decisions(latest: Iterable[Review]) -> dict[tuple[str, str], Current
     for row in sorted(latest, key=lambda row: row.id):
         rows[row.place] = row
     answers = dict.fromkeys((place.content_hash, place.question) for place in rows)
-    return {answer: _standing(rows, *answer) for answer in answers}
+    return {answer: _decide(rows, *answer) for answer in answers}
 
 
-def _standing(rows: Mapping[Place, Review], content_hash: str, question: str) -> CurrentDecision:
+def _decide(rows: Mapping[Place, Review], content_hash: str, question: str) -> CurrentDecision:
     def done(kind: str, round: int) -> Review | None:
         row = rows.get(Place(content_hash, question, kind, round))
         return row if row is not None and row.judgement.done else None
@@ -46,17 +46,19 @@ def _standing(rows: Mapping[Place, Review], content_hash: str, question: str) ->
     return CurrentDecision(first.judgement, tuple(dict.fromkeys((first.by, second.by))), max(first.at, second.at))
 
 
-def reviewed(score: Score, marks: Mapping[str, CurrentDecision]) -> Score:
-    """Apply decisions about prose to a score.
+def apply_decisions(score: Score, marks: Mapping[str, CurrentDecision]) -> Score:
+    """Return a score with decisions about prose.
 
     Args:
         score: as it was graded; tests that are pending for another reason than grading by hand stay unchanged.
         marks: the current decisions, by the rubric's question.
     """
-    return replace(score, entries=tuple(_reviewed(e, marks.get(e.rubric)) for e in score.entries)) if marks else score
+    if not marks:
+        return score
+    return replace(score, entries=tuple(_apply_to_entry(e, marks.get(e.rubric)) for e in score.entries))
 
 
-def _reviewed(entry: Entry, decision: CurrentDecision | None) -> Entry:
+def _apply_to_entry(entry: Entry, decision: CurrentDecision | None) -> Entry:
     if decision is None or not entry.rubric or entry.status is not Status.NEEDS_REVIEW:
         return entry
     if decision.judgement is None:

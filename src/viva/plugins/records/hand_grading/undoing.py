@@ -7,17 +7,17 @@ The decisions at a place form a stack. A row that undoes an action removes that 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from viva.model.hand_grading import Judgement, Place, Review
 from viva.model.reason import Reason
+from viva.plugins.records.database import write_session
 from viva.plugins.records.hand_grading.decision_rows import (
     Changed,
-    add,
-    backwards,
-    marker_transaction,
-    of_action,
-    of_contents,
+    add_rows,
+    read_backwards,
+    rows_of_action,
+    rows_of_contents,
 )
 from viva.plugins.records.store import Records
 
@@ -44,14 +44,14 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
         Changed: another marker has changed one of these places since; nothing is written.
         UsageError: it cannot be written.
     """
-    with marker_transaction(records) as connection:
-        if stored := of_action(connection, assignment, action):
+    with write_session(records.engine) as session:
+        if stored := rows_of_action(session, assignment, action):
             return stored
-        actions = _of_marker(connection, assignment, reason.by, round)
+        actions = _of_marker(session, assignment, reason.by, round)
         last = next(actions, None)
         if last is None:
             return []
-        stacks, latest = _stacks(connection, assignment, {row.place for row in last})
+        stacks, latest = _stacks(session, assignment, {row.place for row in last})
         if changed := [place for place, stack in stacks.items() if not _is_on_top(stack, last)]:
             raise Changed([latest[place] for place in changed])
         points = {row.place: row.judgement.points for row in last}
@@ -60,7 +60,7 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
             (place, stack[-1].judgement if stack else Judgement(points=points[place]))
             for place, stack in stacks.items()
         ]
-        return add(connection, assignment, action, judgements, reason, undoes=first)
+        return add_rows(session, assignment, action, judgements, reason, undoes=first)
 
 
 def _take_down(stacks: _Stacks, last: list[Review], earlier: Iterator[list[Review]]) -> str:
@@ -95,11 +95,11 @@ def _is_autosave(stack: list[Review], action: list[Review]) -> bool:
     return replace(top, comment="", told="") == replace(below, comment="", told="")
 
 
-def _stacks(connection: Connection, assignment: str, places: Collection[Place]) -> tuple[_Stacks, dict[Place, Review]]:
+def _stacks(session: Session, assignment: str, places: Collection[Place]) -> tuple[_Stacks, dict[Place, Review]]:
     """Return the decisions at each place that are not undone, and the latest row there."""
     stacks: _Stacks = {place: [] for place in sorted(places)}
     latest: dict[Place, Review] = {}
-    for row in of_contents(connection, assignment, {place.content_hash for place in places}):
+    for row in rows_of_contents(session, assignment, {place.content_hash for place in places}):
         if row.place not in stacks:
             continue
         stack, latest[row.place] = stacks[row.place], row
@@ -110,11 +110,11 @@ def _stacks(connection: Connection, assignment: str, places: Collection[Place]) 
     return stacks, latest
 
 
-def _of_marker(connection: Connection, assignment: str, by: str, round: int) -> Iterator[list[Review]]:
+def _of_marker(session: Session, assignment: str, by: str, round: int) -> Iterator[list[Review]]:
     """Yield the actions of a marker that are not undone, from the last to the first."""
     gone: set[str] = set()
     below: dict[Place, str] = {}  # where rows are undone: the first action that is
-    for row in backwards(connection, assignment, by, round):
+    for row in read_backwards(session, assignment, by, round):
         if row.undoes:
             gone.add(row.undoes)
             below.setdefault(row.place, row.undoes)
@@ -123,4 +123,4 @@ def _of_marker(connection: Connection, assignment: str, by: str, round: int) -> 
                 del below[row.place]
         elif row.place not in below:
             gone.add(row.action)
-            yield of_action(connection, assignment, row.action)
+            yield rows_of_action(session, assignment, row.action)

@@ -1,1 +1,0 @@
-"""How the tables came to their present form, step by step; alembic runs what a database still lacks."""
