@@ -12,7 +12,7 @@ from tests.support.run_command import Viva
 from tests.support.words_course import RIGHT, hand_in, hand_in_notebook
 from viva.submissions.notebook_cells import EXECUTED_FILE
 
-HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "mistune", "viva.plugins.report.build")
+HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "markdown_it", "viva.plugins.report.build")
 
 
 @pytest.fixture

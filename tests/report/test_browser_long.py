@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tests.support.hostile_notebooks import ACTING, FORMULAS, PAYLOADS, hostile_notebook, notebook
-from tests.support.report_class import assignment, entry, large_class, marked
+from tests.support.report_class import assignment, entry, large_class, marked, write_executed
 from tests.support.review_server import chromium
 from viva.model import ScoredAttempt, Status
+from viva.plugins.report import feedback_page
 from viva.plugins.report.build import write_report
-from viva.plugins.report.feedback import feedback_page
-from viva.plugins.report.prose.render_prose import rendered, written
+from viva.plugins.report.safe_html import render_text
 from viva.submissions import open_submission
 
 pytestmark = pytest.mark.nightly
@@ -31,8 +31,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a report of a class with every kind of result, and feedback on a hostile notebook."""
     root = tmp_path_factory.mktemp("site")
     class_ = [*large_class(60), *(_handed_in(root, name) for name in ("ada", "eve"))]
-    hostile = {class_[0].attempt.name: hostile_notebook(), class_[1].attempt.name: _usual_notebook()}
-    write_report(class_, assignment(), root / "out", feedback=True, executed=hostile)
+    folders = {}
+    for one, data in ((class_[0], hostile_notebook()), (class_[1], _usual_notebook())):
+        folders[one.attempt.name] = root / one.attempt.path.name
+        write_executed(folders[one.attempt.name], data)
+    write_report(class_, assignment(), root / "out", feedback=True, results=folders)
     return root / "out"
 
 
@@ -89,7 +92,7 @@ def test_payloads_do_not_run(browser: Any, tmp_path: Path, bypass: bool) -> None
     one = marked("s", *entries, notes=tuple(PAYLOADS), environment=tuple(PAYLOADS))
     class_ = [replace(one, attempt=replace(one.attempt, name=f"{payload[:60]}")) for payload in PAYLOADS[:12]]
     (tmp_path / "page.html").write_bytes(
-        feedback_page.page(one, assignment(), feedback_page.Notebook("a.ipynb", notebook_, executed=True))
+        feedback_page.render_page(one, assignment(), feedback_page.Notebook(notebook_, executed=True))
     )
     write_report(class_, assignment(), tmp_path)
     for name in ("page.html", "report.html"):
@@ -119,7 +122,7 @@ def test_payloads_do_not_run(browser: Any, tmp_path: Path, bypass: bool) -> None
 def test_formulas_do_not_run(browser: Any, tmp_path: Path) -> None:
     """Both ways of showing prose, in a page without a policy, a style or a sanitiser of its own."""
     typed = [*PAYLOADS, *(f"${latex}$ $${latex}$$" for latex in FORMULAS)]
-    shown = "\n".join(f"<div>{render(payload)}</div>" for payload in typed for render in (rendered, written))
+    shown = "\n".join(f"<div>{render_text(payload, html=html)}</div>" for payload in typed for html in (True, False))
     (tmp_path / "page.html").write_text(f"<!doctype html><meta charset=utf-8>{shown}", "utf-8")
     page = browser.new_context().new_page()
     asked: list[str] = []
@@ -150,7 +153,8 @@ def test_formulas_are_drawn(browser: Any, site: Path) -> None:
     bracket, table = box("mrow:has(> mtable) > mo"), box("mrow > mtable")
     assert bracket["height"] > 0.9 * table["height"] > 30
     first, second = (
-        page.locator(f".student math > mtable > mtr:nth-child({n}) > mtd:nth-child(2)").bounding_box() for n in (1, 2)
+        page.locator(f".student mtable:has([columnalign=right]) > mtr:nth-child({n}) > mtd:nth-child(2)").bounding_box()
+        for n in (1, 2)
     )
     assert first["x"] == second["x"]
     page.context.close()
@@ -176,7 +180,7 @@ def test_payloads_run_unsanitised(browser: Any, tmp_path: Path) -> None:
 
 def test_smuggled_style(browser: Any, tmp_path: Path) -> None:
     """The policy names the page's own style by its hash."""
-    data = feedback_page.page(marked("s", entry("1.1")), assignment())
+    data = feedback_page.render_page(marked("s", entry("1.1")), assignment())
     assert b"</style>" in data
     (tmp_path / "page.html").write_bytes(data.replace(b"</main>", b"<style>body{display:none}</style></main>"))
     page = open_page(browser, tmp_path / "page.html")

@@ -1,5 +1,6 @@
 """Everything that is written, searched for what must not be in it."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,14 @@ from typing import Any
 import pytest
 
 from tests.support.hostile_notebooks import notebook
-from tests.support.report_class import assignment, entry, large_class, marked
+from tests.support.report_class import assignment, entry, large_class, marked, write_executed
 from viva.formats.atomic_write import write_atomically
 from viva.model import ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.plugins.report import build
-from viva.plugins.report.build import write_report
+from viva.plugins.report.build import GONE, find_notebook, write_report
 from viva.submissions import open_submission
+from viva.submissions.notebook_cells import EXECUTED_FILE
 
 SECRET = "zq-secret-7141"
 
@@ -52,6 +54,45 @@ def test_changed_submission(tmp_path: Path) -> None:
     write_report([one], assignment(), tmp_path / "out", feedback=True)
     html = (tmp_path / "out/feedback/a.ipynb.html").read_text("utf-8")
     assert "changed since it was graded" in html and "changed_later" not in html
+
+
+@pytest.fixture
+def one() -> ScoredAttempt:
+    return marked("ada", entry("1"))
+
+
+def test_executed_notebook(tmp_path: Path, one: ScoredAttempt) -> None:
+    assert find_notebook(one, assignment(), frozenset, tmp_path) == (None, GONE)
+    write_executed(tmp_path, notebook(("code", "1 + 1")))
+    found, why_none = find_notebook(one, assignment(), frozenset, tmp_path)
+    assert found is not None and found.executed and b"1 + 1" in found.data and why_none == ""
+
+
+@pytest.mark.parametrize("content_hash", ["b" * 64, "", 7])
+def test_notebook_of_another_submission(tmp_path: Path, one: ScoredAttempt, content_hash: object) -> None:
+    write_executed(tmp_path, notebook(("code", "1")), content_hash)
+    assert find_notebook(one, assignment(), frozenset, tmp_path) == (None, GONE)
+    without_hash = replace(one, score=replace(one.score, content_hash=""))
+    assert find_notebook(without_hash, assignment(), frozenset, tmp_path) == (None, GONE)
+
+
+@pytest.mark.parametrize("data", [b"{}", b"[]", b"", b"no notebook", b"[" * 100_000, b"\xff"], ids=lambda d: str(d[:9]))
+def test_invalid_executed_notebook(tmp_path: Path, one: ScoredAttempt, data: bytes) -> None:
+    (tmp_path / EXECUTED_FILE).write_bytes(data)
+    assert find_notebook(one, assignment(), frozenset, tmp_path) == (None, GONE)
+
+
+def test_executed_notebook_is_a_regular_file(tmp_path: Path, one: ScoredAttempt) -> None:
+    for name in ("link", "pipe", "folder", "huge"):
+        (tmp_path / name).mkdir()
+    write_executed(tmp_path, notebook(("code", "1")))
+    (tmp_path / "link" / EXECUTED_FILE).symlink_to(tmp_path / EXECUTED_FILE)
+    os.mkfifo(tmp_path / "pipe" / EXECUTED_FILE)
+    (tmp_path / "folder" / EXECUTED_FILE).mkdir()
+    (tmp_path / "huge" / EXECUTED_FILE).touch()
+    os.truncate(tmp_path / "huge" / EXECUTED_FILE, 1 << 40)
+    for name in ("link", "pipe", "folder", "huge"):
+        assert find_notebook(one, assignment(), frozenset, tmp_path / name) == (None, GONE)
 
 
 def test_duplicate_names(tmp_path: Path) -> None:

@@ -14,16 +14,17 @@ from viva.examiner.outcome import HIDDEN
 from viva.model import Attempt, Case, Entry, ScoredAttempt, Status
 from viva.model.errors import UsageError
 from viva.model.score import Curve
-from viva.plugins.report.feedback import feedback_page
-from viva.plugins.report.feedback.notebook_view import MOST_RENDERED, shown_cells
+from viva.plugins.report import feedback_page
+from viva.plugins.report.notebook_view import show_cells
+from viva.plugins.report.safe_html import MAX_RENDERED
 
 SECRET = "zq-secret-7141"
 ASSIGNMENT = assignment()
 
 
 def page(one: ScoredAttempt, data: bytes | None = None, *, executed: bool = False) -> str:
-    shown = feedback_page.Notebook("a.ipynb", data, executed) if data is not None else None
-    return feedback_page.page(one, ASSIGNMENT, shown).decode()
+    shown = feedback_page.Notebook(data, executed) if data is not None else None
+    return feedback_page.render_page(one, ASSIGNMENT, shown).decode()
 
 
 @pytest.mark.parametrize("visibility", ["hidden", "after_due_date", "after_published"])
@@ -99,7 +100,7 @@ def test_told_after_grading() -> None:
 
 
 def test_results_next_to_cells() -> None:
-    cells = shown_cells(
+    cells = show_cells(
         notebook(
             ("markdown", "## Question 1.1: sums"), ("code", "x = 1"), ("code", "def bleu(a):\n    return a"),
             ("markdown", "### 1.10 In words"), ("code", "  "), ("code", "1 / 0"),
@@ -108,7 +109,7 @@ def test_results_next_to_cells() -> None:
     )  # fmt: skip
     assert [cell.number for cell in cells] == [0, 1, 2, 0, 3]
     marks = [
-        feedback_page.shown_result(e)
+        feedback_page.show_result(e)
         for e in (
             entry("1.1"),
             entry("2.2", Status.FAILED, message="bleu(['a']) gave 1, expected 2."),
@@ -163,12 +164,12 @@ def test_labels_of_cells() -> None:
     written = json.loads(notebook(*(("code", f"{n} + 1") for n in range(5))))
     for cell, said in zip(written["cells"], ["skipped", "timeout", "died", "<b>", 7], strict=True):
         cell["metadata"] = {"viva": {"status": said}}
-    labels = [cell.label for cell in shown_cells(json.dumps(written).encode(), executed=True)]
+    labels = [cell.label for cell in show_cells(json.dumps(written).encode(), executed=True)]
     assert labels == [
         "Cell 1, which was not run", "Cell 2, which did not end in time", "Cell 3, in which the program ended",
         "Cell 4", "Cell 5",
     ]  # fmt: skip
-    assert shown_cells(json.dumps(written).encode(), executed=False)[0].label == "Cell 1"
+    assert show_cells(json.dumps(written).encode(), executed=False)[0].label == "Cell 1"
 
 
 def test_definitions_only() -> None:
@@ -188,7 +189,7 @@ def test_broken_notebook(data: bytes) -> None:
 
 @pytest.mark.parametrize(
     "text", ["[" * 15_000, "> " * 9_000, "* " * 9_000, "`" * 15_000, "![](" * 4_000, "<" * 15_000, "|a" * 9_000,
-             "$" * 15_000, "x" * (MOST_RENDERED + 1), "- a\n" * 4_000, "_*" * 9_000, "\\begin{a}" * 2_000],
+             "$" * 15_000, "x" * (MAX_RENDERED + 1), "- a\n" * 4_000, "_*" * 9_000, "\\begin{a}" * 2_000],
     ids=lambda t: repr(t[:4]),
 )  # fmt: skip
 def test_hostile_markdown(text: str) -> None:
@@ -198,8 +199,8 @@ def test_hostile_markdown(text: str) -> None:
 @pytest.mark.parametrize("name", ["../x", "/x", "a/../../x", "", ".", "a//b", "a\\b", "a\x00b", "a/", "..", "a\nb"])
 def test_path_traversal(name: str) -> None:
     with pytest.raises(UsageError, match="relative path"):
-        feedback_page.path_of(Attempt(name, Path("x"), ()))
+        feedback_page.name_page(Attempt(name, Path("x"), ()))
 
 
 def test_path_keeps_the_name_of_the_submission() -> None:
-    assert str(feedback_page.path_of(Attempt("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"
+    assert str(feedback_page.name_page(Attempt("wrong/Zoë #1?.zip", Path("x"), ()))) == "wrong/Zoë #1?.zip.html"

@@ -10,15 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
-from tests.support.report_class import assignment, entry, large_class, marked
+from tests.support.report_class import entry, large_class, marked
 from viva.formats.results_json import results_of, to_json
 from viva.model import Case, ScoredAttempt, Status, Student
 from viva.model.errors import UsageError
-from viva.plugins.report.class_page import class_csv
-from viva.plugins.report.class_page.class_csv import table
-from viva.plugins.report.class_page.class_page import page
-from viva.plugins.report.lean_attempts import LeanAttempts, seconds_of_tests
-from viva.plugins.report.load_results import attempts_below, score_of
+from viva.plugins.report.class_page import write_class_csv
+from viva.plugins.report.load_results import load_attempts, read_score
 
 
 def write(folder: Path, names: dict[str, ScoredAttempt], **how: Any) -> Path:
@@ -32,7 +29,7 @@ def write(folder: Path, names: dict[str, ScoredAttempt], **how: Any) -> Path:
 def test_score_round_trip(seed: int) -> None:
     """But for the time of the cases and the name of hidden, which the file says otherwise."""
     (one,) = large_class(1, seed=seed)
-    back = score_of(results_of(one.score, hidden_as="hidden", staff=True))
+    back = read_score(results_of(one.score, hidden_as="hidden", staff=True))
     exact = [replace(e, cases=tuple(replace(c, wall_s=0.01) for c in e.cases)) for e in one.score.entries]
     assert list(back.entries) == exact
     same = ("earned", "points", "still_open", "environment", "isolation", "notes", "content_hash", "version")
@@ -46,7 +43,7 @@ def test_messages_of_cases() -> None:
         Case("short", Status.FAILED, two.earned * 0, two.earned, "f(1) is 2\nsecond line"),
         Case("long", Status.PASSED, two.earned, two.earned, ""),
     )
-    back = score_of(results_of(marked("s", replace(two, cases=cases)).score))
+    back = read_score(results_of(marked("s", replace(two, cases=cases)).score))
     assert [(c.label, c.status, c.message) for c in back.entries[0].cases] == [
         ("short", Status.FAILED, "f(1) is 2\nsecond line"),
         ("long", Status.PASSED, ""),
@@ -56,73 +53,41 @@ def test_messages_of_cases() -> None:
 def test_name_is_what_tells_submissions_apart(tmp_path: Path) -> None:
     one = marked("home/subs/a/x", entry("1"), notes=("Cell 3 was not run.",))
     folder = write(tmp_path, {"subs/a/x": one, "subs/b": one, "subs/a/y": one})
-    found = [m for m, _ in attempts_below(folder, Path("elsewhere"))]
+    found = [m for m, _ in load_attempts(folder, Path("elsewhere"))]
     assert [m.attempt.name for m in found] == ["a/x", "a/y", "b"]
     assert found[0].attempt.path == Path("elsewhere/home/subs/a/x")
     assert found[0].score.notes == ("Cell 3 was not run.",)
 
 
 def test_name_of_one_result(tmp_path: Path) -> None:
-    ((found, _),) = attempts_below(write(tmp_path, {".": marked("home/ada.ipynb", entry("1"))}))
+    ((found, _),) = load_attempts(write(tmp_path, {".": marked("home/ada.ipynb", entry("1"))}))
     assert found.attempt.name == "ada.ipynb"
 
 
 @pytest.mark.parametrize("visibility", ["hidden", "after_published"])
 def test_hidden_results(visibility: str) -> None:
     results = results_of(marked("s", entry("1")).score).model_copy(update={"visibility": visibility})
-    assert score_of(results).entries[0].visibility == visibility
+    assert read_score(results).entries[0].visibility == visibility
 
 
 def test_invalid_results(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none: no such file"):
-        attempts_below(tmp_path / "none")
+        load_attempts(tmp_path / "none")
     with pytest.raises(UsageError, match=r"holds no results\.json"):
-        attempts_below(tmp_path)
+        load_attempts(tmp_path)
     (tmp_path / "results.json").write_text('{"score": NaN}')
     with pytest.raises(UsageError, match=r"is not a results\.json of viva"):
-        attempts_below(tmp_path)
+        load_attempts(tmp_path)
 
 
 def test_huge_points() -> None:
     huge = entry("1", points=10**12, status=Status.FAILED)
     with pytest.raises(UsageError, match="more than 1,000,000,000 points"):
-        score_of(results_of(marked("s", huge).score))
-
-
-ASSIGNMENT = assignment()
-
-
-def some_class() -> list[ScoredAttempt]:
-    slow = entry("1.2", Status.FAILED, message="off by 3", staff="expected 4")
-    slow = replace(slow, cases=(*slow.cases, Case("", Status.FAILED, slow.earned, slow.points, "off by 9", "", 1.5)))
-    fault = entry("1.3", Status.GRADER_ERROR, staff="the key failed")
-    prose = replace(entry("2", Status.NEEDS_REVIEW), written="I think", rubric="2")
-    return [
-        marked("ada", entry("1.1", message="well done"), slow, prose, students=("1",)),
-        marked("ada2", entry("1.1"), slow, prose, students=("1",), attempt=2, notes=("a note",)),
-        marked("bob", entry("1.1", Status.FAILED, visibility="hidden", staff="a secret"), fault, students=("2",)),
-        marked("cem", entry("1.1", Status.FAILED, earned=0), students=("3",), notes=("solution.py: no such name\n",)),
-    ]
-
-
-@pytest.mark.parametrize("submissions", [some_class(), large_class(150), []], ids=["special", "large", "empty"])
-def test_report_of_lean_attempts(submissions: list[ScoredAttempt]) -> None:
-    lean = LeanAttempts()
-    reduced = [lean.of(one) for one in submissions]
-    assert page(reduced, ASSIGNMENT) == page(submissions, ASSIGNMENT)
-    assert class_csv.table(reduced) == class_csv.table(submissions)
-
-
-def test_lean_attempts_are_small() -> None:
-    lean = LeanAttempts()
-    ada, again, *_ = map(lean.of, some_class())
-    assert ada.score.entries is again.score.entries and not ada.score.entries[0].message
-    assert not ada.score.entries[2].written
-    assert [*seconds_of_tests(ada)] == [0.01, 1.51, 0.01] and again.score.notes == ()
+        read_score(results_of(marked("s", huge).score))
 
 
 def rows(*marked_: ScoredAttempt) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(table(marked_).decode())))
+    return list(csv.reader(io.StringIO(write_class_csv(marked_).decode())))
 
 
 def test_rows_and_columns() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.report_class import assignment, entry, large_class, marked, shares
 from viva.model import ScoredAttempt, Status, Student
-from viva.plugins.report.class_page.class_page import page
+from viva.plugins.report.class_page import render_class_page
 
 ASSIGNMENT = assignment()
 
@@ -50,7 +50,7 @@ class Outline(HTMLParser):
 
 
 def outline(*marked_: ScoredAttempt) -> tuple[str, Outline]:
-    html = page(marked_, ASSIGNMENT).decode()
+    html = render_class_page(marked_, ASSIGNMENT).decode()
     return html, Outline(html)
 
 
@@ -112,7 +112,7 @@ def test_attention_lists_low_scores_and_errors() -> None:
 
 def test_missing_students_of_the_roster_are_counted() -> None:
     told = {
-        roster: section(page([marked("ada", entry("1.1"))], ASSIGNMENT, missing).decode(), "attention")
+        roster: section(render_class_page([marked("ada", entry("1.1"))], ASSIGNMENT, missing).decode(), "attention")
         for roster, missing in {"none": None, "all": [], "one": [Student("1", "Grace")]}.items()
     }
     assert "roster" not in told["none"] and "every submission has at least half" in told["none"]
@@ -131,5 +131,5 @@ def test_hostile_texts() -> None:
 
 
 def test_links_to_feedback() -> None:
-    html = page([marked("wrong/Zoë #1?&.zip", entry("1"))], ASSIGNMENT, feedback=True).decode()
+    html = render_class_page([marked("wrong/Zoë #1?&.zip", entry("1"))], ASSIGNMENT, feedback=True).decode()
     assert 'href="feedback/wrong/Zo%C3%AB%20%231%3F%26.zip.html"' in html

@@ -19,7 +19,7 @@ from viva.formats.results_json import Results, load_results, results_of, to_byte
 from viva.model import Case, Entry, Score, Status
 from viva.model.errors import UsageError
 from viva.model.hand_grading import CurrentDecision, Judgement
-from viva.plugins.report.load_results import score_of
+from viva.plugins.report.load_results import read_score
 
 F = Fraction
 ROOT = Path(__file__).parents[2]
@@ -170,7 +170,7 @@ def test_grades_are_idempotent(
 def test_totals(before: Results, given: Mapping[str, CurrentDecision]) -> None:
     """Made again by the code that writes results in the first place."""
     marked = with_decisions(before, given)
-    again = results_of(score_of(marked))
+    again = results_of(read_score(marked))
     assert (again.score, again.extra_data.earned) == (marked.score, marked.extra_data.earned)
     assert [(t.score, t.max_score) for t in again.tests] == [(t.score, t.max_score) for t in marked.tests]
     assert again.output == marked.output

@@ -1,5 +1,6 @@
 """Classes that are made up: submissions with scores, for tests of what is reported on them."""
 
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -8,7 +9,10 @@ from typing import Any
 from viva.config import Assignment, load_course
 from viva.model import Attempt, Case, Entry, Isolation, Score, ScoredAttempt, Status, Student
 from viva.model.score import Curve
+from viva.submissions.notebook_cells import EXECUTED_FILE
 
+CONTENT_HASH = "0" * 64
+"""Of every submission here."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,7 +48,7 @@ def marked(
 ) -> ScoredAttempt:
     """Return a submission with its score."""
     score = Score(
-        submission=name, content_hash="0" * 64, assignment="translation_and_masks", version=1, entries=entries,
+        submission=name, content_hash=CONTENT_HASH, assignment="translation_and_masks", version=1, entries=entries,
         **{"isolation": Isolation("T3"), "wall_s": 0.3, **of_score},
     )  # fmt: skip
     return ScoredAttempt(Attempt(name, Path(name), tuple(map(Student, students)), number=attempt), score)
@@ -62,6 +66,14 @@ def shares(rows: list[list[float]]) -> list[ScoredAttempt]:
         )
         for i, row in enumerate(rows)
     ]
+
+
+def write_executed(folder: Path, data: bytes, content_hash: object = CONTENT_HASH) -> None:
+    """Write a notebook as if the course had executed it, next to the result of the submission with that hash."""
+    written = json.loads(data)
+    written["metadata"]["viva"] = {"content_hash": content_hash}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / EXECUTED_FILE).write_text(json.dumps(written), "utf-8")
 
 
 def large_class(size: int, tests: int = 40, seed: int = 0) -> list[ScoredAttempt]:

@@ -1,6 +1,5 @@
 """Load the submissions and scores of a report from a folder of results."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -14,13 +13,11 @@ from viva.model.errors import UsageError
 from viva.model.score import Curve, Leader
 from viva.plugins.ci.public_view import messages_of_cases
 
-_MOST: Final = 10**9
+_MAX: Final = 10**9
 """The maximum of points and seconds that is read; far beyond anything that is graded."""
 
 
-def attempts_below(
-    folder: Path, submissions: Path = Path(), reduced: Callable[[ScoredAttempt], ScoredAttempt] = lambda one: one
-) -> list[tuple[ScoredAttempt, Path]]:
+def load_attempts(folder: Path, submissions: Path = Path()) -> list[tuple[ScoredAttempt, Path]]:
     """Load every result below a folder, with the folder of its file, in the order of the paths.
 
     A folder of results does not name students, so each submission counts as one student.
@@ -28,7 +25,6 @@ def attempts_below(
     Args:
         folder: what `viva grade -o` wrote.
         submissions: the folder in which grading was started; the results name their submissions relative to it.
-        reduced: returns what is kept of each result.
 
     Raises:
         UsageError: there are no results, or one is not a valid results.json of viva.
@@ -36,15 +32,15 @@ def attempts_below(
     files = results_below(folder)
     found = []
     for file in files:
-        score = score_of(load_results(folder / file))
+        score = read_score(load_results(folder / file))
         name = file.parent.as_posix()
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
-        found.append(reduced(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score)))
-    return list(zip(_without_common_folder(found), [folder / file.parent for file in files], strict=True))
+        found.append(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score))
+    return list(zip(_remove_common_folder(found), [folder / file.parent for file in files], strict=True))
 
 
-def score_of(results: Results) -> Score:
+def read_score(results: Results) -> Score:
     """Return the score that a results.json was written from, as far as the file contains it.
 
     Messages for staff are present only if the file has them. The time of a test is divided equally among its cases.
@@ -54,9 +50,9 @@ def score_of(results: Results) -> Score:
     """
     exact = results.extra_data
     seconds = [results.execution_time, *(test.extra_data.wall_s for test in results.tests)]
-    if Fraction(exact.points) > _MOST or max(seconds) > _MOST:
+    if Fraction(exact.points) > _MAX or max(seconds) > _MAX:
         raise UsageError(
-            f"{escaping.line(exact.submission)}: more than {_MOST:,} points or seconds; viva graded no such."
+            f"{escaping.line(exact.submission)}: more than {_MAX:,} points or seconds; so viva did not write it."
         )
     notes = [line for line in results.output.split("\n") if line and not line.startswith(OPEN_LINE[0])]
     return Score(
@@ -64,7 +60,7 @@ def score_of(results: Results) -> Score:
         content_hash=exact.content_hash,
         assignment=exact.assignment,
         version=exact.version,
-        entries=tuple(_entry(test, results.visibility) for test in results.tests),
+        entries=tuple(_read_entry(test, results.visibility) for test in results.tests),
         notes=tuple(line for line in notes if line != NOT_FINISHED or not exact.complete),
         isolation=exact.isolation,
         signature=exact.signature,
@@ -80,14 +76,12 @@ def score_of(results: Results) -> Score:
     )
 
 
-def _entry(test: TestResult, of_all: str) -> Entry:
+def _read_entry(test: TestResult, of_all: str) -> Entry:
     exact = test.extra_data
     status = Status(exact.status)
     visibility = of_all if test.visibility == "visible" else test.visibility
-    whole = Case(
-        "", status, Fraction(exact.earned), Fraction(exact.points), test.output, exact.staff or "", exact.wall_s
-    )
-    cases: tuple[Case, ...] = (whole,)
+    earned, points, staff = Fraction(exact.earned), Fraction(exact.points), exact.staff or ""
+    cases: tuple[Case, ...] = (Case("", status, earned, points, test.output, staff, exact.wall_s),)
     if exact.cases:
         messages = messages_of_cases(test.output, [case.label for case in exact.cases])
         cases = tuple(
@@ -97,7 +91,7 @@ def _entry(test: TestResult, of_all: str) -> Entry:
                 Fraction(case.earned),
                 Fraction(case.points),
                 message,
-                exact.staff or "" if index == 0 else "",
+                staff if index == 0 else "",
                 exact.wall_s / len(exact.cases),
             )
             for index, (case, message) in enumerate(zip(exact.cases, messages, strict=True))
@@ -108,8 +102,8 @@ def _entry(test: TestResult, of_all: str) -> Entry:
         number=test.number or "",
         visibility=visibility,
         status=status,
-        earned=Fraction(exact.earned),
-        points=Fraction(exact.points),
+        earned=earned,
+        points=points,
         cases=cases,
         tags=tuple(test.tags),
         written=exact.written or "",
@@ -117,7 +111,7 @@ def _entry(test: TestResult, of_all: str) -> Entry:
     )
 
 
-def _without_common_folder(found: list[ScoredAttempt]) -> list[ScoredAttempt]:
+def _remove_common_folder(found: list[ScoredAttempt]) -> list[ScoredAttempt]:
     """Remove the leading folders that all names share, as long as each name keeps at least one part."""
     parts = [PurePosixPath(graded.attempt.name).parts for graded in found]
     if len(found) < 2:

@@ -12,7 +12,7 @@ from viva.plugins.records.store import Records
 from viva.plugins.review.written_answers import GradedSubmission, Written
 
 if TYPE_CHECKING:
-    from viva.plugins.report.feedback.feedback_page import Notebook
+    from viva.plugins.report.feedback_page import Notebook
 
 _RESULTS: Final = "results.json"
 
@@ -64,9 +64,10 @@ class RecordsSource:
 
     def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
         """Return the submitted notebook, as `AnswerSource.notebook` does, if the file still exists and is unchanged."""
-        return _submitted_notebook(
-            ScoredAttempt(submission.attempt, self.score(submission)), self._assignment, self._withheld
-        )
+        from viva.plugins.report.build import find_notebook
+
+        marked = ScoredAttempt(submission.attempt, self.score(submission))
+        return find_notebook(marked, self._assignment, self._withheld)
 
     def write_grades(self, submission: GradedSubmission, grades: Mapping[str, CurrentDecision]) -> None:
         """Do nothing: the records hold the grades."""
@@ -97,7 +98,6 @@ class FolderSource:
         """
         self._folder, self._submissions, self._assignment = folder, submissions, assignment
         self._only_assignment, self._withheld = only_assignment, withheld
-        self._executed: Mapping[str, bytes] = {}
 
     def read(self) -> Iterator[tuple[GradedSubmission, list[Written]]]:
         """Yield submissions as `AnswerSource.read` does.
@@ -105,15 +105,13 @@ class FolderSource:
         Raises:
             UsageError: `only_assignment` is set, and there are results of several assignments.
         """
-        from viva.plugins.report.feedback.executed_notebooks import ExecutedNotebooks
-        from viva.plugins.report.load_results import attempts_below
+        from viva.plugins.report.load_results import load_attempts
 
-        found = attempts_below(self._folder, self._submissions)
+        found = load_attempts(self._folder, self._submissions)
         names = list(dict.fromkeys(marked.score.assignment for marked, _ in found))
         if self._only_assignment and len(names) > 1:
             raise UsageError(f"{self._folder} holds results of several assignments ({', '.join(names)}): say one: -a.")
         results = [(marked, place) for marked, place in found if marked.score.assignment == self._assignment.name]
-        self._executed = ExecutedNotebooks(results)
         for marked, place in results:
             written = [_part(entry) for entry in self._as_graded(marked.score, place).entries if entry.rubric]
             yield GradedSubmission(marked.attempt, marked.score.content_hash, place), written
@@ -131,14 +129,10 @@ class FolderSource:
 
     def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
         """Return the notebook, as `AnswerSource.notebook` does: the executed one if it was saved next to the result."""
-        from viva.plugins.report.feedback.feedback_page import Notebook
+        from viva.plugins.report.build import find_notebook
 
-        executed = self._executed.get(submission.attempt.name)
-        if executed is not None:
-            return Notebook("", executed, executed=True), ""
-        return _submitted_notebook(
-            ScoredAttempt(submission.attempt, self.score(submission)), self._assignment, self._withheld
-        )
+        marked = ScoredAttempt(submission.attempt, self.score(submission))
+        return find_notebook(marked, self._assignment, self._withheld, _file(submission).parent)
 
     def write_grades(self, submission: GradedSubmission, grades: Mapping[str, CurrentDecision]) -> None:
         """Write the grades into the results.json of a submission."""
@@ -150,10 +144,10 @@ class FolderSource:
 def _score(file: Path, *, without_grades: bool = False) -> Score:
     from viva.formats.hand_graded_results import with_decisions
     from viva.formats.results_json import load_results
-    from viva.plugins.report.load_results import score_of
+    from viva.plugins.report.load_results import read_score
 
     results = load_results(file)
-    return score_of(with_decisions(results, {}) if without_grades else results)
+    return read_score(with_decisions(results, {}) if without_grades else results)
 
 
 def _file(submission: GradedSubmission) -> Path:
@@ -167,16 +161,3 @@ def _students_key(attempt: Attempt) -> Sequence[str]:
 
 def _part(entry: Entry) -> Written:
     return Written(entry.rubric, entry.test_id, entry.points, entry.written, noticed(entry.message))
-
-
-def _submitted_notebook(
-    marked: ScoredAttempt, assignment: Assignment, withheld: Callable[[], Container[tuple[int, int]]]
-) -> "tuple[Notebook | None, str]":
-    from viva.plugins.report.feedback.feedback_page import Notebook
-    from viva.plugins.report.graded_files import graded_files, notebook_of
-
-    submission, why_none = graded_files(marked, withheld)
-    if submission is None:
-        return None, why_none
-    file = notebook_of(submission, assignment)
-    return (None, "It has no notebook.") if file is None else (Notebook(file.path, file.data), "")

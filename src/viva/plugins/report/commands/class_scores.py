@@ -70,13 +70,13 @@ def scores_below(folder: Path, reduced: Reduced = lambda one: one) -> list[Score
     Raises:
         UsageError: there is no result, one cannot be read, or two belong to the same student.
     """
-    from viva.plugins.report.load_results import score_of
+    from viva.plugins.report.load_results import read_score
 
     attempts: dict[tuple[str, str], ScoredAttempt] = {}
     for path in results_below(folder):
         name = path.parent.as_posix()
         student = Student(_without_ending(PurePosixPath(name).name))
-        score = score_of(load_results(folder / path))
+        score = read_score(load_results(folder / path))
         one = reduced(ScoredAttempt(Attempt(name, folder / path.parent, (student,)), score))
         there = attempts.setdefault((score.assignment, student.id), one)
         if there.attempt.name != name:

@@ -1,6 +1,6 @@
 """`viva report ASSIGNMENT|DIR`: report a class on one page and in one table; `--feedback` adds a page per student."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.model import ScoredAttempt, Student
-    from viva.plugins.report.commands.class_scores import Reduced
 
 
 @click.command("report")
@@ -60,34 +59,26 @@ def command(
     Exit status: 0 written, 1 the scores cannot be read, or the report or a student's page cannot be written.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.plugins.report.build import write_report
-    from viva.plugins.report.commands.class_scores import (
-        Reduced,
-        assignment_meant,
-        missing,
-        scores_in_records,
-        with_roster,
-    )
-    from viva.plugins.report.feedback.executed_notebooks import ExecutedNotebooks
-    from viva.plugins.report.lean_attempts import LeanAttempts
+    from viva.plugins.report.commands.class_scores import assignment_meant, missing, scores_in_records, with_roster
 
     course = open_course(course_dir)
     kept = assignment_meant(course, what, records_url)
-    listed: list[Student] = []
-    executed: Mapping[str, bytes] = {}
-    reduced: Reduced = (lambda one: one) if feedback else LeanAttempts().of
+    absent: list[Student] | None = None
     if kept is None:
-        if roster is not None:
-            raise UsageError("--roster is for scores that the course keeps: give the name of the assignment, not DIR.")
-        if results is not None:
-            raise UsageError("--results is for scores that the course keeps: DIR has the executed notebooks already.")
-        there, name = _below(what, submissions, assignment, reduced)
-        attempts, executed = [one for one, _ in there], ExecutedNotebooks(there)
+        for option, value in (("--roster", roster), ("--results", results)):
+            if value is not None:
+                raise UsageError(f"{option} is for scores that the course keeps: give the name of the assignment.")
+        loaded, name = _load_assignment(what, submissions, assignment)
+        attempts = [one for one, _ in loaded]
+        folders = {one.attempt.name: folder for one, folder in loaded}
     else:
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
-        attempts, listed = with_roster(scores_in_records(course, kept, records_url, reduced), roster)
         name = kept
-        executed = ExecutedNotebooks(_with_places(attempts, results, submissions) if results is not None else [])
+        attempts, listed = with_roster(scores_in_records(course, kept, records_url), roster)
+        folders = _find_folders(attempts, results, submissions)
+        if roster is not None:
+            absent = missing(attempts, listed)
     place = output or (what / "report" if kept is None else Path(f"report-{kept}"))
     written = write_report(
         attempts,
@@ -95,8 +86,8 @@ def command(
         place,
         feedback=feedback,
         withheld=course.withheld,
-        missing=None if roster is None else missing(attempts, listed),
-        executed=executed,
+        missing=absent,
+        results=folders,
     )
     click.echo("\n".join(f"written: {file}" for file in written.files))
     if written.pages:
@@ -106,27 +97,27 @@ def command(
     return 1 if written.without_page else 0
 
 
-def _with_places(
-    attempts: "Sequence[ScoredAttempt]", folder: Path, submissions: Path
-) -> "list[tuple[ScoredAttempt, Path]]":
-    """Return the submissions whose results are below a folder, each with the folder of its result."""
-    from viva.plugins.report.load_results import attempts_below
+def _find_folders(attempts: "Sequence[ScoredAttempt]", results: Path | None, submissions: Path) -> dict[str, Path]:
+    """Return the folder of the result of each submission by its name, as far as there is one below `results`."""
+    from viva.plugins.report.load_results import load_attempts
 
-    places = {one.score.content_hash: place for one, place in attempts_below(folder, submissions)}
-    found = ((one, places.get(one.score.content_hash)) for one in attempts)
-    return [(one, place) for one, place in found if place is not None]
+    if results is None:
+        return {}
+    folders = {one.score.content_hash: folder for one, folder in load_attempts(results, submissions)}
+    hashes = {one.attempt.name: one.score.content_hash for one in attempts}
+    return {name: folders[content_hash] for name, content_hash in hashes.items() if content_hash in folders}
 
 
-def _below(
-    folder: Path, submissions: Path, assignment: str | None, reduced: "Reduced"
+def _load_assignment(
+    folder: Path, submissions: Path, assignment: str | None
 ) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
     """Return the results of one assignment below a folder, and the assignment's name."""
-    from viva.plugins.report.load_results import attempts_below
+    from viva.plugins.report.load_results import load_attempts
 
-    results = attempts_below(folder, submissions, reduced)
+    results = load_attempts(folder, submissions)
     names = list(dict.fromkeys(one.score.assignment for one, _ in results))
     if assignment is None and len(names) > 1:
-        raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}): say one with -a.")
+        raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}); choose one with -a.")
     name = assignment or names[0]
     results = [(one, place) for one, place in results if one.score.assignment == name]
     if not results:

@@ -9,7 +9,7 @@ from viva.config.rubric import Question, evidence
 from viva.formats import escaping
 from viva.model import Entry
 from viva.model.hand_grading import APPEAL, Judgement, Review
-from viva.plugins.report.prose import render_prose
+from viva.plugins.report import safe_html
 from viva.plugins.review.comment_bank import Comment, reusable_comments
 from viva.plugins.review.decision_log import place_of
 from viva.plugins.review.leases import Marker
@@ -20,7 +20,7 @@ from viva.submissions.handout import find_question, handout_questions
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from viva.plugins.report.feedback.notebook_view import ShownCell
+    from viva.plugins.report.notebook_view import ShownCell
 
 _BEGINNING_CHARACTERS = 90
 _CELLS_AROUND = (2, 4)
@@ -39,7 +39,7 @@ class Shown:
     @property
     def source(self) -> "Markup":
         """Return the whole text as it was typed."""
-        return render_prose.as_typed(self.text)
+        return safe_html.as_text(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def shown(answer: Answer) -> Shown:
 
 @lru_cache(maxsize=512)
 def _rendered(text: str) -> "Markup":
-    return render_prose.written(text)
+    return safe_html.render_text(text)
 
 
 def state_of(queue: ReviewQueue, marker: Marker, answer: Answer) -> tuple[Judgement, int]:
@@ -153,21 +153,21 @@ def visible_history(queue: ReviewQueue, marker: Marker, answer: Answer, history:
 
 def notebook(queue: ReviewQueue, answer: Answer, *, whole: bool) -> dict[str, Any]:
     """Return the template values for the cells around an answer, or for all cells."""
-    from viva.plugins.report.feedback.feedback_page import what_is_shown
-    from viva.plugins.report.feedback.notebook_view import NotebookError, shown_cells
+    from viva.plugins.report.feedback_page import describe_notebook
+    from viva.plugins.report.notebook_view import NotebookError, show_cells
 
     found, why_none = queue.source.notebook(answer.submissions[0])
     if found is None:
         return {"why_none": why_none}
     try:
-        cells = shown_cells(found.data, executed=found.executed)
+        cells = show_cells(found.data, executed=found.executed)
     except NotebookError as error:
         return {"why_none": f"The notebook cannot be shown: {error}."}
     at = _cell_of(answer.text, cells)
     near = [NearCell(cell, index == at) for index, cell in enumerate(cells)]
     if at is not None and not whole:
         near = near[max(0, at - _CELLS_AROUND[0]) : at + _CELLS_AROUND[1]]
-    return {"why_none": "", "cells": near, "more": len(cells) - len(near), "about": what_is_shown(found)}
+    return {"why_none": "", "cells": near, "more": len(cells) - len(near), "about": describe_notebook(found)}
 
 
 def _cell_of(text: str, cells: "Sequence[ShownCell]") -> int | None:

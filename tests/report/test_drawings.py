@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from viva.plugins.report.prose.svg import MOST_CHARACTERS, as_picture, drawing
+from viva.plugins.report.drawings import MAX_CHARACTERS, encode_drawing, sanitize_drawing
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="9" height="9">'
 
 
 def drawn(inner: str) -> str:
-    return drawing(f'<?xml version="1.0" encoding="utf-8"?>\n{HEAD}{inner}</svg>')
+    return sanitize_drawing(f'<?xml version="1.0" encoding="utf-8"?>\n{HEAD}{inner}</svg>')
 
 
 def test_shapes_text_and_gradients() -> None:
@@ -34,7 +34,7 @@ def test_matplotlib_figure() -> None:
     figure, file = Figure(), io.StringIO()
     figure.add_subplot(title="größer").plot([1, 3, 2], marker="o")
     figure.savefig(file, format="svg")
-    before, after = ElementTree.fromstring(file.getvalue()), ElementTree.fromstring(drawing(file.getvalue()))
+    before, after = ElementTree.fromstring(file.getvalue()), ElementTree.fromstring(sanitize_drawing(file.getvalue()))
     for tag in ("path", "use", "g", "clipPath"):
         found = before.findall(f".//{{http://www.w3.org/2000/svg}}{tag}")
         kept = after.findall(f".//{{http://www.w3.org/2000/svg}}{tag}")
@@ -44,7 +44,7 @@ def test_matplotlib_figure() -> None:
 
 
 def test_missing_namespace() -> None:
-    assert 'xmlns="http://www.w3.org/2000/svg"' in drawing('<svg><rect width="3"/></svg>')
+    assert 'xmlns="http://www.w3.org/2000/svg"' in sanitize_drawing('<svg><rect width="3"/></svg>')
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_nested_uses() -> None:
     [
         "", "no drawing", "<svg", "<html><svg/></html>", f"{HEAD}<g></svg>", f"{HEAD}{'<g>' * 100}{'</g>' * 100}</svg>",
         f'<!DOCTYPE svg [<!ENTITY a "aaaa">]>{HEAD}&a;</svg>', f"{HEAD}&nothing;</svg>", f"{HEAD}\x00</svg>",
-        f"{HEAD}\ud800</svg>", f"{HEAD}{'<use/>' * 6000}</svg>", f"{HEAD}{' ' * MOST_CHARACTERS}</svg>",
+        f"{HEAD}\ud800</svg>", f"{HEAD}{'<use/>' * 6000}</svg>", f"{HEAD}{' ' * MAX_CHARACTERS}</svg>",
     ],
     ids=lambda text: repr(text[:20] + text[-10:]),
 )  # fmt: skip
 def test_no_drawing(text: str) -> None:
-    assert as_picture(text) == ""
+    assert encode_drawing(text) == ""
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=30), st.sampled_from(["id", "d", "style", "onload", "x:href"]))
@@ -103,5 +103,5 @@ def test_any_attribute(value: str, name: str) -> None:
     text = drawn(f"<g {name}={quoteattr(value)}>{value}</g>")
     if text:
         assert {e.tag.rpartition("}")[2] for e in ElementTree.fromstring(text).iter()} <= {"svg", "g"}
-        kind, _, data = as_picture(text).partition(",")
+        kind, _, data = encode_drawing(text).partition(",")
         assert kind == "data:image/svg+xml;base64" and base64.b64decode(data)

@@ -6,15 +6,21 @@ from hypothesis import strategies as draw
 
 from tests.support.report_class import entry, marked
 from viva.model import Isolation, ScoredAttempt, Status
-from viva.model.gpu import GpuUse
 from viva.model.score import Curve
-from viva.plugins.report.class_page import charts, facts
-from viva.plugins.report.class_page.clusters import UNKNOWN, normalised, wrong_answers
+from viva.plugins.report import charts
+from viva.plugins.report.class_counts import (
+    UNKNOWN,
+    collect_wrong_answers,
+    count_environments,
+    count_isolation,
+    find_curve_bands,
+    normalize_message,
+)
 
 
 @given(draw.lists(draw.floats(-5, 200), max_size=60), draw.floats(0.5, 150))
 def test_histogram_counts_every_value(values: list[float], most: float) -> None:
-    bins = facts.histogram(values, most)
+    bins = charts.count_bins(values, most)
     assert sum(n for _, _, n in bins) == len(values)
     assert not bins or (bins[0][0] == 0 and bins[-1][1] == pytest.approx(most))
 
@@ -22,25 +28,13 @@ def test_histogram_counts_every_value(values: list[float], most: float) -> None:
 def test_environments_are_counted_once_a_submission() -> None:
     class_ = [marked(f"s{i}", entry("1"), environment=("numpy lacks float", "numpy lacks float")) for i in range(3)]
     class_ += [marked("t", entry("1"), environment=("sacrebleu is not installed",))]
-    assert facts.environments(class_) == [("numpy lacks float", 3), ("sacrebleu is not installed", 1)]
-
-
-def test_grader_faults() -> None:
-    (fault,) = facts.grader_faults([marked("s", entry("1.2", Status.GRADER_ERROR, message="sorry", staff="OSError"))])
-    assert (fault.attempt, fault.number, fault.text) == ("s", "1.2", "OSError")
-
-
-def test_memory_is_that_of_measured_submissions() -> None:
-    used = [GpuUse("H", "1", 100, peak) for peak in (10, 30, None)]
-    found = facts.memory_mib([marked(f"s{i}", gpu=gpu) for i, gpu in enumerate([*used, None])])
-    assert found is not None and (found.count, found.mean, found.high) == (2, 20, 30)
-    assert facts.memory_mib([marked("s")]) is None
+    assert count_environments(class_) == [("numpy lacks float", 3), ("sacrebleu is not installed", 1)]
 
 
 def test_isolation_counts_levels_and_missing_layers() -> None:
     weak = Isolation("T1", missing=("Landlock",))
     class_ = [marked("a"), marked("b"), marked("c", isolation=weak)]
-    assert facts.isolation(class_) == [("T1", "Landlock", 1), ("T3", "", 2)]
+    assert count_isolation(class_) == [("T1", "Landlock", 1), ("T3", "", 2)]
 
 
 def test_curve_bands() -> None:
@@ -48,10 +42,10 @@ def test_curve_bands() -> None:
         marked(f"s{i}", curves=(Curve("t", "loss", values, ((2, 0.5),)),))
         for i, values in enumerate([(4.0, 1.0), (2.0,), (0.0, 3.0)])
     ]
-    (band,) = facts.curve_bands([*class_, marked("none", curves=(Curve("t", "loss", ()),))])
+    (band,) = find_curve_bands([*class_, marked("none", curves=(Curve("t", "loss", ()),))])
     assert band.submissions == 3 and band.thresholds == ((2, 0.5),)
     assert band.rows == ((1, 1.0, 2.0, 3.0, 3), (2, 1.5, 2.0, 2.5, 2))
-    drawn = charts.lines(band)
+    drawn = charts.lay_out_curve(band)
     assert len(drawn.dots) == 2 and drawn.dots[0][0] < drawn.dots[1][0]
 
 
@@ -74,7 +68,7 @@ HIDDEN = "This test is hidden: what it asks and what went wrong is not shown."
     ],
 )
 def test_messages_that_differ_in_values_are_one(one: str, two: str, same: bool) -> None:
-    assert (normalised(one) == normalised(two)) is same
+    assert (normalize_message(one) == normalize_message(two)) is same
 
 
 def test_wrong_answers() -> None:
@@ -82,7 +76,7 @@ def test_wrong_answers() -> None:
     class_ = [marked(f"s{i}", entry("1.1", Status.FAILED, message=wrong)) for i in range(5)]
     class_ += [marked("own", entry("1.1", Status.ERROR, message="Your code raised KeyError."))]
     class_ += [marked("right", entry("1.1"))]
-    (question,) = wrong_answers(class_)
+    (question,) = collect_wrong_answers(class_)
     assert question.students == 6
     assert [(c.text, c.is_known_mistake, c.count, c.example) for c in question.clusters] == [
         ("no clipping", True, 5, "s0")
@@ -94,13 +88,15 @@ def test_wrong_answers_of_hidden_tests() -> None:
     def hidden(name: str, staff: str) -> ScoredAttempt:
         return marked(name, entry("1.1", Status.FAILED, message=HIDDEN, staff=staff, visibility="hidden"))
 
-    (question,) = wrong_answers([hidden("a", "h(1) is 2"), hidden("b", "h(7) is 9"), hidden("c", ""), hidden("d", "")])
+    (question,) = collect_wrong_answers(
+        [hidden("a", "h(1) is 2"), hidden("b", "h(7) is 9"), hidden("c", ""), hidden("d", "")]
+    )
     assert [(c.text, c.count) for c in question.clusters] == [("h(#) is #", 2), (UNKNOWN, 2)]
 
 
 def test_open_tests() -> None:
     open_ = [entry("1", status, message="x") for status in (Status.DEFERRED, Status.GRADER_ERROR, Status.SKIPPED)]
-    assert wrong_answers([marked("s", *open_)]) == []
+    assert collect_wrong_answers([marked("s", *open_)]) == []
 
 
 def test_manually_graded_tests() -> None:
@@ -111,12 +107,12 @@ def test_manually_graded_tests() -> None:
         )
         for how in ("visible", "hidden")
     ]
-    assert wrong_answers([marked(name, mark) for name in "abc" for mark in marks]) == []
+    assert collect_wrong_answers([marked(name, mark) for name in "abc" for mark in marks]) == []
 
 
 @given(draw.text(max_size=300))
 def test_any_message(text: str) -> None:
-    key, known = normalised(text)
+    key, known = normalize_message(text)
     assert "\n" not in key and len(key) < 500
     assert known == ("It equals a known mistake: " in text and known)
-    assert normalised(key)[0] == normalised(normalised(key)[0])[0]
+    assert normalize_message(key)[0] == normalize_message(normalize_message(key)[0])[0]

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as draw
 
-from viva.plugins.report.class_page.statistics import (
+from viva.plugins.report.class_counts import summarize
+from viva.plugins.report.item_analysis import (
     alpha_without,
     corrected_item_total,
     cronbach_alpha,
     difficulty,
-    summary,
     upper_lower,
 )
 
@@ -111,13 +111,13 @@ def test_ties_at_the_border() -> None:
 
 
 def test_summary_has_quartiles_mean_and_deviation() -> None:
-    found = summary([1, 2, 3, 4, 10])
+    found = summarize([1, 2, 3, 4, 10])
     assert found is not None
     assert (found.low, found.quartiles, found.high) == (1, (2, 3, 4), 10)
     assert found.mean == 4
     assert found.sd == pytest.approx(math.sqrt(50 / 4))
-    assert summary([]) is None
-    single = summary([3.0])
+    assert summarize([]) is None
+    single = summarize([3.0])
     assert single is not None and single.sd is None
 
 

@@ -23,7 +23,7 @@ from viva.model.errors import UsageError
 from viva.model.hand_grading import SET_BY_HAND, feedback_of
 from viva.model.score import in_order
 from viva.model.totals import Totals
-from viva.plugins.report.feedback.notebook_view import NotebookError, ShownCell, shown_cells
+from viva.plugins.report.notebook_view import NotebookError, ShownCell, show_cells
 from viva.plugins.report.rendering import render
 from viva.submissions.handout import HandoutQuestion, find_question, handout_questions
 from viva.submissions.notebook_cells import about
@@ -49,7 +49,6 @@ _HEADING: Final = re.compile(r"^#{1,6}[^\n]{0,40}?(?<![\d.])(\d+(?:\.\d+)*[a-z]?
 class Notebook:
     """A notebook to show."""
 
-    path: str
     data: bytes
     executed: bool = False
     """Whether the course has run it."""
@@ -81,7 +80,7 @@ class ShownQuestion:
     results: tuple[ShownResult, ...]
 
 
-def page(
+def render_page(
     graded: ScoredAttempt, assignment: Assignment, notebook: Notebook | None = None, *, why_none: str = ""
 ) -> bytes:
     """Render the page of one submission.
@@ -101,7 +100,7 @@ def page(
     cells: list[ShownCell] = []
     if notebook is not None:
         try:
-            cells = shown_cells(notebook.data, executed=notebook.executed)
+            cells = show_cells(notebook.data, executed=notebook.executed)
         except NotebookError as error:
             why_none = f"The notebook cannot be shown: {error}."
     by_cell, unplaced = assign_to_cells(results, cells)
@@ -115,12 +114,12 @@ def page(
         cells=[(cell, by_cell.get(index, ())) for index, cell in enumerate(cells)],
         unplaced=len(unplaced),
         notebook=notebook if cells else None,
-        about=what_is_shown(notebook) if notebook is not None else "",
+        about=describe_notebook(notebook) if notebook is not None else "",
         why_none=why_none,
     )
 
 
-def what_is_shown(notebook: Notebook) -> str:
+def describe_notebook(notebook: Notebook) -> str:
     """Return a sentence that says whether the cells of a notebook were executed."""
     if not notebook.executed:
         return NOT_EXECUTED
@@ -129,22 +128,26 @@ def what_is_shown(notebook: Notebook) -> str:
 
 def group_by_question(entries: Sequence[Entry], assignment: Assignment) -> list[ShownQuestion]:
     """Return the results by question, in the order of the numbers; a test and its hidden copy are one result."""
-    asked = handout_questions(assignment)
+    handout = handout_questions(assignment)
     by_number: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: in_order(entry.number)):
         by_number.setdefault(entry.number, []).append(entry)
     return [
-        ShownQuestion(_title(number, asked), total_in_words(Totals.add_up(own)), tuple(_results(own, assignment)))
+        ShownQuestion(
+            _find_title(number, handout), total_in_words(Totals.add_up(own)), tuple(_show_results(own, assignment))
+        )
         for number, own in by_number.items()
     ]
 
 
-def _title(number: str, asked: Sequence[HandoutQuestion]) -> str:
-    question = find_question(asked, number) if number else None
-    return f"{number} {question.title}".strip() if question is not None else number
+def _find_title(number: str, handout: Sequence[HandoutQuestion]) -> str:
+    question = find_question(handout, number) if number else None
+    if question is None:
+        return number
+    return f"{number} {question.title}".strip()
 
 
-def _results(entries: Sequence[Entry], assignment: Assignment) -> Iterator[ShownResult]:
+def _show_results(entries: Sequence[Entry], assignment: Assignment) -> Iterator[ShownResult]:
     """Yield the results of one question."""
     copies = {entry.test_id.removesuffix(COPY): entry for entry in entries if entry.test_id.endswith(COPY)}
     visible = {entry.test_id for entry in entries if entry.visibility == "visible"}
@@ -152,13 +155,15 @@ def _results(entries: Sequence[Entry], assignment: Assignment) -> Iterator[Shown
         copy = copies.get(entry.test_id)
         if entry.test_id.endswith(COPY) and entry.test_id.removesuffix(COPY) in visible:
             continue
-        shown = shown_result(entry)
-        if missing := _missing_items(entry, assignment):
+        shown = show_result(entry)
+        if missing := _list_missing_items(entry, assignment):
             shown = replace(shown, message=f"{shown.message}\n{missing}".strip())
-        yield shown if copy is None or shown.hidden else _with_copy(shown, entry, copy)
+        if copy is not None and not shown.hidden:
+            shown = _join_copy(shown, entry, copy)
+        yield shown
 
 
-def _with_copy(shown: ShownResult, entry: Entry, copy: Entry) -> ShownResult:
+def _join_copy(shown: ShownResult, entry: Entry, copy: Entry) -> ShownResult:
     """Return the result of a test and of the hidden test that repeats it with other inputs."""
     both = replace(entry, earned=entry.earned + copy.earned, points=entry.points + copy.points)
     if copy.status is Status.PASSED:
@@ -171,37 +176,43 @@ def _with_copy(shown: ShownResult, entry: Entry, copy: Entry) -> ShownResult:
     )
 
 
-def _missing_items(entry: Entry, assignment: Assignment) -> str:
+def _list_missing_items(entry: Entry, assignment: Assignment) -> str:
     """Return what would have earned more in an answer that a person has graded; empty if nothing would."""
     if not (entry.is_manual and entry.rubric and entry.earned < entry.points):
         return ""
-    question = _rubric(assignment.folder / "rubric.yaml").question(entry.rubric)
+    question = _load_rubric(assignment.folder / "rubric.yaml").question(entry.rubric)
     if question is None:
         return ""
     exclusive = {group.name for group in question.groups if group.exclusive}
     is_chosen = {item.id: escaping.line(item.text, characters=1000) in entry.message for item in question.items}
     decided = {item.group for item in question.items if is_chosen[item.id] and item.group in exclusive}
     more = [i for i in question.items if i.points > 0 and not is_chosen[i.id] and i.group not in decided]
-    return "\n".join(["Missing for full marks:", *(f"{signed(i.points)}  {i.text}" for i in more)]) if more else ""
+    if not more:
+        return ""
+    return "\n".join(["Missing for full marks:", *(f"{signed(item.points)}  {item.text}" for item in more)])
 
 
 @lru_cache(maxsize=8)
-def _rubric(path: Path) -> Rubric:
+def _load_rubric(path: Path) -> Rubric:
     return load_rubric(path)
 
 
-def shown_result(entry: Entry) -> ShownResult:
+def show_result(entry: Entry) -> ShownResult:
     """Return what a student may read of the result of a test."""
     hidden = entry.visibility != "visible"
     worth = worth_in_words(entry)
     if not hidden:
         message = "\n".join(filter(None, [entry.message, *feedback_of(entry.staff_message)]))
         return ShownResult(entry.number, entry.name, entry.status, worth, message, hidden, entry.word, entry.symbol)
-    message = NOT_MARKED if entry.status.is_open else "" if entry.status is Status.PASSED else _of_hidden(entry)
+    message = ""
+    if entry.status.is_open:
+        message = NOT_MARKED
+    elif entry.status is not Status.PASSED:
+        message = _describe_hidden(entry)
     return ShownResult(entry.number, "A hidden test", entry.status, worth, message, hidden, entry.word, entry.symbol)
 
 
-def _of_hidden(entry: Entry) -> str:
+def _describe_hidden(entry: Entry) -> str:
     """Return what a student reads of a hidden test: one sentence, and the author's advice if there is any."""
     first = entry.message.partition("\n")[0]
     return first if first.startswith((HIDDEN, SET_BY_HAND)) else HIDDEN
@@ -228,12 +239,12 @@ def assign_to_cells(
     by_cell: dict[int, list[ShownResult]] = {}
     unplaced: list[ShownResult] = []
     for result in results:
-        at = _cell_of(result, by_number, by_name, by_heading)
+        at = _find_cell(result, by_number, by_name, by_heading)
         (unplaced if at is None else by_cell.setdefault(at, [])).append(result)
     return by_cell, unplaced
 
 
-def path_of(attempt: Attempt) -> PurePosixPath:
+def name_page(attempt: Attempt) -> PurePosixPath:
     """Return the path of the page of a submission, relative to the folder of all pages.
 
     Raises:
@@ -246,7 +257,7 @@ def path_of(attempt: Attempt) -> PurePosixPath:
     return path.with_name(f"{path.name}.html")
 
 
-def _cell_of(
+def _find_cell(
     result: ShownResult, by_number: dict[int, int], by_name: dict[str, int], by_heading: dict[str, int]
 ) -> int | None:
     if not result.hidden:

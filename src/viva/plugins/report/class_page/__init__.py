@@ -1,1 +1,0 @@
-"""The report about a class: one page and one table."""

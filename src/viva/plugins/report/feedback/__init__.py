@@ -1,1 +1,0 @@
-"""Feedback pages: what each student may read of a score, shown next to the cells of their own notebook."""

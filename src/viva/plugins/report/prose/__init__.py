@@ -1,1 +1,0 @@
-"""Markdown, formulas and drawings of students as HTML that is safe to show."""
