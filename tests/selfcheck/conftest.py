@@ -9,19 +9,12 @@ import pytest
 
 from tests.support.live_course import LIVE, write_live_course
 from tests.support.words_course import RIGHT, SECRET
-from viva.plugins.selfcheck import live_check
 
 
 @pytest.fixture(scope="session")
 def live_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course that no test changes."""
     return write_live_course(tmp_path_factory.mktemp("live_course"))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_examiner_is_left() -> Iterator[None]:
-    yield
-    live_check.forget()
 
 
 @pytest.fixture

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model import Case, Entry, Status
-from viva.plugins.selfcheck.not_included import GPU, HIDDEN, OTHERS, OURS, TRAINING, WRITTEN, left_out, sentence
+from viva.plugins.selfcheck.not_included import (
+    GPU,
+    HIDDEN,
+    OTHERS,
+    OURS,
+    TRAINING,
+    WRITTEN,
+    find_left_out,
+    write_sentence,
+)
 
 
 def entry(
@@ -32,14 +41,14 @@ def entry(
 )
 def test_each_open_status_has_its_reason(status: Status, needs: tuple[str, ...], what: str) -> None:
     one = entry(1, status, Fraction(3, 2), needs=needs)
-    (found,) = left_out([one], [one])
+    (found,) = find_left_out([one], [one])
     assert (found.what, found.tests, found.points) == (what, 1, Fraction(3, 2))
 
 
 def test_unasked_tests_have_reason() -> None:
     tests = [entry(1, Status.GRADER_ERROR, Fraction(2), "hidden"), entry(2, Status.GRADER_ERROR, Fraction(1))]
-    assert [(f.what, f.points) for f in left_out(tests, [])] == [(HIDDEN, Fraction(2)), (OTHERS, Fraction(1))]
-    assert left_out([tests[1]], [entry(2, Status.FAILED, Fraction(1))]) == ()
+    assert [(f.what, f.points) for f in find_left_out(tests, [])] == [(HIDDEN, Fraction(2)), (OTHERS, Fraction(1))]
+    assert find_left_out([tests[1]], [entry(2, Status.FAILED, Fraction(1))]) == ()
 
 
 statuses = st.sampled_from(list(Status))
@@ -56,7 +65,7 @@ drawn = st.tuples(
 def test_points_add_up(rows: list[tuple[Status, Fraction, str, tuple[str, ...], bool]]) -> None:
     tests = [entry(i, status, points, seen, needs) for i, (status, points, seen, needs, _) in enumerate(rows)]
     asked = [test for test, row in zip(tests, rows, strict=True) if row[4]]
-    found = left_out(tests, asked)
+    found = find_left_out(tests, asked)
     decided = [test for test in asked if not test.status.is_open]
     assert sum(f.tests for f in found) + len(decided) == len(tests)
     assert sum((f.points for f in found), Fraction(0)) + sum((t.points for t in decided), Fraction(0)) == sum(
@@ -70,19 +79,19 @@ def test_left_out_sentence() -> None:
         entry(2, Status.DEFERRED, Fraction(1), needs=("training",)),
         entry(3, Status.NEEDS_REVIEW, Fraction(5, 2)),
     ]
-    said = sentence(left_out(tests, tests[1:]), "`--training`")
+    said = write_sentence(find_left_out(tests, tests[1:]), "`--training`")
     assert said == (
         "Not included: 18 points of hidden tests, 1 point of tests that train (`--training` runs them), "
         "2.5 points graded by hand."
     )
-    assert sentence((), "") == "Every test of the assignment was run."
+    assert write_sentence((), "") == "Every test of the assignment was run."
 
 
 def test_commands_load_nothing_heavy() -> None:
     """`viva check` of one file must not pay for what only a live notebook needs."""
     program = (
         "import sys, viva.plugins.selfcheck.not_included, viva.plugins.selfcheck.watch\n"
-        "import viva.plugins.selfcheck.packing.choosing\n"
+        "import viva.plugins.selfcheck.pack_files\n"
         "print([name for name in ('numpy', 'IPython', 'viva.plugins.selfcheck.live_check') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600, check=False)

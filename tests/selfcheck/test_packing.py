@@ -14,10 +14,17 @@ from tests.support.words_course import RIGHT, notebook, write_course
 from viva.config import Assignment, SubmissionFiles, load_course
 from viva.model import File
 from viva.model.errors import UsageError
-from viva.plugins.selfcheck.packing.choosing import ChosenFiles, ExpectedFiles, choose, defined, holds_secret, imports
-from viva.plugins.selfcheck.packing.findings import before_running
-from viva.plugins.selfcheck.packing.pack_archive import Folder, archive
-from viva.plugins.selfcheck.packing.pack_listing import listing
+from viva.plugins.selfcheck.pack_archive import build_archive, inspect_files
+from viva.plugins.selfcheck.pack_files import (
+    ChosenFiles,
+    ExpectedFiles,
+    choose_files,
+    find_definitions,
+    find_imports,
+    holds_secret,
+    list_files,
+    read_file,
+)
 
 TOTAL = ExpectedFiles(SubmissionFiles(), names=frozenset({"total"}))
 
@@ -30,7 +37,7 @@ def write(folder: Path, **files: str) -> None:
 
 
 def chosen(folder: Path, only: str = "", asked: ExpectedFiles = TOTAL) -> ChosenFiles:
-    return choose(listing(folder), asked, lambda path: (folder / path).read_bytes(), only)
+    return choose_files(list_files(folder), asked, lambda path: (folder / path).read_bytes(), only)
 
 
 def test_imported_modules_are_packed(tmp_path: Path) -> None:
@@ -132,9 +139,9 @@ def test_one_file_brings_what_it_needs(tmp_path: Path) -> None:
 
 
 def test_imports_of_what_is_no_python() -> None:
-    assert imports("import a.b, c as d\nfrom ..e import f") == {"a.b", "c", "..e", "..e.f"}
-    assert imports("broken (\nimport a, b\n  from c.d import e\n") >= {"a", "b", "c.d"}
-    assert imports("import a\0") >= {"a"} and imports("(" * 5000) == set()
+    assert find_imports("import a.b, c as d\nfrom ..e import f") == {"a.b", "c", "..e", "..e.f"}
+    assert find_imports("broken (\nimport a, b\n  from c.d import e\n") >= {"a", "b", "c.d"}
+    assert find_imports("import a\0") >= {"a"} and find_imports("(" * 5000) == set()
 
 
 def test_module_that_nothing_imports(tmp_path: Path) -> None:
@@ -167,8 +174,12 @@ def test_solved_notebook_of_other_name(tmp_path: Path) -> None:
 
 
 def test_names_that_a_program_defines() -> None:
-    assert defined("def a(): ...\nclass B:\n    def c(self): ...\nasync def d(): ...\nx = 1") == {"a", "B", "d"}
-    assert defined("def a(: broken\nclass B:\n    def c(self): ...") == {"a", "B"}
+    assert find_definitions("def a(): ...\nclass B:\n    def c(self): ...\nasync def d(): ...\nx = 1") == {
+        "a",
+        "B",
+        "d",
+    }
+    assert find_definitions("def a(: broken\nclass B:\n    def c(self): ...") == {"a", "B"}
 
 
 names = st.text("abcä_ .", min_size=1, max_size=8).filter(lambda n: n.strip(". ") and "/" not in n)
@@ -177,8 +188,8 @@ names = st.text("abcä_ .", min_size=1, max_size=8).filter(lambda n: n.strip(". 
 @given(st.dictionaries(names, st.binary(max_size=200), min_size=1, max_size=5), st.randoms())
 def test_packing_round_trip(files: dict[str, bytes], order: object) -> None:
     handed = [File(name, data) for name, data in files.items()]
-    packed = archive(handed)
-    assert archive(handed[::-1]) == packed
+    packed = build_archive(handed)
+    assert build_archive(handed[::-1]) == packed
     with zipfile.ZipFile(io.BytesIO(packed)) as opened:
         assert {name: opened.read(name) for name in opened.namelist()} == files
         assert opened.namelist() == sorted(files)
@@ -187,21 +198,21 @@ def test_packing_round_trip(files: dict[str, bytes], order: object) -> None:
 
 def test_times_and_permissions_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x")
-    first = archive([File("a.py", Folder(tmp_path, 99).read("a.py"))])
+    first = build_archive([File("a.py", read_file(tmp_path, "a.py", 99))])
     os.utime(tmp_path / "a.py", ns=(1, 1))
     (tmp_path / "a.py").chmod(0o600)
-    assert archive([File("a.py", Folder(tmp_path, 99).read("a.py"))]) == first
+    assert build_archive([File("a.py", read_file(tmp_path, "a.py", 99))]) == first
 
 
 def test_links_and_large_files(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real/a.py").write_text("x" * 100)
     (tmp_path / "link").symlink_to("real")
-    assert Folder(tmp_path, 100).read("real/a.py") == b"x" * 100
+    assert read_file(tmp_path, "real/a.py", 100) == b"x" * 100
     with pytest.raises(UsageError, match="is a link"):
-        Folder(tmp_path, 100).read("link/a.py")
+        read_file(tmp_path, "link/a.py", 100)
     with pytest.raises(UsageError, match="larger than 0 MiB"):
-        Folder(tmp_path, 99).read("real/a.py")
+        read_file(tmp_path, "real/a.py", 99)
 
 
 @pytest.fixture
@@ -215,16 +226,16 @@ def assignment(tmp_path: Path) -> Assignment:
 
 
 def test_what_the_bytes_say(assignment: Assignment) -> None:
-    assert before_running([File("solution.py", RIGHT.encode())], assignment) == []
-    assert before_running([File("solution.py", b"def total(): ...\n")], assignment) == [
+    assert inspect_files([File("solution.py", RIGHT.encode())], assignment) == []
+    assert inspect_files([File("solution.py", b"def total(): ...\n")], assignment) == [
         "solution.py is still the starter."
     ]
     run = b'{"cells": [{"cell_type": "code", "source": ["x = 1"], "outputs": [{"text": "1"}], "execution_count": 3}]}'
-    assert before_running([File("my.ipynb", run)], assignment) == ["my.ipynb is still the starter."]
-    (missing,) = before_running([File("work.py", b"x")], assignment)
+    assert inspect_files([File("my.ipynb", run)], assignment) == ["my.ipynb is still the starter."]
+    (missing,) = inspect_files([File("work.py", b"x")], assignment)
     assert missing == "The assignment asks for solution.py or *.ipynb, and there is no such file."
-    (secret,) = before_running([File("solution.py", b"k = '-----BEGIN PRIVATE KEY-----'")], assignment)
+    (secret,) = inspect_files([File("solution.py", b"k = '-----BEGIN PRIVATE KEY-----'")], assignment)
     assert "solution.py holds what looks like a secret key" in secret
     tight = dataclasses.replace(assignment, limits=dataclasses.replace(assignment.limits, disk_mib=1))
-    (large,) = before_running([File("solution.py", b"x"), File("a.npy", bytes(2 << 20))], tight)
+    (large,) = inspect_files([File("solution.py", b"x"), File("a.npy", bytes(2 << 20))], tight)
     assert "1 MiB is the most" in large

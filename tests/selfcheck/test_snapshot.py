@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.plugins.selfcheck.snapshot import Snapshot
+from viva.plugins.selfcheck.kernel_state import Snapshot
 
 plain = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5) | st.binary(max_size=5)
@@ -160,7 +160,7 @@ def test_models_of_torch() -> None:
 
 def test_what_is_too_large_is_left_alone_and_named() -> None:
     space: dict[str, Any] = {"big": np.zeros(1000), "small": np.zeros(2)}
-    snapshot = Snapshot(space, most_bytes=100)
+    snapshot = Snapshot(space, max_bytes=100)
     space["big"] += 1
     space["small"] += 1
     snapshot.restore()

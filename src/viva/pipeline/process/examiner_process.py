@@ -7,7 +7,7 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, Final, NamedTuple, Self
 
@@ -33,6 +33,22 @@ class _Interruption(NamedTuple):
     why: str
     ended: bool = True
     """As `Graded.ended`."""
+
+
+def check_selection(assignment: Assignment, tests: Sequence[Entry], options: GradeOptions) -> None:
+    """Check that every selected test exists.
+
+    Raises:
+        UsageError: one does not exist, or is hidden when only visible tests run; the message lists those there are.
+    """
+    there = [e for e in tests if e.visibility == "visible" or not options.visible_only]
+    for name in options.only or ():
+        if not any(name in e.names for e in there):
+            kind = "visible test" if options.visible_only else "test"
+            numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in there))
+            raise UsageError(
+                f"{assignment.name} has no {kind} {name!r}; ask for a number or a function's name: {numbers}."
+            )
 
 
 class ExaminerProcess:
@@ -127,19 +143,8 @@ class ExaminerProcess:
         return launch()
 
     def check_selection(self, options: GradeOptions) -> None:
-        """Check that every selected test exists; the examiner must be open.
-
-        Raises:
-            UsageError: one does not exist, or is hidden when only visible tests run; the message lists those there are.
-        """
-        there = [e for e in self.tests if e.visibility == "visible" or not options.visible_only]
-        for name in options.only or ():
-            if not any(name in e.names for e in there):
-                kind = "visible test" if options.visible_only else "test"
-                numbers = ", ".join(dict.fromkeys(e.number or e.test_id.split("::", 1)[-1] for e in there))
-                raise UsageError(
-                    f"{self.assignment.name} has no {kind} {name!r}; ask for a number or a function's name: {numbers}."
-                )
+        """Check that every selected test exists, as `check_selection` does; the examiner must be open."""
+        check_selection(self.assignment, self.tests, options)
 
     def grade(
         self,

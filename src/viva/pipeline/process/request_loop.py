@@ -61,7 +61,7 @@ def serve_requests(sock: socket.socket, grader: AnyGrader, lost: Callable[[], bo
     check_dropped(grader.assignment, grader.functions)
     key = grader.key if isinstance(grader, Grader) else None
     left_out = key.record.left_out if isinstance(key, ReplayedKey) else {}
-    tests = [_describe(grader.assignment, function) for function in grader.functions]
+    tests = [to_plain(describe_test(grader.assignment, function)) for function in grader.functions]
     send(sock, {"event": "ready", "tests": tests, "left_out": left_out})
     memory = Memory()
     while (message := receive(sock)) is not None:
@@ -130,14 +130,13 @@ def _open_interceptor(request: GradeRequest, tests: Sequence[TestFunction]) -> I
     return interceptor
 
 
-def _describe(assignment: Assignment, function: TestFunction) -> dict[str, object]:
-    """Return what the parent needs to finish a result when this process is gone."""
+def describe_test(assignment: Assignment, function: TestFunction) -> Entry:
+    """Return the pending result of a test, with which the parent finishes a result when this process is gone."""
     from viva.examiner.points import case_of, entry_of
 
     outcome = Outcome(Status.GRADER_ERROR)
     entry = entry_of(function, [case_of(function, "", outcome, None, 0.0)], [outcome])
-    plain: dict[str, object] = to_plain(without_dropped(assignment, entry))
-    return plain
+    return without_dropped(assignment, entry)
 
 
 MOST_KEPT_BYTES: Final = 16 << 20

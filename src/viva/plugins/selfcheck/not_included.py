@@ -27,7 +27,7 @@ class LeftOut:
     points: Fraction
 
 
-def left_out(
+def find_left_out(
     tests: Sequence[Entry], entries: Sequence[Entry], elsewhere: Mapping[str, Fraction] | None = None
 ) -> tuple[LeftOut, ...]:
     """Return what was not run here, by kind; with the points that were decided it adds up to the whole assignment.
@@ -38,42 +38,41 @@ def left_out(
         elsewhere: in a released folder, the points of tests that were not released, by kind.
     """
     results = {entry.test_id: entry for entry in entries}
-    kinds = [(_kind(test, results.get(test.test_id)), test.points) for test in tests]
-    here = [
-        LeftOut(what, len(points), sum(points, Fraction(0)))
-        for what in _ORDER
-        if (points := [worth for kind, worth in kinds if kind == what])
-    ]
-    return (*here, *(LeftOut(what, 0, points) for what, points in (elsewhere or {}).items()))
+    points: dict[str, list[Fraction]] = {kind: [] for kind in _ORDER}
+    for test in tests:
+        if kind := _find_reason(test, results.get(test.test_id)):
+            points[kind].append(test.points)
+    here = [LeftOut(kind, len(worth), sum(worth, Fraction(0))) for kind, worth in points.items() if worth]
+    return (*here, *(LeftOut(what, 0, worth) for what, worth in (elsewhere or {}).items()))
 
 
-def sentence(found: Sequence[LeftOut], how_to_train: str) -> str:
+def write_sentence(left_out: Sequence[LeftOut], how_to_train: str) -> str:
     """Return one sentence for students: which tests are not included, and how many points they are worth.
 
     Args:
-        found: what `left_out` returned.
+        left_out: what `find_left_out` returned.
         how_to_train: how to run tests that train as well.
     """
-    if not found:
+    if not left_out:
         return "Every test of the assignment was run."
-    return f"Not included: {', '.join(_part(part, how_to_train) for part in found)}."
+    parts = []
+    for part in left_out:
+        points = f"{show(part.points)} point{'' if part.points == 1 else 's'}"
+        if part.what == WRITTEN:
+            parts.append(f"{points} {part.what}")
+        elif part.what == TRAINING:
+            parts.append(f"{points} of {part.what} ({how_to_train} runs them)")
+        else:
+            parts.append(f"{points} of {part.what}")
+    return f"Not included: {', '.join(parts)}."
 
 
-def _kind(test: Entry, result: Entry | None) -> str:
+def _find_reason(test: Entry, result: Entry | None) -> str:
     """Return why the points of a test are not decided here; empty if they are."""
-    if test.visibility != "visible" and result is None:
-        return HIDDEN
     if result is None:
-        return OTHERS
+        return HIDDEN if test.visibility != "visible" else OTHERS
     if result.status is Status.NEEDS_REVIEW:
         return WRITTEN
     if result.status is Status.DEFERRED:
         return TRAINING if "training" in result.needs and "gpu" not in result.needs else GPU
     return OURS if result.status.is_open else ""
-
-
-def _part(part: LeftOut, how_to_train: str) -> str:
-    points = f"{show(part.points)} point{'' if part.points == 1 else 's'}"
-    if part.what == WRITTEN:
-        return f"{points} {part.what}"
-    return f"{points} of {part.what}" + (f" ({how_to_train} runs them)" if part.what == TRAINING else "")

@@ -25,7 +25,7 @@ def command(name: str, tier_name: str | None, course_dir: Path | None) -> int:
     from viva.pipeline.process.examiner_process import ExaminerProcess
     from viva.pipeline.process.settings import BoxOptions
     from viva.plugins.release.release_files import starter_files
-    from viva.plugins.selfcheck.not_included import left_out, sentence
+    from viva.plugins.selfcheck.not_included import find_left_out, write_sentence
     from viva.submissions.open_submission import digest
 
     course = open_course(course_dir)
@@ -41,5 +41,5 @@ def command(name: str, tier_name: str | None, course_dir: Path | None) -> int:
     with ExaminerProcess(course, assignment, course.secret_or_public(os.environ), boxes) as examiner:
         score = examiner.grade(request).score
         print_score(score, as_student=True)
-        click.echo(sentence(left_out(examiner.tests, score.entries), "`viva check --training`"))
+        click.echo(write_sentence(find_left_out(examiner.tests, score.entries), "`viva check --training`"))
     return 2 if score.has_grader_error else 0

@@ -85,7 +85,9 @@ def command(
                 click.echo(f"{time.strftime('%H:%M:%S')}  {took_s:.1f} s. Waiting for the next save; Ctrl-C ends.")
     if last is not None and last.has_grader_error:
         return 2
-    return NOT_PASSED if strict and last is not None and _fails(last) else 0
+    if strict and last is not None and _fails(last):
+        return NOT_PASSED
+    return 0
 
 
 def _import_what_prints() -> None:
@@ -110,10 +112,10 @@ def _versions(path: Path, submission: Submission, watch: bool) -> Iterable[Submi
 def _print_all(examiner: "ExaminerProcess", score: Score) -> None:
     """Print every test, and what was not run."""
     from viva.formats.terminal_table import print_score
-    from viva.plugins.selfcheck.not_included import left_out, sentence
+    from viva.plugins.selfcheck.not_included import find_left_out, write_sentence
 
     print_score(score, as_student=True)
-    click.echo(sentence(left_out(examiner.tests, score.entries, examiner.left_out), HOW_TO_TRAIN))
+    click.echo(write_sentence(find_left_out(examiner.tests, score.entries, examiner.left_out), HOW_TO_TRAIN))
 
 
 def _print_changes(before: Score, now: Score) -> None:

@@ -13,7 +13,7 @@ from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.model import Score
-    from viva.plugins.selfcheck.packing.choosing import ChosenFiles
+    from viva.plugins.selfcheck.pack_files import ChosenFiles
 
 _NAMED: Final = 12
 
@@ -31,23 +31,29 @@ def command(path: Path | None, output: Path | None, assignment: str | None, cour
     In it are the files that the assignment names, the modules that they import, answers.yaml, results in formats that
     are graded, and files that the program names. The same files always give the same bytes.
     """
-    from viva.plugins.selfcheck.packing.findings import after_running, before_running
-    from viva.plugins.selfcheck.packing.pack_archive import archive, write_archive
-    from viva.plugins.selfcheck.packing.packed_submission import gather, try_archive
+    from viva.plugins.selfcheck.pack_archive import (
+        build_archive,
+        gather_files,
+        inspect_files,
+        inspect_score,
+        try_archive,
+        write_archive,
+    )
 
     if output is not None and output.suffix.lower() != ".zip":
         raise UsageError(f"-o {output}: the archive is a zip file; give a name that ends with .zip.")
     course = open_course(course_dir, released=True)
-    chosen_by_hand = course.assignment(assignment) if assignment else None
     path = path or Path()
-    if (target := chosen_by_hand) is None:  # recognised by every file that may belong to the submission
-        target = choose_assignment(course, None, Submission(str(path), gather(path, None)[1], ""))
-    chosen, files = gather(path, target)
-    data = archive(files)
+    if assignment is None:  # recognized by every file that may belong to the submission
+        target = choose_assignment(course, None, Submission(str(path), gather_files(path, None)[1], ""))
+    else:
+        target = course.assignment(assignment)
+    chosen, files = gather_files(path, target)
+    data = build_archive(files)
     output = output or Path(f"{target.name}.zip")
-    findings = before_running(files, target)
+    findings = inspect_files(files, target)
     score = try_archive(data, output.name, course, target)
-    findings += after_running(score)
+    findings += inspect_score(score)
     write_archive(output, data)
     _print_listing(chosen, files, findings)
     click.echo(f"{_points(score)} in the public tests of “{target.title}”; `viva check` shows each.")
@@ -69,8 +75,10 @@ def _print_listing(chosen: "ChosenFiles", files: tuple[File, ...], findings: lis
         click.echo("Left out:")
     for why, paths in sorted(reasons.items()):
         named = len(paths) if paths == chosen.secrets else _NAMED  # list every secret
-        more = f" and {len(paths) - named} more" if len(paths) > named else ""
-        click.echo(f"  {line(why)}: {', '.join(line(path) for path in sorted(paths)[:named])}{more}")
+        names = [line(path) for path in sorted(paths)[:named]]
+        if len(paths) > named:
+            names[-1] += f" and {len(paths) - named} more"
+        click.echo(f"  {line(why)}: {', '.join(names)}")
     if findings:
         click.echo("Please look at:")
     for finding in findings:
@@ -86,4 +94,6 @@ def _points(score: "Score") -> str:
 def _size(size: int) -> str:
     if size < 1 << 10:
         return f"{size} bytes"
-    return f"{size / (1 << 10):.0f} KiB" if size < 1 << 20 else f"{size / (1 << 20):.1f} MiB"
+    if size < 1 << 20:
+        return f"{size / (1 << 10):.0f} KiB"
+    return f"{size / (1 << 20):.1f} MiB"

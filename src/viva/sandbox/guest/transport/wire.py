@@ -34,6 +34,7 @@ _HEADER = struct.Struct(">III")
 _CHUNK = 1 << 16
 """The size of a read, so that a small message arrives in one."""
 T = TypeVar("T")
+Found = Optional[Callable[[Replaced], object]]
 LeftS = Callable[[], float]
 """See `receive`."""
 _pack, _unpack, _empty, _uint8 = struct.pack, struct.unpack, np.empty, np.uint8
@@ -81,7 +82,7 @@ def receive(
     left_s: Optional[LeftS] = None,
     caps: Caps = CAPS,
     *,
-    found: Optional[Callable[[Replaced], object]] = None,
+    found: Found = None,
 ) -> Any:
     """Receive one value, of the types that `send` takes and of no other.
 
@@ -100,24 +101,21 @@ def receive(
     return _read(_Incoming(sock, left_s), caps, found)
 
 
-def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS) -> Any:
+def load(data: Union[bytes, bytearray, memoryview], caps: Caps = CAPS, *, found: Found = None) -> Any:
     """Decode a stored message; as strict as `receive`.
 
     Args:
         data: the bytes of the message.
         caps: the limits of the message.
+        found: as for `receive`.
 
     Raises:
         WireError: The bytes are not a valid message, were cut short, or exceed a cap.
     """
-    return _read(_Stored(data), caps, None)
+    return _read(_Stored(data), caps, found)
 
 
-def _read(
-    incoming: Union[_Incoming, _Stored],
-    caps: Caps,
-    found: Optional[Callable[[Replaced], object]],
-) -> object:
+def _read(incoming: Union[_Incoming, _Stored], caps: Caps, found: Found) -> object:
     magic, text_bytes, count = _HEADER.unpack(incoming.take(_HEADER.size))
     if magic != _MAGIC:
         raise WireError("no message begins like this")
