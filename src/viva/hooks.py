@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from viva.model.box_source import BoxSource
     from viva.pipeline.remote_place import RemotePlace, RemoteRequest
     from viva.pipeline.score_store import StoreRequest, Stores
-    from viva.submissions.classes.platforms import Kind
+    from viva.submissions.class_export import CohortReader
 
 NAME: Final = "viva"
 """The name of the project for pluggy, and the group of the entry points."""
@@ -150,17 +150,29 @@ def viva_score_store(request: "StoreRequest") -> "AbstractContextManager[Stores]
     """
 
 
-@_all
-def viva_cohort_reader() -> "Kind":
-    """Return a reader of a platform's export of a whole class: an object or module with the names of `Kind`.
+@_first
+def viva_cohort_reader() -> "CohortReader":
+    """Return what reads the export of a whole class for `viva grade`; the plugin `cohorts` does.
 
     @hookimpl
     def viva_cohort_reader():
-        from my_package import ilias
+        from my_package import campus_archive  # with the functions of CohortReader
 
-        return ilias
+        return campus_archive
     """
     raise NotImplementedError
+
+
+@_all
+def viva_export_format() -> Any:
+    """Return a reader of one more kind of export: viva.plugins.cohorts.exports.export_format.ExportFormat.
+
+    @hookimpl
+    def viva_export_format():
+        from my_package.ilias import Ilias
+
+        return Ilias()
+    """
 
 
 @dataclass(frozen=True, slots=True)

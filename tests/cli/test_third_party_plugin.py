@@ -13,7 +13,7 @@ from viva.cli.main import run
 
 PLUGIN = '''
 from viva.hooks import Command, DoctorCheck, GradeWriter, ResultExporter, hookimpl
-from viva.submissions.classes.class_export import Found, Person, Reading
+from viva.plugins.cohorts.exports.export_format import Found, Person, Reading
 
 
 @hookimpl
@@ -35,8 +35,8 @@ def viva_grade_writer():
 
 
 @hookimpl
-def viva_cohort_reader():
-    return CampusExport
+def viva_export_format():
+    return CampusExport()
 
 
 @hookimpl
@@ -51,14 +51,12 @@ def viva_doctor_checks():
 class CampusExport:
     """Files `campus--ID--name.py`."""
 
-    SOURCE = "campus"
+    name = "campus"
 
-    @staticmethod
-    def recognise(folder, entries):
+    def recognize(self, folder, entries):
         return any(entry.name.startswith("campus--") for entry in entries)
 
-    @staticmethod
-    def read(folder, entries, gatherer):
+    def read(self, folder, entries, gatherer):
         found = [Found(entry.name, entry.path, (Person(entry.name.split("--")[1]),)) for entry in entries]
         return Reading(found)
 '''

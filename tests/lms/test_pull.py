@@ -15,17 +15,18 @@ from tests.support.moodle_server import MoodleServer
 from tests.support.run_command import Viva
 from viva.model import Attempt, Isolation
 from viva.model.reason import Reason
+from viva.plugins.cohorts.exports.export_folder import Entry
+from viva.plugins.cohorts.exports.named_formats import Canvas as CanvasExport
+from viva.plugins.cohorts.exports.read_class import read_class
+from viva.plugins.cohorts.exports.unpacking import Caps
 from viva.plugins.cohorts.lms import pulling
 from viva.plugins.cohorts.lms.canvas import Canvas
 from viva.plugins.cohorts.lms.platform import Account, RemoteSubmission
 from viva.plugins.cohorts.lms.pulled_names import canvas_name, student_ids, team_names
 from viva.plugins.records.conditions import Conditions
 from viva.plugins.records.store import Records
-from viva.submissions.classes import ClassExport, read_class
-from viva.submissions.classes.folder_listing import Entry
-from viva.submissions.classes.platforms import canvas as canvas_export
-from viva.submissions.classes.submission_names import safe_component
-from viva.submissions.classes.unpacking import Caps
+from viva.submissions.class_export import ClassExport
+from viva.submissions.safe_names import make_safe_component
 
 
 def read(out: str = "out") -> ClassExport:
@@ -304,11 +305,11 @@ TEXTS = st.text(max_size=12) | st.sampled_from(["anon", "LATE", "1", "12_34", ""
 def test_canvas_names_lead_back(name: str, file: str, late: bool, user: int, number: int) -> None:
     account = Account(user, name, {})
     submission = RemoteSubmission(name, account, (), late=late)
-    called = canvas_name(submission, account, (safe_component(file), number))
-    parsed = canvas_export._parse(Entry(Path(called), called, "file"))
-    assert parsed is not None
-    assert (parsed.user, parsed.attachment, parsed.late) == (str(user), number, late)
-    assert parsed.file == safe_component(file)
+    called = canvas_name(submission, account, (make_safe_component(file), number))
+    match = CanvasExport().match(Entry(Path(called), called, "file"))
+    assert match is not None
+    assert (match["user"], int(match["attachment"]), bool(match["late"])) == (str(user), number, late)
+    assert match["file"] == make_safe_component(file)
     assert len(called.encode()) < 255
 
 

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from viva.submissions.classes import ClassExport
+from viva.submissions.class_export import ClassExport
 
 CODE = b"def answer():\n    return 42\n"
 NOTEBOOK = b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'

@@ -20,7 +20,7 @@ from viva.hooks import DoctorCheck, DoctorRequest, hooks
 from viva.model import Limits, Tier, system
 from viva.model.errors import CourseError, UsageError
 from viva.model.extras import EXTRAS, install_command
-from viva.submissions.classes.stable_folder import UNPACKED
+from viva.submissions.unpacked_classes import UNPACKED
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -105,7 +105,7 @@ def _submission_of(result: Path, course: Course) -> tuple[Path, str]:
         UsageError: the file is not a result, or the submission is in none of these places.
     """
     from viva.submissions import open_submission
-    from viva.submissions.classes.stable_folder import UNPACKED
+    from viva.submissions.unpacked_classes import UNPACKED
 
     if (result / "results.json").is_file():
         result = result / "results.json"

@@ -10,14 +10,15 @@ import click
 from viva.cli.shared.options import choose_assignment
 from viva.config import Course, keep_apart
 from viva.formats import escaping
+from viva.hooks import hooks
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.pipeline.jobs import Job
 from viva.sandbox.guest.loading.student_files import shorten_list
 from viva.submissions import discover, open_submission
-from viva.submissions.classes import ClassExport, is_export, read_class
-from viva.submissions.classes.stable_folder import UNPACKED, place_in, read_into_stable_folder
+from viva.submissions.class_export import ClassExport
 from viva.submissions.notebook_count import same_answers
+from viva.submissions.unpacked_classes import UNPACKED
 
 KEEP_BYTES_BELOW: Final = 50
 """Submissions of a class this small are read once; larger ones are read again when they are graded."""
@@ -72,12 +73,13 @@ def list_jobs(
     Raises:
         UsageError: nothing is there, or an assignment cannot be recognised.
     """
-    if is_class or roster is not None or (len(paths) == 1 and is_export(paths[0])):
+    reader = hooks().viva_cohort_reader()
+    if is_class or roster is not None or (len(paths) == 1 and reader.is_export(paths[0])):
         if len(paths) != 1:
             raise UsageError("A class is one path: what the platform exported, or the folder that holds all of it.")
-        unpacked = place_in(place, paths[0])
-        found = read_into_stable_folder(lambda into: read_class(paths[0], roster=roster, into=into), unpacked)
-        attempts = [replace(each, path=each.path.absolute()) for each in found.attempts]  # a regrade reads from there
+        read: ClassExport = reader.read(paths[0], roster, place)
+        found: ClassExport | None = read
+        attempts = [replace(each, path=each.path.absolute()) for each in read.attempts]  # a regrade reads from there
         handed_in: list[tuple[Path, Attempt | None]] = [(attempt.path, attempt) for attempt in attempts]
     else:
         found = None

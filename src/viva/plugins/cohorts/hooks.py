@@ -1,8 +1,12 @@
-"""What this plugin adds: commands about a class and its grades."""
+"""What this plugin adds: the reader of exports, and commands about a class and its grades."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from viva.hooks import Command, hookimpl
+
+if TYPE_CHECKING:
+    from viva.submissions.class_export import CohortReader
 
 _COMMANDS = "viva.plugins.cohorts.commands"
 
@@ -16,3 +20,11 @@ def viva_commands() -> Sequence[Command]:
         Command("grades", f"{_COMMANDS}.grades", "Turn scores into grades for Canvas, Moodle or a table.", "Hand back"),
         Command("push", f"{_COMMANDS}.push", "Send grades and feedback to Canvas or Moodle.", "Hand back"),
     ]
+
+
+@hookimpl
+def viva_cohort_reader() -> "CohortReader":
+    """Return the reader of exports."""
+    from viva.plugins.cohorts.exports import read_class
+
+    return read_class

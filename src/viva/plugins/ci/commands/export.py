@@ -49,7 +49,7 @@ def command(
     if wanted == "similarity":
         if len(paths) != 1 or output is None:
             raise click.UsageError("--to similarity takes one class and a new folder for its code (-o OUT).")
-        from viva.submissions.classes.similarity_export import export_for_similarity
+        from viva.plugins.ci.similarity_export import export_for_similarity
 
         commands, left_out = export_for_similarity(paths[0], course_choice.open(), course_choice.assignment, output)
         click.echo("\n".join(commands))

@@ -16,10 +16,11 @@ from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.model.outlines import Outlines
 from viva.plugins.cohorts.commands.class_choice import ClassChoice
+from viva.plugins.cohorts.exports.read_class import match_students
 from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
 from viva.plugins.cohorts.gradebook import Grade, final_grades, returned_grades
 from viva.plugins.cohorts.gradebook.final_grades import unknown_exceptions, without_submitter
-from viva.plugins.report.commands.class_scores import assignment_meant, scores_below, scores_in_records, with_roster
+from viva.plugins.report.commands.class_scores import assignment_meant, scores_below, scores_in_records
 
 
 def compute_grades(results: Path, choice: ClassChoice, *, with_open: bool) -> tuple[list[ReturnedGrade], Assignment]:
@@ -91,7 +92,7 @@ def _class(course: Course, what: Path, choice: ClassChoice) -> tuple[list[Scored
         raise UsageError(f"{what} is an assignment, and -a {choice.assignment} another one: leave out one of the two.")
     else:
         found, chosen = scores_in_records(course, kept, choice.records_url, reduced), course.assignment(kept)
-    attempts, students = with_roster(found, choice.roster, choice.export)
+    attempts, students = match_students(found, choice.roster, choice.export)
     return attempts, chosen, students
 
 

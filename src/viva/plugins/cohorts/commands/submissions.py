@@ -26,7 +26,7 @@ def command(path: Path, roster: Path | None, zone: str | None, as_csv: bool) -> 
     Exit status: 0 recognised, 1 not recognised, the roster cannot be read, or a file belongs to no known student.
     """
     from viva.formats.class_table import ClassView
-    from viva.submissions.classes import read_class
+    from viva.plugins.cohorts.exports.read_class import read_class
 
     known = _zone(zone) if zone is not None else None
     with tempfile.TemporaryDirectory(prefix="viva-class-") as folder:  # made with mode 0700

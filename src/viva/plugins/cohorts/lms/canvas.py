@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 
 from viva.formats.decimal_points import in_decimals
 from viva.formats.escaping import line
+from viva.plugins.cohorts.exports.times import parse_iso_time
 from viva.plugins.cohorts.lms import answers
 from viva.plugins.cohorts.lms.access_token import Token
 from viva.plugins.cohorts.lms.address import Address
@@ -21,7 +22,6 @@ from viva.plugins.cohorts.lms.connection import Answer, Call, Connection, Fields
 from viva.plugins.cohorts.lms.errors import LmsError
 from viva.plugins.cohorts.lms.platform import Account, Change, Present, RemoteFile, RemoteSubmission, Task
 from viva.plugins.cohorts.lms.push_plan import same_points
-from viva.submissions.classes.times import of_iso
 
 PER_PAGE: Final = 100
 
@@ -189,5 +189,5 @@ def _submission(account: Account, found: Record, what: str) -> RemoteSubmission 
         entered.append(("link.html", f'<a href="{address}">{address}</a>\n'))
     if not files and not entered:
         return None
-    moment: datetime | None = of_iso(found.get("submitted_at"))
+    moment: datetime | None = parse_iso_time(found.get("submitted_at"))
     return RemoteSubmission(account.name, account, files, tuple(entered), moment, late=found.get("late") is True)

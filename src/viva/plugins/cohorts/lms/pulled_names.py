@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from viva.plugins.cohorts.exports.names import clean_text, normalize_id, squeeze_name
 from viva.plugins.cohorts.lms.platform import Account, RemoteSubmission
 from viva.sandbox.guest.loading.student_files import is_not_the_work
-from viva.submissions.classes.people import clean, same_id, squeezed
-from viva.submissions.classes.submission_names import MOST_BYTES, safe_component, same_anywhere
+from viva.submissions.safe_names import MAX_BYTES, make_safe_component, normalize_component
 
 _KINDS: Final = ("sis", "idnumber", "login", "email", "canvas", "user")
 """Identifiers in the order in which they are preferred as the id of the course."""
@@ -21,8 +21,8 @@ def student_ids(accounts: Sequence[Account]) -> dict[int, str]:
     that everyone has, that tells everyone apart, and that can name a folder.
     """
     for kind in _KINDS:
-        ids = [clean(account.identifiers.get(kind, "")) for account in accounts]
-        distinct = {same_anywhere(same_id(id_)) for id_ in ids}
+        ids = [clean_text(account.identifiers.get(kind, "")) for account in accounts]
+        distinct = {normalize_component(normalize_id(id_)) for id_ in ids}
         if len(distinct) == len(accounts) and all(map(_names_a_folder, ids)):
             return {account.number: id_ for account, id_ in zip(accounts, ids, strict=True)}
     return {account.number: f"user-{account.number}" for account in accounts}
@@ -30,15 +30,15 @@ def student_ids(accounts: Sequence[Account]) -> dict[int, str]:
 
 def team_names(found: Iterable[RemoteSubmission], ids: Iterable[str]) -> dict[int, str]:
     """Return the name of the folder of each team, by its number; no two are alike, and none is a student's id."""
-    taken = {same_anywhere(same_id(id_)) for id_ in ids}
+    taken = {normalize_component(normalize_id(id_)) for id_ in ids}
     names: dict[int, str] = {}
     for each in found:
         if each.account is not None or each.group in names:
             continue
-        wished = safe_component(clean(each.label).replace(",", " "))
-        name = wished if same_anywhere(same_id(wished)) not in taken else f"{wished} team-{each.group}"
+        wished = make_safe_component(clean_text(each.label).replace(",", " "))
+        name = wished if normalize_component(normalize_id(wished)) not in taken else f"{wished} team-{each.group}"
         names[each.group] = name
-        taken.add(same_anywhere(same_id(name)))
+        taken.add(normalize_component(normalize_id(name)))
     return names
 
 
@@ -54,7 +54,7 @@ def canvas_name(submission: RemoteSubmission, account: Account, file: tuple[str,
         file: a safe name, and the number of the attachment; 0 for text that was entered.
     """
     name, number = file
-    who = squeezed(account.sort_name or account.name).encode()[:_MOST_NAME].decode("utf-8", "ignore")
+    who = squeeze_name(account.sort_name or account.name).encode()[:_MOST_NAME].decode("utf-8", "ignore")
     if not who or who == "anon":
         who = f"student{who}"
     parts = [who, *(["LATE"] if submission.late else []), str(account.number), *([str(number)] if number else []), name]
@@ -62,4 +62,4 @@ def canvas_name(submission: RemoteSubmission, account: Account, file: tuple[str,
 
 
 def _names_a_folder(id_: str) -> bool:
-    return safe_component(id_) == id_ and len(id_.encode()) < MOST_BYTES and not is_not_the_work(id_)
+    return make_safe_component(id_) == id_ and len(id_.encode()) < MAX_BYTES and not is_not_the_work(id_)

@@ -22,12 +22,12 @@ from typing import Final
 from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import csv_cell, line
 from viva.model.errors import UsageError
+from viva.plugins.cohorts.exports.names import clean_text
+from viva.plugins.cohorts.exports.unpacking import Caps
 from viva.plugins.cohorts.lms.errors import LmsError, NotAllowed, Unreachable
 from viva.plugins.cohorts.lms.platform import Account, Platform, RemoteFile, RemoteSubmission
 from viva.plugins.cohorts.lms.pulled_names import canvas_name, student_ids, team_names
-from viva.submissions.classes.people import clean
-from viva.submissions.classes.submission_names import Names, safe_component
-from viva.submissions.classes.unpacking import Caps
+from viva.submissions.safe_names import Names, make_safe_component
 
 SUBMISSIONS: Final = "submissions"
 ROSTER: Final = "roster.csv"
@@ -163,7 +163,7 @@ class _Puller:
             )
         folder = held
         for part in parts[:-1] if not flat else ():
-            folder /= safe_component(part)
+            folder /= make_safe_component(part)
             folder.mkdir(mode=0o700, exist_ok=True)
         return folder / folders.setdefault(folder, Names()).give_file(parts[-1])
 
@@ -191,9 +191,9 @@ class _Puller:
 
 def _row(account: Account, id_: str, teams: dict[int, str], submitted: str) -> Sequence[str]:
     """Return the row of a student; a name must not become a formula in a spreadsheet."""
-    identifiers = {kind: clean(value) for kind, value in account.identifiers.items()}
+    identifiers = {kind: clean_text(value) for kind, value in account.identifiers.items()}
     groups = ",".join(teams[number] for number in account.groups if number in teams)
-    name = csv_cell(line(clean(account.name)))
+    name = csv_cell(line(clean_text(account.name)))
     number = identifiers.get("canvas", "")
     return (id_, name, identifiers.get("email", ""), identifiers.get("login", ""), number, groups, submitted)
 

@@ -10,7 +10,7 @@ from viva.formats import escaping
 from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.plugins.records.open_records import open_records
-from viva.submissions.classes.stable_folder import is_copy, remove_copy
+from viva.submissions.unpacked_classes import is_copy, remove_copy
 
 
 @click.group("student", no_args_is_help=False)

@@ -1,9 +1,9 @@
 """Where commands about a class read their scores: a folder of results, or the course's records."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from viva.config import Course
 from viva.formats.results_json import load_results, results_below
@@ -11,9 +11,6 @@ from viva.model import Attempt, ScoredAttempt, Student
 from viva.model.errors import UsageError
 from viva.model.submission import ARCHIVES
 from viva.plugins.records.open_records import open_records
-
-if TYPE_CHECKING:
-    from viva.submissions.classes.roster import Roster
 
 Reduced = Callable[[ScoredAttempt], ScoredAttempt]
 _ENDINGS: Final = (".py", ".ipynb", *ARCHIVES)
@@ -87,64 +84,10 @@ def scores_below(folder: Path, reduced: Reduced = lambda one: one) -> list[Score
     return list(attempts.values())
 
 
-def with_roster(
-    attempts: Sequence[ScoredAttempt], roster: Path | None, export: Path | None = None
-) -> tuple[list[ScoredAttempt], list[Student]]:
-    """Return the scores under the students' names in the class list, and everyone on the list.
-
-    Args:
-        attempts: scores from the records or from a folder.
-        roster: a class list, as platforms export it.
-        export: a platform's export of the class; its own list is used if there is no other.
-
-    Raises:
-        UsageError: one of them cannot be read, or the export holds a submission without a score.
-    """
-    from viva.submissions.classes.rematching import rematched
-    from viva.submissions.classes.roster import Roster, read_roster
-
-    if export is None:
-        known = read_roster(roster) if roster is not None else Roster(())
-    else:
-        known = _listed(export, roster, attempts)
-    people = rematched((student for one in attempts for student in one.attempt.students), known)
-    joined = [
-        replace(one, attempt=replace(one.attempt, students=tuple(people[s.id] for s in one.attempt.students)))
-        for one in attempts
-    ]
-    return joined, list(known.students)
-
-
 def missing(attempts: Iterable[ScoredAttempt], listed: Iterable[Student]) -> list[Student]:
     """Return who is on the list and has submitted nothing."""
     there = {student.id for one in attempts for student in one.attempt.students}
     return [student for student in listed if student.id not in there]
-
-
-def _listed(export: Path, roster: Path | None, attempts: Sequence[ScoredAttempt]) -> "Roster":
-    """Return everyone whom an export and its list name; every submission in it must have been graded."""
-    import os
-    import tempfile
-
-    from viva.submissions.classes import read_class
-    from viva.submissions.classes.people import forms
-    from viva.submissions.classes.roster import Roster
-
-    with tempfile.TemporaryDirectory(prefix="viva-class-") as folder:  # made with mode 0700
-        found = read_class(export, roster=roster, into=Path(os.path.realpath(folder)))
-    graded = {_what(one.attempt) for one in attempts}
-    if new := [attempt.name for attempt in found.attempts if _what(attempt) not in graded]:
-        more = f" and {len(new) - 5} more" if len(new) > 5 else ""
-        raise UsageError(
-            f"{export} holds what has no score in the records ({', '.join(new[:5])}{more}): `viva grade` it first."
-        )
-    handed_in = {student.id: student for attempt in found.attempts for student in attempt.students}
-    students = tuple({**{student.id: student for student in found.roster}, **handed_in}.values())
-    return Roster(students, forms={student.id: forms(student.name) for student in students})
-
-
-def _what(attempt: Attempt) -> tuple[object, ...]:
-    return attempt.name, attempt.number, attempt.submitted_at
 
 
 def _with_own_names(attempts: Iterable[ScoredAttempt]) -> list[ScoredAttempt]:

@@ -9,6 +9,7 @@ import click
 from viva.cli.shared.options import assignment_option, course_option, open_course
 from viva.cli.shared.record_options import records_option
 from viva.formats import escaping
+from viva.hooks import hooks
 from viva.model.counting import counted
 from viva.model.errors import UsageError
 
@@ -59,7 +60,7 @@ def command(
     Exit status: 0 written, 1 the scores cannot be read, or the report or a student's page cannot be written.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.plugins.report.build import write_report
-    from viva.plugins.report.commands.class_scores import assignment_meant, missing, scores_in_records, with_roster
+    from viva.plugins.report.commands.class_scores import assignment_meant, missing, scores_in_records
 
     course = open_course(course_dir)
     kept = assignment_meant(course, what, records_url)
@@ -75,7 +76,9 @@ def command(
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
         name = kept
-        attempts, listed = with_roster(scores_in_records(course, kept, records_url), roster)
+        attempts, listed = hooks().viva_cohort_reader().match_students(
+            scores_in_records(course, kept, records_url), roster
+        )
         folders = _find_folders(attempts, results, submissions)
         if roster is not None:
             absent = missing(attempts, listed)
