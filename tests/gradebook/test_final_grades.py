@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 from tests.support.gradebook_class import ADA, BO, BY, DUE, KIM, POLICY, RATE, days, handed, hours, share
 from viva.config.policy import Adjustment, Attempts, Exceptions, Extension, Policy, Rate, Step
 from viva.model import ScoredAttempt, Student
-from viva.plugins.cohorts.gradebook import Grade, State, final_grades
-from viva.plugins.cohorts.gradebook.final_grades import unknown_exceptions, without_submitter
+from viva.plugins.cohorts.gradebook.final_grades import (
+    Grade,
+    State,
+    compute_final_grades,
+    list_unknown_exceptions,
+    list_without_submitter,
+)
 
 F = Fraction
 HOUR = timedelta(hours=1)
@@ -25,7 +30,7 @@ def grade_of(
     scored: list[ScoredAttempt], policy: Policy = POLICY, exceptions: Exceptions | None = None, student: Student = ADA
 ) -> Grade:
     return next(
-        grade for grade in final_grades(scored, [ADA, BO], policy, exceptions) if grade.student.id == student.id
+        grade for grade in compute_final_grades(scored, [ADA, BO], policy, exceptions) if grade.student.id == student.id
     )
 
 
@@ -86,9 +91,9 @@ def test_extension_never_moves_back(extension: timedelta, late: timedelta, point
 
 def test_extension_in_a_team() -> None:
     team = [handed(70, HOUR, (ADA, BO))]
-    grades = {grade.student.id: grade for grade in final_grades(team, [], POLICY, extended(DAY, "bo"))}
+    grades = {grade.student.id: grade for grade in compute_final_grades(team, [], POLICY, extended(DAY, "bo"))}
     assert [grades[name].points for name in ("ada", "bo")] == [63, 70]
-    assert {m.points for m in final_grades(team, [], POLICY, extended(DAY, "ada", "bo"))} == {70}
+    assert {m.points for m in compute_final_grades(team, [], POLICY, extended(DAY, "ada", "bo"))} == {70}
 
 
 def test_excused_student() -> None:
@@ -109,7 +114,7 @@ def test_who_handed_in_nothing(nothing: Literal["blank", "zero"], points: int | 
 def test_nothing_is_missing_before_the_deadline() -> None:
     exceptions = extended(DAY, "bo")
     states = [
-        [grade.state for grade in final_grades([], [ADA, BO], replace(POLICY, nothing="zero"), exceptions, now)]
+        [grade.state for grade in compute_final_grades([], [ADA, BO], replace(POLICY, nothing="zero"), exceptions, now)]
         for now in (DUE, DUE + HOUR, DUE + DAY + HOUR, None)
     ]
     late, early = State.MISSING, State.OPEN
@@ -188,17 +193,19 @@ def test_persons_give_and_take_points(adjustment: int, extra_credit: Literal["ke
 def test_one_grade_for_everybody() -> None:
     zoe = Student("zoe", email="zoe@x.edu", also={"canvas": "7"})
     scored = [handed(1, students=(KIM, BO), attempt=1), handed(2, students=(KIM,), attempt=2), handed(3, students=())]
-    grades = final_grades([*scored, handed(3, students=(replace(zoe, email=""),))], [Student("zoe", "Zoe"), BO], POLICY)
+    grades = compute_final_grades(
+        [*scored, handed(3, students=(replace(zoe, email=""),))], [Student("zoe", "Zoe"), BO], POLICY
+    )
     assert [grade.student.id for grade in grades] == ["zoe", "bo", "kim"]
     assert (grades[0].student.name, grades[0].student.also) == ("Zoe", {"canvas": "7"})
-    assert without_submitter(scored) == ["nobody/1"]
-    assert unknown_exceptions(Exceptions(excused={"bo": BY, "boo": BY}), grades) == ["boo"]
+    assert list_without_submitter(scored) == ["nobody/1"]
+    assert list_unknown_exceptions(Exceptions(excused={"bo": BY, "boo": BY}), grades) == ["boo"]
 
 
 def test_maximum_without_declared_points() -> None:
-    grades = final_grades([handed(40, points=50)], [BO], Policy())
+    grades = compute_final_grades([handed(40, points=50)], [BO], Policy())
     assert {grade.student.id: int(grade.maximum) for grade in grades} == {"bo": 50, "ada": 50}
-    assert final_grades([], [], Policy()) == []
+    assert compute_final_grades([], [], Policy()) == []
 
 
 POINTS = st.fractions(0, 100, max_denominator=30)

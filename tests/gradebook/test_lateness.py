@@ -12,8 +12,7 @@ from tests.support.gradebook_class import DUE, MICROSECOND, POLICY, RATE, STEPS,
 from viva.config.policy import Amount, Policy, Rate, Span, Step
 from viva.model import Attempt
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.gradebook.clock import begun, length
-from viva.plugins.cohorts.gradebook.lateness import lateness
+from viva.plugins.cohorts.gradebook.lateness import compute_lateness, count_begun_spans, format_length
 
 VIENNA = ZoneInfo("Europe/Vienna")
 SECOND = timedelta(seconds=1)
@@ -23,7 +22,9 @@ DAY = timedelta(days=1)
 
 def lost(policy: Policy, when: datetime | None, earned: int = 70, due: datetime | None = DUE) -> Fraction:
     """Points taken from so many of 100."""
-    return lateness(Attempt("d", Path("d"), (), submitted_at=when), due, policy).loss(Fraction(earned), Fraction(100))
+    return compute_lateness(Attempt("d", Path("d"), (), submitted_at=when), due, policy).loss(
+        Fraction(earned), Fraction(100)
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_last_date(closes: datetime | Span, due: datetime, late: timedelta, take
 
 def test_unknown_time() -> None:
     attempt = Attempt("ada/1", Path("d"), (), late=True)
-    unknown = lateness(attempt, DUE, POLICY)
+    unknown = compute_lateness(attempt, DUE, POLICY)
     assert unknown.counts and unknown.loss(Fraction(70), Fraction(100)) == 0
     assert unknown.sentence(Fraction(0)) == (
         "when ada/1 was submitted is not known, though its source calls it late: nothing is taken off"
@@ -145,8 +146,8 @@ def test_last_moment_does_not_overflow(when: datetime, policy: Policy) -> None:
 @pytest.mark.parametrize("late", [0, 1, 86_399, 86_400, 86_401, 10 * 86_400])
 def test_begun_spans(late: int) -> None:
     by_hand = next(n for n in range(1, 100) if late <= n * 86_400)
-    assert begun(DUE, days(1), DUE + timedelta(seconds=late)) == by_hand
-    assert begun(DUE, hours(24), DUE + timedelta(seconds=late)) == by_hand
+    assert count_begun_spans(DUE, days(1), DUE + timedelta(seconds=late)) == by_hand
+    assert count_begun_spans(DUE, hours(24), DUE + timedelta(seconds=late)) == by_hand
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_begun_spans(late: int) -> None:
     ],
 )
 def test_length_in_words(time: timedelta, words: str) -> None:
-    assert length(time) == words
+    assert format_length(time) == words
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="Windows takes its zone from no variable")

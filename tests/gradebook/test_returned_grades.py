@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.gradebook_class import ADA, BO, POLICY, handed
 from viva.config.policy import Rounding
 from viva.formats.decimal_points import in_decimals
-from viva.plugins.cohorts.gradebook import final_grades, returned_grades, rounded
+from viva.plugins.cohorts.gradebook.final_grades import compute_final_grades, round_grades, round_points
 
 Half = Literal["even", "up"]
 
@@ -30,14 +30,14 @@ Half = Literal["even", "up"]
     ],
 )
 def test_known_roundings(points: str, to: str, half: Half, result: str) -> None:
-    assert in_decimals(rounded(Fraction(points), Rounding(Fraction(to), half))) == result
+    assert in_decimals(round_points(Fraction(points), Rounding(Fraction(to), half))) == result
 
 
 @given(st.integers(0, 10**7), st.sampled_from(["even", "up"]))
 def test_rounding_agrees_with_decimal(thousandths: int, half: Half) -> None:
     mode = ROUND_HALF_EVEN if half == "even" else ROUND_HALF_UP
     oracle = (Decimal(thousandths) / 1000).quantize(Decimal("0.01"), mode)
-    assert rounded(Fraction(thousandths, 1000), Rounding(half=half)) == Fraction(oracle)
+    assert round_points(Fraction(thousandths, 1000), Rounding(half=half)) == Fraction(oracle)
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_decimals_have_no_exponent(points: str, least: int, text: str) -> None:
 
 
 def test_open_grades_only_when_asked_for() -> None:
-    grades = final_grades(
+    grades = compute_final_grades(
         [handed(Fraction(200, 3), still_open=5), handed(Fraction(1, 3), students=(BO,))], [ADA, BO], POLICY
     )
-    assert [grade.points for grade in returned_grades(grades, Rounding())] == [None, Fraction(33, 100)]
-    pending = returned_grades(grades, Rounding(), with_open=True)
+    assert [grade.points for grade in round_grades(grades, Rounding())] == [None, Fraction(33, 100)]
+    pending = round_grades(grades, Rounding(), with_open=True)
     assert [grade.points for grade in pending] == [Fraction(6667, 100), Fraction(33, 100)]
     assert pending[0].why == "5 more points are pending: they are not graded yet."
     assert pending[0].earned == Fraction(200, 3)

@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.table_rows import Rows
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.lms.access_token import Token, find_token
-from viva.plugins.cohorts.lms.address import Address, read_address
+from viva.plugins.cohorts.lms.site import Address, Token, find_token, read_address
 
 
 def test_address_is_read_from_a_url() -> None:

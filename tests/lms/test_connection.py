@@ -17,10 +17,9 @@ import pytest
 
 from tests.support.lms_server import TOKEN, Asked, Reply, Server, serving, times
 from tests.support.table_rows import Rows
-from viva.plugins.cohorts.lms.access_token import Token
-from viva.plugins.cohorts.lms.answers import parse, points
+from viva.plugins.cohorts.lms.answers import LmsError, NotAllowedError, UnreachableError, get_points, parse_json
 from viva.plugins.cohorts.lms.connection import TRIES, Call, Connection
-from viva.plugins.cohorts.lms.errors import LmsError, NotAllowed, Unreachable
+from viva.plugins.cohorts.lms.site import Token
 
 SIGNED = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -53,13 +52,13 @@ def get(server: Server, path: str = "/a", *, reads: bool = True) -> Call:
 
 
 ERRORS = [
-    (Reply(401, {}, {"WWW-Authenticate": "Bearer"}), NotAllowed, "does not accept the token"),
+    (Reply(401, {}, {"WWW-Authenticate": "Bearer"}), NotAllowedError, "does not accept the token"),
     (Reply(401, {}), LmsError, "is not allowed to do that"),
     (Reply(403, {}), LmsError, "is not allowed to do that"),
     (Reply(404, {}), LmsError, "has no such page"),
     (Reply(422, {"errors": [{"message": "too\x1b[31m large"}]}), LmsError, "refuses the request (422: too large)"),
     (Reply(400, b"\xff"), LmsError, "refuses the request (400)"),
-    (Reply(500, {}), Unreachable, "has an error of its own (500)"),
+    (Reply(500, {}), UnreachableError, "has an error of its own (500)"),
     (Reply(302, b"", {"Location": "https://elsewhere.org/x"}), LmsError, "redirects to elsewhere.org"),
     (Reply(302, b"", {"Location": "mailto:x"}), LmsError, "redirects to an address that is not one"),
 ]
@@ -81,7 +80,7 @@ def test_token_is_not_in_a_traceback(
 ) -> None:
     server.stop()
     monkeypatch.setattr(server, "stop", lambda: None)
-    with pytest.raises(Unreachable, match="no connection") as caught:
+    with pytest.raises(UnreachableError, match="no connection") as caught:
         connection.send(Call("POST", f"{server.url}/a", "The list", (("wstoken", TOKEN),), headers=SIGNED))
     assert TOKEN not in "".join(traceback.format_exception(caught.value))
     assert len(waits) == TRIES - 1
@@ -124,7 +123,7 @@ def test_retry_after(server: Plain, connection: Connection, waits: list[float]) 
 
 def test_trying_ends(server: Plain, connection: Connection, waits: list[float]) -> None:
     server.faults = [times(99, THROTTLED[1])]
-    with pytest.raises(Unreachable, match="still asks for fewer requests"):
+    with pytest.raises(UnreachableError, match="still asks for fewer requests"):
         connection.send(get(server))
     assert len(server.asked) == TRIES and waits == [1, 2, 4, 8]
 
@@ -139,7 +138,7 @@ def test_only_reading_is_repeated(server: Plain, connection: Connection, waits: 
     assert connection.send(get(server)).status == 200
     server.asked.clear()
     server.faults = [times(1, reply)]
-    with pytest.raises(Unreachable):
+    with pytest.raises(UnreachableError):
         connection.send(get(server, reads=False))
     assert len(server.asked) == 1
 
@@ -149,7 +148,7 @@ def test_pages_on_the_site_alone(server: Plain, other: Plain, connection: Connec
         times(1, Reply(200, [1], {"Link": '</b?page=2>; rel="next", </z>; rel="last"'})),
         times(1, Reply(200, [2], {"Link": f'<{other.url}/b>; rel="next"'})),
     ]
-    pages = (parse(page.data, "") for page in connection.pages(get(server)))
+    pages = (parse_json(page.data, "") for page in connection.read_pages(get(server)))
     found = [next(pages), next(pages)]
     with pytest.raises(LmsError, match="another site, which gets no token"):
         next(pages)
@@ -159,7 +158,7 @@ def test_pages_on_the_site_alone(server: Plain, other: Plain, connection: Connec
 def test_pages_in_a_circle_end(server: Plain, connection: Connection) -> None:
     server.faults = [times(99, Reply(200, [], {"Link": f'<{server.url}/a>; rel="next"'}))]
     with pytest.raises(LmsError, match="lead in a circle"):
-        list(connection.pages(get(server)))
+        list(connection.read_pages(get(server)))
 
 
 def test_addresses_like_the_site(server: Plain, connection: Connection) -> None:
@@ -233,7 +232,7 @@ def test_slow_answer(server: Plain, waits: list[float]) -> None:
     server.faults = [never]
     try:
         impatient = Connection(server.url, Token(TOKEN), slow_s=0.05)
-        with impatient as connection, pytest.raises(Unreachable, match="no answer in time"):
+        with impatient as connection, pytest.raises(UnreachableError, match="no answer in time"):
             connection.send(get(server, reads=False))
     finally:
         done.set()
@@ -264,14 +263,14 @@ def test_answer_that_is_not_json() -> None:
     with Rows() as row:
         for data, sentence in NOT_JSON:
             with row(data[:20]), pytest.raises(LmsError, match=sentence):
-                parse(data, "The list")
+                parse_json(data, "The list")
 
 
 def test_points_are_read_exactly() -> None:
-    found = parse(b'{"a": 0.1, "b": "7.50000", "c": null, "d": 1e999999999, "e": "x", "f": true, "g": [1]}', "")
-    assert points(found, "a", "") == Fraction(1, 10)
-    assert points(found, "b", "") == Fraction(15, 2)
-    assert points(found, "c", "") is None and points(found, "z", "") is None
+    found = parse_json(b'{"a": 0.1, "b": "7.50000", "c": null, "d": 1e999999999, "e": "x", "f": true, "g": [1]}', "")
+    assert get_points(found, "a", "") == Fraction(1, 10)
+    assert get_points(found, "b", "") == Fraction(15, 2)
+    assert get_points(found, "c", "") is None and get_points(found, "z", "") is None
     for key in "defg":
         with pytest.raises(LmsError, match="no number of points"):
-            points(found, key, "The grade")
+            get_points(found, key, "The grade")

@@ -22,7 +22,7 @@ from viva.plugins.cohorts.exports.unpacking import Caps
 from viva.plugins.cohorts.lms import pulling
 from viva.plugins.cohorts.lms.canvas import Canvas
 from viva.plugins.cohorts.lms.platform import Account, RemoteSubmission
-from viva.plugins.cohorts.lms.pulled_names import canvas_name, student_ids, team_names
+from viva.plugins.cohorts.lms.pulling import choose_student_ids, make_canvas_name, name_teams
 from viva.plugins.records.conditions import Conditions
 from viva.plugins.records.store import Records
 from viva.submissions.class_export import ClassExport
@@ -246,7 +246,7 @@ def test_folder_appears_complete(viva: Viva, canvas: CanvasServer, tmp_path: Pat
     canvas.faults = []
     assert viva("pull", "canvas", "--at", canvas.page, "-o", "out").status == 0
     again = viva("pull", "canvas", "--at", canvas.page, "-o", "out")
-    assert again.status == 1 and "out exists already" in again.sentence()
+    assert again.status == 1 and "out already exists" in again.sentence()
 
 
 def test_interruption_leaves_nothing(
@@ -305,7 +305,7 @@ TEXTS = st.text(max_size=12) | st.sampled_from(["anon", "LATE", "1", "12_34", ""
 def test_canvas_names_lead_back(name: str, file: str, late: bool, user: int, number: int) -> None:
     account = Account(user, name, {})
     submission = RemoteSubmission(name, account, (), late=late)
-    called = canvas_name(submission, account, (make_safe_component(file), number))
+    called = make_canvas_name(submission, account, make_safe_component(file), number)
     match = CanvasExport().match(Entry(Path(called), called, "file"))
     assert match is not None
     assert (match["user"], int(match["attachment"]), bool(match["late"])) == (str(user), number, late)
@@ -319,11 +319,11 @@ ROWS = st.lists(st.fixed_dictionaries({"login": TEXTS, "email": TEXTS, "idnumber
 @given(ROWS)
 def test_ids_tell_everyone_apart(rows: list[dict[str, str]]) -> None:
     accounts = [Account(i, "", {**each, "user": f"moodle-user-{i}"}) for i, each in enumerate(rows)]
-    ids = student_ids(accounts)
+    ids = choose_student_ids(accounts)
     assert len({each.casefold() for each in ids.values()}) == len(accounts)
     assert not any("/" in each or each.startswith(".") or not each for each in ids.values())
     teams = [RemoteSubmission(each, None, (), group=i) for i, each in enumerate(["A", "a", "a team-1", *ids.values()])]
-    names = team_names(teams, ids.values())
+    names = name_teams(teams, ids.values())
     assert len({each.casefold() for each in [*names.values(), *ids.values()]}) == len(names) + len(accounts)
 
 

@@ -17,7 +17,7 @@ from viva.model.errors import UsageError
 from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
 from viva.plugins.cohorts.lms.feedback_files import FeedbackFile
 from viva.plugins.cohorts.lms.platform import Account, Present, Task
-from viva.plugins.cohorts.lms.push_plan import CHANGES, Action, Row, Rules, plan
+from viva.plugins.cohorts.lms.pushing import CHANGES, Action, Row, Rules, plan_push
 
 TASK = Task("Words", Fraction(100))
 PAGE = FeedbackFile(Path("ada.html"), "0123456789abcdef")
@@ -30,7 +30,7 @@ def there(points: str | None, **fields: Any) -> Present:
 
 
 def planned(ours: ReturnedGrade, present: Present, rules: Rules | None = None, *, page: bool = False) -> Row:
-    return plan([ours], [present], TASK, rules or Rules(), {"ada": PAGE} if page else {})[0]
+    return plan_push([ours], [present], TASK, rules or Rules(), {"ada": PAGE} if page else {})[0]
 
 
 GRADED, EXCUSED = grade(ADA, "80"), grade(ADA, None, "excused")
@@ -105,9 +105,9 @@ def test_page_goes_with_its_grade() -> None:
 def test_another_maximum() -> None:
     task = Task("Words\x1b[2J", Fraction(30))
     with pytest.raises(UsageError, match="has a maximum of 30 points, and the assignment has 100"):
-        plan([GRADED], [there(None)], task, Rules(), {})
+        plan_push([GRADED], [there(None)], task, Rules(), {})
     ours = grade(ADA, "33.33", exact=Fraction(100, 3))
-    assert plan([ours], [there(None)], task, Rules(rescale=True), {})[0].ours == 10
+    assert plan_push([ours], [there(None)], task, Rules(rescale=True), {})[0].ours == 10
 
 
 def people(*identifiers: dict[str, str]) -> list[Present]:
@@ -130,13 +130,13 @@ def test_no_one_gets_the_grade_of_another() -> None:
     with Rows() as row:
         for name, student, presents, expected in table:
             with row(name):
-                found = plan([grade(student, "5")], presents, TASK, Rules(), {})[0]
+                found = plan_push([grade(student, "5")], presents, TASK, Rules(), {})[0]
                 assert (found.present.account.number if found.present else None) == expected
 
 
 def test_two_students_of_one_account() -> None:
     ours = [grade(Student("ada"), "5"), grade(Student("y", also={"canvas": "101"}), "6")]
-    assert [row.action for row in plan(ours, [there(None)], TASK, Rules(), {})] == [Action.SHARED] * 2
+    assert [row.action for row in plan_push(ours, [there(None)], TASK, Rules(), {})] == [Action.SHARED] * 2
 
 
 NUMBERS = st.integers(0, 8).map(str)
@@ -167,8 +167,7 @@ def after(presents: Sequence[Present], rows: Sequence[Row]) -> list[Present]:
     """What the platform has when a plan was sent."""
     changed = {}
     for row in rows:
-        if (change := row.change) is not None:
-            before = change.before
+        if (change := row.change) is not None and (before := row.present) is not None:
             now = replace(before, grade=None, excused=True) if change.excuse else before
             now = now if change.points is None else replace(now, grade=change.points, excused=False)
             files = frozenset() if now.files is None else now.files
@@ -182,16 +181,16 @@ def after(presents: Sequence[Present], rows: Sequence[Row]) -> list[Present]:
 def test_sending_twice_changes_nothing(class_: tuple[list[ReturnedGrade], list[Present]], lower: bool) -> None:
     ours, presents = class_
     rules, pages = Rules(lower=lower), {each.student.id: PAGE for each in ours}
-    first = plan(ours, presents, TASK, rules, pages)
+    first = plan_push(ours, presents, TASK, rules, pages)
     assert len(first) == len(ours)
-    second = plan(ours, after(presents, first), TASK, rules, pages)
+    second = plan_push(ours, after(presents, first), TASK, rules, pages)
     assert [row.change for row in second if row.change is not None] == []
 
 
 @given(CLASSES)
 def test_nothing_is_lowered_unless_told(class_: tuple[list[ReturnedGrade], list[Present]]) -> None:
     ours, presents = class_
-    for before, now in zip(presents, after(presents, plan(ours, presents, TASK, Rules(), {})), strict=True):
+    for before, now in zip(presents, after(presents, plan_push(ours, presents, TASK, Rules(), {})), strict=True):
         if before.grade is not None:
             assert now.grade is not None and now.grade >= before.grade
         if before.excused or not before.is_assigned:
@@ -201,6 +200,6 @@ def test_nothing_is_lowered_unless_told(class_: tuple[list[ReturnedGrade], list[
 @given(CLASSES, st.integers(0, 6))
 def test_interrupted_run_is_continued(class_: tuple[list[ReturnedGrade], list[Present]], sent: int) -> None:
     ours, presents = class_
-    rows = plan(ours, presents, TASK, Rules(), {})
+    rows = plan_push(ours, presents, TASK, Rules(), {})
     between = after(presents, rows[:sent])
-    assert after(between, plan(ours, between, TASK, Rules(), {})) == after(presents, rows)
+    assert after(between, plan_push(ours, between, TASK, Rules(), {})) == after(presents, rows)

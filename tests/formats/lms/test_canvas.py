@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.support.lms_grades import ADA, BO, EXCUSED, OPEN, grade
 from viva.model import Student
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.grade_files.canvas_gradebook import canvas
-from viva.plugins.cohorts.grade_files.lossless_csv import read_lossless_csv
+from viva.plugins.cohorts.grade_files.lossless_csv import parse_lossless_csv
+from viva.plugins.cohorts.grade_files.platform_files import fill_canvas
 
 HEADER = [
     "Student",
@@ -59,7 +59,7 @@ def as_canvas_reads(data: bytes, delimiter: str = ",") -> dict[str, dict[str, st
 )
 def test_grades_alone_change(hidden: bool, delimiter: str, bom: str, mark: str) -> None:
     data = export(delimiter=delimiter, hidden=hidden, bom=bom)
-    filled = canvas(read_lossless_csv(data, "g.csv"), [grade(ADA, "87.5"), EXCUSED], ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(data, "g.csv"), [grade(ADA, "87.5"), EXCUSED], ["Masks"])
     before, after = as_canvas_reads(data, delimiter), as_canvas_reads(filled.data, delimiter)
     before["101"]["4711"], before["102"]["4711"] = mark, "EX"
     assert after == before
@@ -82,7 +82,7 @@ def test_grades_alone_change_whatever_the_names(people: list[tuple[str, str, Fra
     rows = [[name, str(i), "", f"u{i}", section, "", "", "", ""] for i, (name, section, _) in enumerate(people, 1)]
     marks = [grade(Student(f"u{i}"), str(points)) for i, (_, _, points) in enumerate(people, 1)]
     data = export(rows, delimiter)
-    filled = canvas(read_lossless_csv(data, "g.csv"), marks, ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(data, "g.csv"), marks, ["Masks"])
     before, after = (
         list(csv.reader(io.StringIO(d.decode(), newline=""), delimiter=delimiter)) for d in (data, filled.data)
     )
@@ -94,7 +94,7 @@ def test_grades_alone_change_whatever_the_names(people: list[tuple[str, str, Fra
 
 def test_grade_without_a_row() -> None:
     nobody = grade(Student("zoe", "Zoe"), "5")
-    filled = canvas(read_lossless_csv(export(), "g.csv"), [nobody, OPEN], ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(export(), "g.csv"), [nobody, OPEN], ["Masks"])
     assert filled.data == export()
     assert filled.without_row == ("zoe (Zoe): no row of g.csv is certainly theirs",)
     assert filled.not_written == ("bo (Bo Müller): open, the row stays as it was",)
@@ -116,7 +116,7 @@ def test_grade_without_a_row() -> None:
     ],
 )
 def test_row_is_found_by_what_is_unique(student: Student, row: str | None) -> None:
-    filled = canvas(read_lossless_csv(export(), "g.csv"), [grade(student, "1")], ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(export(), "g.csv"), [grade(student, "1")], ["Masks"])
     marks = as_canvas_reads(filled.data)
     assert [id_ for id_ in marks if marks[id_]["4711"] == "1.00"] == ([row] if row else [])
     assert len(filled.without_row) == (row is None)
@@ -124,20 +124,20 @@ def test_row_is_found_by_what_is_unique(student: Student, row: str | None) -> No
 
 def test_two_grades_for_one_row() -> None:
     twice = [grade(Student("ada"), "1"), grade(Student("s1"), "2")]
-    filled = canvas(read_lossless_csv(export(), "g.csv"), twice, ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(export(), "g.csv"), twice, ["Masks"])
     assert filled.data == export()
     assert filled.without_row == ("ada and s1: all of them fit row 3 of g.csv, which stays as it was",)
 
 
 def test_login_in_two_rows() -> None:
     data = export([*ROWS, ["Other, Ada", "105", "", "ADA", "B", "", "", "", ""]])
-    filled = canvas(read_lossless_csv(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
     assert filled.data == data and len(filled.without_row) == 1
 
 
 def test_student_without_the_assignment() -> None:
-    filled = canvas(
-        read_lossless_csv(export(), "g.csv"), [replace(grade(Student("kim"), "5"), maximum=Fraction(50))], ["LoRA"]
+    filled = fill_canvas(
+        parse_lossless_csv(export(), "g.csv"), [replace(grade(Student("kim"), "5"), maximum=Fraction(50))], ["LoRA"]
     )
     assert filled.data == export()
     assert filled.not_written == ("kim: N/A on the platform, the row stays as it was",)
@@ -146,14 +146,14 @@ def test_student_without_the_assignment() -> None:
 def test_another_maximum() -> None:
     third = grade(ADA, "33.33", exact=Fraction(100, 3))
     with pytest.raises(UsageError, match="a maximum of 50 points, and the assignment has 100"):
-        canvas(read_lossless_csv(export(), "g.csv"), [third], ["LoRA"])
-    filled = canvas(read_lossless_csv(export(), "g.csv"), [third], ["LoRA"], rescale=True)
+        fill_canvas(parse_lossless_csv(export(), "g.csv"), [third], ["LoRA"])
+    filled = fill_canvas(parse_lossless_csv(export(), "g.csv"), [third], ["LoRA"], rescale=True)
     assert as_canvas_reads(filled.data)["101"]["4712"] == "16.67"
 
 
 @pytest.mark.parametrize("column", ["Masks", "masks (4711)", "Masks (4711)"])
 def test_column_option(column: str) -> None:
-    filled = canvas(read_lossless_csv(export(), "g.csv"), [grade(ADA, "1")], ["Homework 1"], column=column)
+    filled = fill_canvas(parse_lossless_csv(export(), "g.csv"), [grade(ADA, "1")], ["Homework 1"], column=column)
     assert as_canvas_reads(filled.data)["101"]["4711"] == "1.00"
 
 
@@ -168,5 +168,5 @@ def test_column_option(column: str) -> None:
 )
 def test_file_that_does_not_fit(data: bytes, titles: list[str], said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        canvas(read_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(BO, "2")], titles)
+        fill_canvas(parse_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(BO, "2")], titles)
     assert said in str(raised.value)

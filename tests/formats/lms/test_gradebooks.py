@@ -10,9 +10,8 @@ import pytest
 from tests.support.lms_grades import ADA, BO, EXCUSED, grade
 from viva.model import Student
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.grade_files.brightspace_gradebook import brightspace, brightspace_new
-from viva.plugins.cohorts.grade_files.gradescope_grades import gradescope
-from viva.plugins.cohorts.grade_files.lossless_csv import read_lossless_csv
+from viva.plugins.cohorts.grade_files.lossless_csv import parse_lossless_csv
+from viva.plugins.cohorts.grade_files.platform_files import fill_brightspace, fill_gradescope, write_brightspace
 
 ITEMS = "Masks Points Grade <Numeric MaxPoints:100 Weight:10>,LoRA Points Grade <Numeric MaxPoints:50>"
 BRIGHTSPACE = (
@@ -36,7 +35,7 @@ def rows_of(data: bytes) -> list[list[str]]:
 
 def test_brightspace_changes_grades_alone() -> None:
     grades = [grade(ADA, "87.5"), grade(Student("kim"), "33.33"), EXCUSED]
-    filled = brightspace(read_lossless_csv(BRIGHTSPACE, "b.csv"), grades, ["Masks"])
+    filled = fill_brightspace(parse_lossless_csv(BRIGHTSPACE, "b.csv"), grades, ["Masks"])
     expected = rows_of(BRIGHTSPACE)
     expected[1][4], expected[3][4] = "87.5", "33.33"
     assert rows_of(filled.data) == expected
@@ -46,27 +45,27 @@ def test_brightspace_changes_grades_alone() -> None:
 
 def test_new_brightspace_file() -> None:
     """There is a sign before each id and at each end."""
-    filled = brightspace_new([grade(ADA, "87.5"), grade(Student("#77"), "0"), EXCUSED], "Masks")
+    filled = write_brightspace([grade(ADA, "87.5"), grade(Student("#77"), "0"), EXCUSED], "Masks")
     assert rows_of(filled.data) == [
         ["OrgDefinedId", "Masks Points Grade", "End-of-Line Indicator"],
         ["#9001", "87.5", "#"],
         ["#77", "0", "#"],
     ]
     assert filled.not_written == ("bo: excused, not in the file",)
-    again = brightspace(read_lossless_csv(filled.data, "b.csv"), [grade(ADA, "1")], ["Masks"])
+    again = fill_brightspace(parse_lossless_csv(filled.data, "b.csv"), [grade(ADA, "1")], ["Masks"])
     assert rows_of(again.data)[1] == ["#9001", "1", "#"]
 
 
 def test_gradescope_changes_total_scores_alone() -> None:
     grades = [grade(Student("s1"), "87.5"), grade(BO, "100"), grade(Student("nobody"), "1")]
-    filled = gradescope(read_lossless_csv(GRADESCOPE, "g.csv"), grades)
+    filled = fill_gradescope(parse_lossless_csv(GRADESCOPE, "g.csv"), grades)
     assert filled.data == GRADESCOPE.replace(b"A,50.0,", b"A,87.5,").replace(b'B",,100', b'B",100,100')
     assert (filled.written, filled.untouched, len(filled.without_row)) == (2, 1, 1)
 
 
 def test_gradescope_without_email_is_found_by_sid() -> None:
     data = GRADESCOPE.replace(b"ada@x.edu", b"").replace(b"bo@x.edu", b"")
-    filled = gradescope(read_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(Student("s2"), "2")])
+    filled = fill_gradescope(parse_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(Student("s2"), "2")])
     assert [row[5] for row in rows_of(filled.data)[1:]] == ["50.0", "2", ""]
     assert filled.without_row == ("ada (Ada Lovelace): no row of g.csv is certainly theirs",)
 
@@ -74,18 +73,18 @@ def test_gradescope_without_email_is_found_by_sid() -> None:
 @pytest.mark.parametrize(
     ("fill", "data", "said"),
     [
-        (partial(brightspace, titles=["LoRA"]), BRIGHTSPACE, "a maximum of 50 points"),
-        (partial(brightspace, titles=["Final"]), BRIGHTSPACE, "no column is called `Final`"),
+        (partial(fill_brightspace, titles=["LoRA"]), BRIGHTSPACE, "a maximum of 50 points"),
+        (partial(fill_brightspace, titles=["Final"]), BRIGHTSPACE, "no column is called `Final`"),
         (
-            partial(brightspace, titles=["Masks"]),
+            partial(fill_brightspace, titles=["Masks"]),
             b"OrgDefinedId,Masks Points Grade\r\n#1,\r\n",
             "is not a Brightspace gradebook",
         ),
-        (gradescope, GRADESCOPE.replace(b"100.0", b"10.0"), "has a maximum of 10 points"),
-        (gradescope, b"Name,SID,Masks\nAda,s1,5\n", "is not an export of an assignment's grades"),
+        (fill_gradescope, GRADESCOPE.replace(b"100.0", b"10.0"), "has a maximum of 10 points"),
+        (fill_gradescope, b"Name,SID,Masks\nAda,s1,5\n", "is not an export of an assignment's grades"),
     ],
 )
 def test_file_that_does_not_fit(fill: Callable[..., object], data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        fill(read_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(BO, "1"), grade(Student("s1"), "1")])
+        fill(parse_lossless_csv(data, "g.csv"), [grade(ADA, "1"), grade(BO, "1"), grade(Student("s1"), "1")])
     assert said in str(raised.value)

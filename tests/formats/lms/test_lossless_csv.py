@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.grade_files.lossless_csv import MOST_BYTES, read_lossless_csv
+from viva.plugins.cohorts.grade_files.lossless_csv import MAX_BYTES, parse_lossless_csv
 
 # Python 3.11 writes a carriage return alone without quotes, and then reads it as a line break.
 CELLS = st.text(
@@ -38,7 +38,7 @@ def read_back(data: bytes, delimiter: str) -> list[list[str]]:
 def test_unchanged_bytes_stay(table: list[list[str]], dialect: Dialect, bom: bool) -> None:
     table = [["A", "B"], *table]
     data = (b"\xef\xbb\xbf" if bom else b"") + written(table, dialect)
-    csv_file = read_lossless_csv(data, "x.csv")
+    csv_file = parse_lossless_csv(data, "x.csv")
     assert csv_file.values == table
     assert csv_file.to_bytes() == data
 
@@ -46,7 +46,7 @@ def test_unchanged_bytes_stay(table: list[list[str]], dialect: Dialect, bom: boo
 @given(TABLES, DIALECTS, CELLS, st.data())
 def test_one_cell_changes(table: list[list[str]], dialect: Dialect, text: str, data: st.DataObject) -> None:
     table = [["A", "B"], *table]
-    csv_file = read_lossless_csv(written(table, dialect), "x.csv")
+    csv_file = parse_lossless_csv(written(table, dialect), "x.csv")
     row = data.draw(st.integers(0, len(table) - 1))
     column = data.draw(st.integers(0, len(table[row]) - 1))
     csv_file.put(row, column, text)
@@ -56,7 +56,7 @@ def test_one_cell_changes(table: list[list[str]], dialect: Dialect, text: str, d
 
 
 def test_quoting_stays() -> None:
-    csv_file = read_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
+    csv_file = parse_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
     csv_file.put(1, 0, "9")
     csv_file.put(2, 1, "a,b")
     assert csv_file.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
@@ -64,7 +64,7 @@ def test_quoting_stays() -> None:
 
 def test_utf_16() -> None:
     data = "\ufeffA\tB\nä\t1\n".encode("utf-16-le")
-    csv_file = read_lossless_csv(data, "x.csv")
+    csv_file = parse_lossless_csv(data, "x.csv")
     assert csv_file.values == [["A", "B"], ["ä", "1"]]
     assert csv_file.to_bytes() == data
 
@@ -76,17 +76,17 @@ def test_utf_16() -> None:
         (b"\xff\xfeA", "not UTF-8"),
         (b"A,B\n\xe4,1\n", "x.csv is not UTF-8 text (byte 4)"),
         (b'A,B\n"open,1\n', "programs read differently"),
-        (b"A" * (MOST_BYTES + 1), "larger than 32 MiB"),
+        (b"A" * (MAX_BYTES + 1), "larger than 32 MiB"),
     ],
 )
 def test_no_table(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        read_lossless_csv(data, "x.csv")
+        parse_lossless_csv(data, "x.csv")
     assert said in str(raised.value)
 
 
 def test_short_row() -> None:
-    csv_file = read_lossless_csv(b"A,B\n1\n", "x.csv")
+    csv_file = parse_lossless_csv(b"A,B\n1\n", "x.csv")
     assert csv_file.value(1, 1) == ""
     with pytest.raises(UsageError, match="row 2: there are only 1 cells"):
         csv_file.put(1, 1, "5")
@@ -94,4 +94,4 @@ def test_short_row() -> None:
 
 def test_many_quotes_take_linear_time() -> None:
     with pytest.raises(UsageError):
-        read_lossless_csv(b'A,B\n"' + b'""' * 500_000 + b",x", "x.csv")
+        parse_lossless_csv(b'A,B\n"' + b'""' * 500_000 + b",x", "x.csv")

@@ -8,8 +8,8 @@ import pytest
 from tests.support.lms_grades import ADA, BO, OPEN, grade
 from viva.model import Student
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.grade_files.lossless_csv import read_lossless_csv
-from viva.plugins.cohorts.grade_files.moodle_worksheet import moodle
+from viva.plugins.cohorts.grade_files.lossless_csv import parse_lossless_csv
+from viva.plugins.cohorts.grade_files.platform_files import fill_moodle
 
 ENGLISH = [
     "Identifier",
@@ -70,7 +70,7 @@ def as_moodle_reads(data: bytes) -> list[list[str]]:
 def test_grades_and_feedback_alone_change(header: list[str], maximum: str, who: str, mark: str) -> None:
     data = export(header, maximum, who)
     late = grade(ADA, "87.5", why="2 h late: −10 %.\n<b>Yours</b>.")
-    filled = moodle(read_lossless_csv(data, "w.csv"), [late, OPEN])
+    filled = fill_moodle(parse_lossless_csv(data, "w.csv"), [late, OPEN])
     expected = as_moodle_reads(data)
     expected[0][5] = mark
     if header is not UNKNOWN:
@@ -82,7 +82,7 @@ def test_grades_and_feedback_alone_change(header: list[str], maximum: str, who: 
 
 def test_feedback_of_a_person_stays() -> None:
     data = export(ENGLISH, feedback="Well done")
-    filled = moodle(read_lossless_csv(data, "w.csv"), [grade(ADA, "87.5", why="2 h late.")])
+    filled = fill_moodle(parse_lossless_csv(data, "w.csv"), [grade(ADA, "87.5", why="2 h late.")])
     assert [row[10] for row in as_moodle_reads(filled.data)] == ["Well done", "", ""]
 
 
@@ -97,16 +97,16 @@ def test_feedback_of_a_person_stays() -> None:
     ],
 )
 def test_row_is_found_by_participant_or_address(student: Student, row: int | None) -> None:
-    filled = moodle(read_lossless_csv(export(ENGLISH), "w.csv"), [grade(student, "1")])
+    filled = fill_moodle(parse_lossless_csv(export(ENGLISH), "w.csv"), [grade(student, "1")])
     assert [i for i, cells in enumerate(as_moodle_reads(filled.data)) if cells[5] == "1.00"] == ([row] if row else [])
 
 
 def test_column_option() -> None:
     data = export(UNKNOWN, maximum="1 - 5")
     with pytest.raises(UsageError, match="give its header with --column"):
-        moodle(read_lossless_csv(data, "w.csv"), [grade(BO, "1")])
+        fill_moodle(parse_lossless_csv(data, "w.csv"), [grade(BO, "1")])
     data = export(UNKNOWN)
-    filled = moodle(read_lossless_csv(data, "w.csv"), [grade(BO, "1")], column="überschrift 5")
+    filled = fill_moodle(parse_lossless_csv(data, "w.csv"), [grade(BO, "1")], column="überschrift 5")
     assert as_moodle_reads(filled.data)[1][5] == "1.00"
 
 
@@ -121,5 +121,5 @@ def test_column_option() -> None:
 )
 def test_file_that_does_not_fit(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        moodle(read_lossless_csv(data, "w.csv"), [grade(ADA, "1")])
+        fill_moodle(parse_lossless_csv(data, "w.csv"), [grade(ADA, "1")])
     assert said in str(raised.value)

@@ -12,7 +12,7 @@ import pytest
 from tests.support.lms_grades import ADA, EXCUSED, OPEN, grade
 from viva.model import Student
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.grade_files.grade_tables import nbgrader, parquet, plain_csv
+from viva.plugins.cohorts.grade_files.grade_tables import write_nbgrader_csv, write_parquet, write_plain_csv
 from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
 
 WHEN = datetime(2026, 12, 2, 1, 0, tzinfo=timezone(timedelta(hours=1)))
@@ -29,7 +29,7 @@ def rows_of(data: bytes) -> list[dict[str, str]]:
 
 
 def test_nbgrader_columns_and_times() -> None:
-    rows = rows_of(nbgrader(GRADES, "masks", WHEN))
+    rows = rows_of(write_nbgrader_csv(GRADES, "masks", WHEN))
     assert list(rows[0]) == [
         *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
         *("raw_score", "late_submission_penalty", "score", "max_score"),
@@ -43,7 +43,7 @@ def test_nbgrader_columns_and_times() -> None:
 
 
 def test_no_cell_for_people_is_a_formula() -> None:
-    rows = rows_of(plain_csv(GRADES))
+    rows = rows_of(write_plain_csv(GRADES))
     assert [row["points"] for row in rows] == ["63", "", "0"]
     assert rows[0]["submitted_at"] == "2026-12-02 00:00:00+00:00"
     assert rows[0]["why"] == "Late.\nVery."
@@ -51,22 +51,22 @@ def test_no_cell_for_people_is_a_formula() -> None:
 
 
 def test_parquet_has_types() -> None:
-    table = pyarrow.parquet.read_table(io.BytesIO(parquet(GRADES)))
+    table = pyarrow.parquet.read_table(io.BytesIO(write_parquet(GRADES)))
     first, second, third = table.to_pylist()
     assert (first["points"], first["penalty"], first["submitted_at"]) == (63.0, 7.0, WHEN.astimezone(UTC))
     assert (second["state"], second["points"]) == ("excused", None)
     assert third["student"] == EVIL.id
-    assert list(first) == list(rows_of(plain_csv(GRADES))[0])
+    assert list(first) == list(rows_of(write_plain_csv(GRADES))[0])
 
 
 @pytest.mark.parametrize("grades", [[], [OPEN]])
 def test_class_without_grades(grades: list[ReturnedGrade]) -> None:
-    table = pyarrow.parquet.read_table(io.BytesIO(parquet(grades)))
+    table = pyarrow.parquet.read_table(io.BytesIO(write_parquet(grades)))
     assert (table.num_rows, table.num_columns) == (len(grades), 14)
-    assert len(rows_of(plain_csv(grades))) == len(rows_of(nbgrader(grades, "a", None))) == len(grades)
+    assert len(rows_of(write_plain_csv(grades))) == len(rows_of(write_nbgrader_csv(grades, "a", None))) == len(grades)
 
 
 def test_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'viva-grader\[parquet\]'"):
-        parquet(GRADES)
+        write_parquet(GRADES)

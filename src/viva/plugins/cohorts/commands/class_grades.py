@@ -15,11 +15,16 @@ from viva.model import ScoredAttempt, Student
 from viva.model.counting import counted
 from viva.model.errors import UsageError
 from viva.model.outlines import Outlines
-from viva.plugins.cohorts.commands.class_choice import ClassChoice
+from viva.plugins.cohorts.commands.options import ClassChoice
 from viva.plugins.cohorts.exports.read_class import match_students
 from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
-from viva.plugins.cohorts.gradebook import Grade, final_grades, returned_grades
-from viva.plugins.cohorts.gradebook.final_grades import unknown_exceptions, without_submitter
+from viva.plugins.cohorts.gradebook.final_grades import (
+    Grade,
+    compute_final_grades,
+    list_unknown_exceptions,
+    list_without_submitter,
+    round_grades,
+)
 from viva.plugins.report.commands.class_scores import assignment_meant, scores_below, scores_in_records
 
 
@@ -38,14 +43,14 @@ def compute_grades(results: Path, choice: ClassChoice, *, with_open: bool) -> tu
     attempts, chosen, students = _class(course, results, choice)
     _refuse_below(chosen, attempts)
     policy, exceptions = chosen.policy(), chosen.exceptions()
-    grades = final_grades(attempts, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
-    for name in without_submitter(attempts):
+    grades = compute_final_grades(attempts, students, policy, exceptions, datetime.datetime.now(datetime.UTC))
+    for name in list_without_submitter(attempts):
         click.echo(f"viva: {line(name)}: viva does not know who submitted it, so no one gets a grade for it.", err=True)
-    for id_ in unknown_exceptions(exceptions, grades):
+    for id_ in list_unknown_exceptions(exceptions, grades):
         click.echo(f"viva: exceptions.yaml names `{line(id_)}`, but no student of the class has this id.", err=True)
     if sentence := _describe_unknown_times(grades, policy):
         click.echo(f"viva: {sentence}", err=True)
-    return returned_grades(grades, policy.rounding, with_open=with_open), chosen
+    return round_grades(grades, policy.rounding, with_open=with_open), chosen
 
 
 def _describe_unknown_times(grades: Sequence[Grade], policy: Policy) -> str:

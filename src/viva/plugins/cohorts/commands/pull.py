@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from viva.formats.escaping import line
-from viva.plugins.cohorts.commands.lms_options import at_option, connected, platform_argument
+from viva.plugins.cohorts.commands.options import connect_platform, page_option, platform_argument
 
 
 @click.command("pull")
 @platform_argument
-@at_option
+@page_option
 @click.option(
     "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="OUT", help="A folder that is new."
 )
@@ -24,7 +24,7 @@ def command(platform: str, page: str, output: Path) -> int:
     """
     from viva.plugins.cohorts.lms.pulling import ROSTER, SUBMISSIONS, pull
 
-    with connected(platform, page) as site:
+    with connect_platform(platform, page) as site:
         pulled = pull(site, output, lambda name: click.echo(f"fetching {name}", err=True))
     for sentence in pulled.left_out:
         click.echo(f"viva: left out: {line(sentence, characters=600)}", err=True)

@@ -20,39 +20,34 @@ PLAIN: Final = (
     *("student", "name", "email", "section", "state", "points", "maximum"),
     *("earned", "penalty", "adjusted", "still_open", "submission", "submitted_at", "why"),
 )
+_NUMBERS: Final = ("points", "maximum", "earned", "penalty", "adjusted", "still_open")
 
 
-def nbgrader(grades: Sequence[ReturnedGrade], assignment: str, due: datetime | None) -> bytes:
+def write_nbgrader_csv(grades: Sequence[ReturnedGrade], assignment: str, due: datetime | None) -> bytes:
     """Write the table of `nbgrader export`: no score for open and excused grades; programs read it, so ids stay."""
     rows = []
     for grade in grades:
-        last, first = _names(grade.student.name)
-        rows.append(
-            [
-                assignment,
-                _utc(due),
-                _utc(grade.submitted_at),
-                grade.student.id,
-                last,
-                first,
-                grade.student.email,
-                in_decimals(grade.earned) if grade.attempt else "",
-                in_decimals(grade.penalty),
-                "" if grade.points is None else in_decimals(grade.points),
-                in_decimals(grade.maximum),
-            ]
-        )
-    return _csv(NBGRADER, rows)
+        student = grade.student
+        last, _, first = student.name.partition(",")
+        if not first:
+            first, _, last = student.name.strip().rpartition(" ")  # one word is a last name
+        earned = in_decimals(grade.earned) if grade.attempt else ""
+        score = "" if grade.points is None else in_decimals(grade.points)
+        moments = _format_utc(due), _format_utc(grade.submitted_at)
+        names = student.id, last.strip(), first.strip(), student.email
+        rows.append([assignment, *moments, *names, earned, in_decimals(grade.penalty), score])
+        rows[-1].append(in_decimals(grade.maximum))
+    return _write_csv(NBGRADER, rows)
 
 
-def plain_csv(grades: Sequence[ReturnedGrade]) -> bytes:
+def write_plain_csv(grades: Sequence[ReturnedGrade]) -> bytes:
     """Write a table that a person opens in a spreadsheet: no cell can become a formula."""
-    rows = [[escaping.csv_cell(_shown(value)) for value in _values(grade)] for grade in grades]
-    return _csv(PLAIN, rows)
+    rows = [[escaping.csv_cell(_format(value)) for value in _list_values(grade)] for grade in grades]
+    return _write_csv(PLAIN, rows)
 
 
-def parquet(grades: Sequence[ReturnedGrade]) -> bytes:
-    """Write the columns of `plain_csv` with types: numbers are doubles, times are instants in UTC.
+def write_parquet(grades: Sequence[ReturnedGrade]) -> bytes:
+    """Write the columns of `write_plain_csv` with types: numbers are doubles, times are instants in UTC.
 
     Raises:
         UsageError: pyarrow is not installed.
@@ -62,23 +57,17 @@ def parquet(grades: Sequence[ReturnedGrade]) -> bytes:
         import pyarrow.parquet
     except ImportError as error:
         raise missing_library("Parquet needs", error.name, "parquet") from None
-    number, text = pyarrow.float64(), pyarrow.string()
-    numbers = {"points", "maximum", "earned", "penalty", "adjusted", "still_open"}
-    types = {name: number if name in numbers else text for name in PLAIN}
+    types = dict.fromkeys(PLAIN, pyarrow.string()) | dict.fromkeys(_NUMBERS, pyarrow.float64())
     types["submitted_at"] = pyarrow.timestamp("us", tz="UTC")
-    columns = list(zip(*map(_values, grades), strict=True)) or [()] * len(PLAIN)
-    table = pyarrow.table(
-        {
-            name: pyarrow.array([float(v) if name in numbers and v is not None else v for v in column], types[name])
-            for name, column in zip(PLAIN, columns, strict=True)
-        }
-    )
+    rows = [dict(zip(PLAIN, _list_values(grade), strict=True)) for grade in grades]
+    for row in rows:
+        row |= {name: float(value) for name, value in row.items() if isinstance(value, Fraction)}
     out = io.BytesIO()
-    pyarrow.parquet.write_table(table, out)
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows, pyarrow.schema(types)), out)
     return out.getvalue()
 
 
-def _values(grade: ReturnedGrade) -> tuple[object, ...]:
+def _list_values(grade: ReturnedGrade) -> tuple[object, ...]:
     student = grade.student
     return (
         *(student.id, student.name, student.email, student.section, grade.state, grade.points, grade.maximum),
@@ -87,7 +76,7 @@ def _values(grade: ReturnedGrade) -> tuple[object, ...]:
     )
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     if isinstance(value, Fraction):
         return in_decimals(value)
     if isinstance(value, datetime):
@@ -95,7 +84,7 @@ def _shown(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
+def _write_csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(header)
@@ -103,15 +92,6 @@ def _csv(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:
     return out.getvalue().encode("utf-8")
 
 
-def _names(name: str) -> tuple[str, str]:
-    """Split a name into last and first names: `Lovelace, Ada` or `Ada Lovelace`; one word is a last name."""
-    if "," in name:
-        last, _, first = name.partition(",")
-    else:
-        first, _, last = name.strip().rpartition(" ")
-    return last.strip(), first.strip()
-
-
-def _utc(moment: datetime | None) -> str:
+def _format_utc(moment: datetime | None) -> str:
     """Format a time as nbgrader does: in UTC, without a zone."""
     return str(moment.astimezone(UTC).replace(tzinfo=None)) if moment else ""

@@ -8,14 +8,15 @@ import csv
 import io
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from viva.formats.csv_delimiter import delimiter_of_export
 from viva.formats.escaping import line
 from viva.model.errors import UsageError
 
-MOST_BYTES: Final = 32 << 20
-MOST_CELLS: Final = 1_000_000
+MAX_BYTES: Final = 32 << 20
+MAX_CELLS: Final = 1_000_000
 _BOM: Final = "\ufeff"
 
 
@@ -72,15 +73,21 @@ class LosslessCsv:
         return ((_BOM if self._bom else "") + text).encode(self.encoding)
 
 
-def read_lossless_csv(data: bytes, name: str) -> LosslessCsv:
+def read_lossless_csv(path: Path) -> LosslessCsv:
     """Read a CSV file with commas, semicolons or tabs, in UTF-8 or (with its mark) UTF-16.
 
     Raises:
         UsageError: it is too large, not text, not a table, or quoted in a way that programs read differently.
     """
+    with path.open("rb") as file:
+        return parse_lossless_csv(file.read(MAX_BYTES + 1), str(path))
+
+
+def parse_lossless_csv(data: bytes, name: str) -> LosslessCsv:
+    """Parse the bytes of such a file; `name` is its name in messages. Raises UsageError as `read_lossless_csv` does."""
     name = line(name)
-    if len(data) > MOST_BYTES:
-        raise UsageError(f"{name} is larger than {MOST_BYTES >> 20} MiB; no platform exports such a file.")
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{name} is larger than {MAX_BYTES >> 20} MiB, too large for such a file; check the path.")
     encoding = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}.get(data[:2], "utf-8")
     try:
         text = data.decode(encoding)
@@ -104,7 +111,7 @@ def _rows(text: str, delimiter: str, name: str) -> list[list[_Cell]]:
     at, count = 0, 0
     while at < len(text):
         found = pattern.match(text, at)
-        if found is None or count > MOST_CELLS:
+        if found is None or count > MAX_CELLS:
             raise UsageError(f"{name} is not a table with cells between `{delimiter}`, or has too many of them.")
         rows[-1].append(_Cell(found[1], found[2]))
         count += 1

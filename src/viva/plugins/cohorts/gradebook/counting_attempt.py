@@ -8,8 +8,7 @@ from fractions import Fraction
 from viva.config.policy import Attempts, Policy
 from viva.formats.decimal_points import show
 from viva.model import ScoredAttempt
-from viva.plugins.cohorts.gradebook.clock import instant
-from viva.plugins.cohorts.gradebook.lateness import Lateness, lateness
+from viva.plugins.cohorts.gradebook.lateness import Lateness, compute_lateness, to_utc
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +48,17 @@ class Choice:
     """Whether another attempt may still become better."""
 
 
-def outcome(scored: ScoredAttempt, due: datetime | None, policy: Policy) -> Outcome:
+def compute_outcome(scored: ScoredAttempt, due: datetime | None, policy: Policy) -> Outcome:
     """Compute what an attempt gives by a deadline; points of tests that did not run are not graded yet."""
     score = scored.score
     maximum = score.points if policy.maximum is None else policy.maximum
     not_asked = max(Fraction(0), maximum - score.points)
-    return Outcome(scored, lateness(scored.attempt, due, policy), score.earned, score.still_open + not_asked, maximum)
+    return Outcome(
+        scored, compute_lateness(scored.attempt, due, policy), score.earned, score.still_open + not_asked, maximum
+    )
 
 
-def choose(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
+def choose_attempt(outcomes: Sequence[Outcome], attempts: Attempts) -> Choice:
     """Choose the attempt that counts; there is at least one.
 
     One that came too late to count is never chosen over one that did not.
@@ -93,6 +94,6 @@ def _in_order(outcomes: Sequence[Outcome]) -> list[Outcome]:
         attempt = each.scored.attempt
         when = attempt.submitted_at if timed else None
         start = datetime.min.replace(tzinfo=UTC)
-        return (instant(when, attempt.name) if when else start, attempt.number, attempt.name)
+        return (to_utc(when, attempt.name) if when else start, attempt.number, attempt.name)
 
     return sorted(outcomes, key=place)

@@ -1,21 +1,57 @@
-"""One grade for each student: the attempt that counts, the late penalty, and decisions of staff."""
+"""One grade for each student: the attempt that counts, the late penalty, decisions of staff, and what is returned."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum, unique
 from fractions import Fraction
 
-from viva.config.policy import Decision, Exceptions, Policy
+from viva.config.policy import Decision, Exceptions, Policy, Rounding
 from viva.formats.decimal_points import show
-from viva.model import ScoredAttempt, Student
-from viva.plugins.cohorts.gradebook.clock import instant, shown
-from viva.plugins.cohorts.gradebook.counting_attempt import Choice, choose, outcome
-from viva.plugins.cohorts.gradebook.grade import Grade, State
+from viva.model import Attempt, ScoredAttempt, Student
+from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
+from viva.plugins.cohorts.gradebook.counting_attempt import Choice, choose_attempt, compute_outcome
+from viva.plugins.cohorts.gradebook.lateness import format_moment, to_utc
 
 _ZERO = Fraction(0)
 
 
-def final_grades(
+@unique
+class State(StrEnum):
+    """The state of a grade."""
+
+    GRADED = "graded"
+    OPEN = "open"
+    """Points that are not graded yet may still change it, or the deadline has not passed."""
+    MISSING = "missing"
+    EXCUSED = "excused"
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What one student gets; every number is exact, and rounded only where it is returned."""
+
+    student: Student
+    state: State
+    points: Fraction | None
+    """After penalties and adjustments, never below zero; None where there is no grade."""
+    maximum: Fraction
+    earned: Fraction
+    """By the attempt that counts, before penalties."""
+    penalty: Fraction
+    """Taken off for lateness."""
+    adjusted: Fraction
+    """Adjusted by staff; negative where points were taken off."""
+    still_open: Fraction
+    """Points of the attempt that counts which are not graded yet."""
+    attempt: Attempt | None
+    """The one that counts."""
+    reasons: tuple[str, ...]
+    """The reasons, as sentences for the student."""
+
+
+def compute_final_grades(
     scored: Sequence[ScoredAttempt],
     roster: Sequence[Student],
     policy: Policy,
@@ -41,27 +77,27 @@ def final_grades(
     if maximum is None:
         maximum = max((each.score.points for each in scored), default=_ZERO)
     class_ = _Class(policy, exceptions, maximum, now)
-    return [class_.grade(student, of_student.get(student.id, [])) for student in all_students(scored, roster)]
+    return [class_.grade(student, of_student.get(student.id, [])) for student in list_students(scored, roster)]
 
 
-def all_students(scored: Iterable[ScoredAttempt], roster: Iterable[Student]) -> list[Student]:
+def list_students(scored: Iterable[ScoredAttempt], roster: Iterable[Student]) -> list[Student]:
     """List the class list, then submitters who are not on it, by id; details of both sources are combined."""
     listed = {student.id: student for student in roster}
     submitters: dict[str, Student] = {}
     for each in scored:
         for student in each.attempt.students:
             known = submitters.get(student.id) or listed.get(student.id)
-            submitters[student.id] = _combined(known, student) if known else student
+            submitters[student.id] = _combine(known, student) if known else student
     others = sorted(submitters.keys() - listed.keys())
     return [submitters.get(id_, student) for id_, student in listed.items()] + [submitters[id_] for id_ in others]
 
 
-def without_submitter(scored: Iterable[ScoredAttempt]) -> list[str]:
+def list_without_submitter(scored: Iterable[ScoredAttempt]) -> list[str]:
     """List the names of attempts without a known submitter, for which no one gets a grade."""
     return sorted(each.attempt.name for each in scored if not each.attempt.students)
 
 
-def unknown_exceptions(exceptions: Exceptions, grades: Iterable[Grade]) -> list[str]:
+def list_unknown_exceptions(exceptions: Exceptions, grades: Iterable[Grade]) -> list[str]:
     """List the ids of exceptions.yaml that no student has: a typing error would silently have no effect."""
     return sorted(exceptions.students - {grade.student.id for grade in grades})
 
@@ -106,10 +142,12 @@ class _Class:
 
     def _choice(self, scored: Sequence[ScoredAttempt], due: datetime | None) -> tuple[Choice, list[str]]:
         """Choose by the student's deadline, or by the common one, and say why, if their own would cost them points."""
-        common = choose([outcome(each, self.policy.due, self.policy) for each in scored], self.policy.attempts)
+        common = choose_attempt(
+            [compute_outcome(each, self.policy.due, self.policy) for each in scored], self.policy.attempts
+        )
         if due == self.policy.due:
             return common, []
-        own = choose([outcome(each, due, self.policy) for each in scored], self.policy.attempts)
+        own = choose_attempt([compute_outcome(each, due, self.policy) for each in scored], self.policy.attempts)
         if own.counted.points >= common.counted.points:
             return own, []
         return common, ["by the extension a later and worse submission would count, so it is not applied"]
@@ -119,17 +157,17 @@ class _Class:
         own = self.exceptions.extensions.get(student.id)
         if own is None:
             return self.policy.due, []
-        decided = _decided(own.decision)
+        decided = _describe_decision(own.decision)
         common = self.policy.due
-        if common is not None and instant(own.due, "The extension") <= instant(common, "The deadline"):
-            return common, [f"the extension to {shown(own.due)} {decided} is not later than the deadline"]
-        return own.due, [f"extended to {shown(own.due)} {decided}"]
+        if common is not None and to_utc(own.due, "The extension") <= to_utc(common, "The deadline"):
+            return common, [f"the extension to {format_moment(own.due)} {decided} is not later than the deadline"]
+        return own.due, [f"extended to {format_moment(own.due)} {decided}"]
 
     def _adjust(self, student: Student, points: Fraction, maximum: Fraction) -> tuple[Fraction, Fraction, list[str]]:
         """Return points after staff's adjustments, the adjustment, and its reasons."""
         rows = self.exceptions.adjustments.get(student.id, ())
         adjusted = sum((row.points for row in rows), _ZERO)
-        sentences = [f"{_signed(row.points)} points {_decided(row.decision)}" for row in rows]
+        sentences = [f"{_format_signed(row.points)} points {_describe_decision(row.decision)}" for row in rows]
         total = max(_ZERO, points + adjusted)
         if self.policy.extra_credit == "cap" and total > maximum:
             total = maximum
@@ -137,14 +175,14 @@ class _Class:
         return total, adjusted, sentences
 
     def _excused(self, student: Student, scored: Sequence[ScoredAttempt], decision: Decision) -> Grade:
-        sentences = [f"excused {_decided(decision)}"]
+        sentences = [f"excused {_describe_decision(decision)}"]
         if scored:
             names = ", ".join(sorted(each.attempt.name for each in scored))
             sentences.append(f"what was submitted does not count: {names}")
         return self._without(student, State.EXCUSED, None, _ZERO, sentences)
 
     def _missing(self, student: Student, due: datetime | None, reasons: Sequence[str]) -> Grade:
-        if due is not None and self.now is not None and instant(self.now, "now") <= instant(due, "The deadline"):
+        if due is not None and self.now is not None and to_utc(self.now, "now") <= to_utc(due, "The deadline"):
             return self._without(student, State.OPEN, None, _ZERO, [*reasons, "nothing was submitted yet"])
         sentences = [*reasons, "nothing was submitted"]
         rows = self.exceptions.adjustments.get(student.id, ())
@@ -160,7 +198,7 @@ class _Class:
         return Grade(student, state, points, self.maximum, _ZERO, _ZERO, adjusted, _ZERO, None, tuple(reasons))
 
 
-def _combined(first: Student, second: Student) -> Student:
+def _combine(first: Student, second: Student) -> Student:
     """Combine what two sources know about one person; the first one has priority."""
     also: Mapping[str, str] = {**second.also, **first.also}
     return replace(
@@ -172,9 +210,45 @@ def _combined(first: Student, second: Student) -> Student:
     )
 
 
-def _decided(decision: Decision) -> str:
+def _describe_decision(decision: Decision) -> str:
     return f"by {decision.by} ({decision.reason})"
 
 
-def _signed(points: Fraction) -> str:
+def _format_signed(points: Fraction) -> str:
     return f"{'+' if points > 0 else '−'}{show(abs(points))}"
+
+
+def round_grades(grades: Iterable[Grade], rounding: Rounding, *, with_open: bool = False) -> list[ReturnedGrade]:
+    """Return what is written for each grade.
+
+    Args:
+        with_open: write grades that are not complete with the points so far, unless nothing of them is graded; else
+            nothing is written for them, because a platform would show points as lost that are not graded yet.
+    """
+    return [_round_grade(grade, rounding, with_open=with_open) for grade in grades]
+
+
+def _round_grade(grade: Grade, rounding: Rounding, *, with_open: bool) -> ReturnedGrade:
+    has_graded_points = grade.still_open < grade.maximum or grade.adjusted != 0
+    is_written = grade.points is not None and (grade.state is not State.OPEN or (with_open and has_graded_points))
+    return ReturnedGrade(
+        student=grade.student,
+        state=grade.state.value,
+        points=round_points(grade.points, rounding) if is_written and grade.points is not None else None,
+        maximum=grade.maximum,
+        exact=grade.points if is_written else None,
+        earned=grade.earned,
+        penalty=grade.penalty,
+        adjusted=grade.adjusted,
+        still_open=grade.still_open,
+        attempt=grade.attempt.name if grade.attempt else "",
+        submitted_at=grade.attempt.submitted_at if grade.attempt else None,
+        why="\n".join(f"{reason[:1].upper()}{reason[1:]}." for reason in grade.reasons),
+    )
+
+
+def round_points(points: Fraction, rounding: Rounding) -> Fraction:
+    """Return the nearest multiple of `rounding.to`; a half goes to the even multiple, or up if the course says so."""
+    units = points / rounding.to
+    whole = math.floor(units + Fraction(1, 2)) if rounding.half == "up" else round(units)
+    return whole * rounding.to

@@ -1,4 +1,11 @@
-"""Read values in a platform's answers: everything in them is untrusted, and numbers are exact."""
+"""Read values in a platform's answers: everything in them is untrusted, and numbers are exact.
+
+Errors of a platform's interface; the text of each is one sentence and never holds the token:
+
+LmsError              one request failed: the next student may still be served
+├── NotAllowedError   the platform refuses the token: no request can succeed
+└── UnreachableError  no complete answer came
+"""
 
 import json
 from collections.abc import Mapping
@@ -6,71 +13,67 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from viva.plugins.cohorts.lms.errors import LmsError
+from viva.model.errors import UsageError
 
 Record = Mapping[str, Any]
-_MOST_DIGITS: Final = 30
+_MAX_DIGITS: Final = 30
 
 
-def parse(data: bytes, what: str) -> Any:
-    """Parse JSON; decimals stay exact.
+class LmsError(UsageError):
+    """The platform refused a request, or gave an answer that viva does not understand."""
 
-    Raises:
-        LmsError: it is not JSON.
-    """
+
+class NotAllowedError(LmsError):
+    """The platform refuses the token."""
+
+
+class UnreachableError(LmsError):
+    """No complete answer came from the platform."""
+
+
+def parse_json(data: bytes, what: str) -> Any:
+    """Parse JSON; decimals stay exact. Raises LmsError if it is not JSON."""
     try:
-        return json.loads(data, parse_float=Decimal, parse_constant=_refuse)
+        return json.loads(data, parse_float=Decimal, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        start = data[:200].lstrip().lower()
-        kind = "a web page" if start.startswith((b"<!doctype", b"<html")) else "something that is not JSON"
+        is_page = data[:200].lstrip().lower().startswith((b"<!doctype", b"<html"))
+        kind = "a web page" if is_page else "something that is not JSON"
         raise LmsError(
             f"{what}: the platform answered with {kind}; check the address, and whether its interface is on."
         ) from None
 
 
-def record(value: object, what: str) -> Record:
-    """Return an object of JSON.
-
-    Raises:
-        LmsError: it is another value.
-    """
+def get_record(value: object, what: str) -> Record:
+    """Return an object of JSON. Raises LmsError for another value."""
     if not isinstance(value, dict):
         raise LmsError(f"{what}: the platform's answer has another form than its documentation says.")
     return value
 
 
-def records(value: object, what: str) -> list[Record]:
-    """Return a list of objects.
-
-    Raises:
-        LmsError: it is another value.
-    """
-    if not isinstance(value, list):
+def get_records(value: object, what: str) -> list[Record]:
+    """Return a list of objects; an empty one for a missing value. Raises LmsError for another value."""
+    if not isinstance(value, list | None):
         raise LmsError(f"{what}: the platform's answer has another form than its documentation says.")
-    return [record(each, what) for each in value]
+    return [get_record(each, what) for each in value or ()]
 
 
-def text(found: Record, key: str) -> str:
+def get_text(found: Record, key: str) -> str:
     """Return a text, or a number as text; empty if it is missing or something else."""
     value = found.get(key)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value) if abs(value) < 10**_MOST_DIGITS else ""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**_MAX_DIGITS:
+        return str(value)
     return value if isinstance(value, str) else ""
 
 
-def whole(found: Record, key: str, what: str) -> int:
-    """Return a number that identifies something.
-
-    Raises:
-        LmsError: it is missing or not such a number.
-    """
+def get_number(found: Record, key: str, what: str) -> int:
+    """Return a number that identifies something. Raises LmsError if it is missing or not such a number."""
     value = found.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**18:
         raise LmsError(f"{what}: the platform's answer has no number `{key}`.")
     return value
 
 
-def points(found: Record, key: str, what: str) -> Fraction | None:
+def get_points(found: Record, key: str, what: str) -> Fraction | None:
     """Return a number of points, which may be written as a text; None for null.
 
     Raises:
@@ -80,15 +83,14 @@ def points(found: Record, key: str, what: str) -> Fraction | None:
     if value is None or value == "":
         return None
     try:
-        if isinstance(value, bool):
-            raise ValueError
-        number = Decimal(value)
-        if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS or len(number.as_tuple().digits) > 60:
-            raise ValueError
+        number = Decimal("NaN" if isinstance(value, bool) else value)
+        is_absurd = not number.is_finite() or abs(number.adjusted()) > _MAX_DIGITS or len(number.as_tuple().digits) > 60
     except (ValueError, ArithmeticError, TypeError):
-        raise LmsError(f"{what}: the platform's answer has no number of points in `{key}`.") from None
+        is_absurd = True
+    if is_absurd:
+        raise LmsError(f"{what}: the platform's answer has no number of points in `{key}`.")
     return Fraction(number)
 
 
-def _refuse(constant: str) -> None:
+def _refuse_constant(constant: str) -> None:
     raise ValueError(constant)

@@ -1,17 +1,18 @@
-"""Find the feedback page of each student, and give it a name by which it is recognised on the platform."""
+"""Find the feedback page of each student, and give it a name by which it is recognized on the platform."""
 
+import os.path
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from viva.model.errors import UsageError
 from viva.plugins.cohorts.grade_files.returned_grade import ReturnedGrade
 from viva.submissions.opening_by_descriptor import NotOpened, opened, read_at_most
 
-MOST_BYTES: Final = 32 << 20
+MAX_BYTES: Final = 32 << 20
 _OURS: Final = re.compile(r"feedback-([0-9a-f]{16})(?:-[0-9]{1,4}| \([0-9]{1,4}\))?\.html")
 
 
@@ -29,7 +30,7 @@ class FeedbackFile:
 
     def is_among(self, names: Iterable[str]) -> bool:
         """Return whether a platform has it, perhaps with a number that the platform added to its name."""
-        return self.digest in {digest_in(name) for name in names}
+        return self.digest in {read_digest(name) for name in names}
 
     def read(self) -> bytes:
         """Return its content.
@@ -43,7 +44,7 @@ class FeedbackFile:
         return data
 
 
-def digest_in(name: str) -> str:
+def read_digest(name: str) -> str:
     """Return the digest in the name of a feedback file that viva sent; empty if it is another file."""
     found = _OURS.fullmatch(name)
     return found[1] if found else ""
@@ -65,7 +66,7 @@ def find_feedback(folder: Path, grades: Iterable[ReturnedGrade]) -> tuple[dict[s
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; give the one that `viva report --feedback` wrote.")
     with_attempt = [grade for grade in grades if grade.attempt]
-    paths = _paths(folder, [grade.attempt for grade in with_attempt])
+    paths = _locate_pages(folder, [grade.attempt for grade in with_attempt])
     found, missing = {}, []
     for grade in with_attempt:
         path = paths[grade.attempt]
@@ -81,43 +82,30 @@ def find_feedback(folder: Path, grades: Iterable[ReturnedGrade]) -> tuple[dict[s
     return found, missing
 
 
-def _paths(folder: Path, attempts: list[str]) -> Mapping[str, Path]:
+def _locate_pages(folder: Path, attempts: list[str]) -> dict[str, Path]:
     """Return where each page is expected: under the whole name, or without the folder that all names share.
 
     The choice is the same for all, so that no one gets the page of someone with the same name in another folder.
     """
-    whole = {name: folder / _page(name) for name in attempts}
-    if any(path.is_file() for path in whole.values()):
+    for name in attempts:
+        if any(part in ("", ".", "..") for part in name.split("/")) or set(name) & set("\\\0\n\r"):
+            raise UsageError(f"The submission {name!r} cannot have a page: a relative path is expected.")
+    whole = {name: folder / f"{name}.html" for name in attempts}
+    if not attempts or any(path.is_file() for path in whole.values()):
         return whole
-    parents = [PurePosixPath(name).parent.parts for name in attempts]
-    shared = 0
-    for parts in zip(*parents, strict=False):
-        if len(set(parts)) > 1:
-            break
-        shared += 1
-    return {name: folder / _page("/".join(PurePosixPath(name).parts[shared:])) for name in attempts}
-
-
-def _page(attempt: str) -> str:
-    parts = attempt.split("/")
-    if any(part in ("", ".", "..") for part in parts) or set(attempt) & set("\\\0\n\r"):
-        raise UsageError(f"The submission {attempt!r} cannot have a page: a relative path is expected.")
-    return f"{attempt}.html"
+    shared = os.path.commonpath([os.path.dirname(name) for name in attempts])  # noqa: PTH120  # names are no paths here
+    return {name: folder / f"{os.path.relpath(name, shared or '.')}.html" for name in attempts}
 
 
 def _read(path: Path) -> bytes:
     try:
         with opened(path) as file:
-            if file.is_folder:
-                raise NotOpened("is a folder")
-            if file.size > MOST_BYTES:
-                raise UsageError(f"{path} is larger than {MOST_BYTES >> 20} MiB, which no feedback page is.")
-            data = read_at_most(file.descriptor, MOST_BYTES)
+            data = None if file.is_folder else read_at_most(file.descriptor, MAX_BYTES)
     except (NotOpened, FileNotFoundError) as error:
         why = str(error) if isinstance(error, NotOpened) else "is gone"
         raise UsageError(f"{path} {why}; a feedback page is expected.") from None
     if data is None:
-        raise UsageError(f"{path} grew while it was read; run the command again.")
+        raise UsageError(f"{path} is a folder or larger than {MAX_BYTES >> 20} MiB; a feedback page is expected.")
     return data
 
 

@@ -4,29 +4,64 @@ Functions that the token's service needs: core_enrol_get_enrolled_users, mod_ass
 mod_assign_get_grades, mod_assign_get_submissions, mod_assign_get_submission_status, mod_assign_save_grade.
 """
 
+import functools
+import io
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import IO, Any, Final
 
 from viva.formats.decimal_points import in_decimals
 from viva.formats.escaping import line
-from viva.plugins.cohorts.lms.access_token import Token
-from viva.plugins.cohorts.lms.address import Address
-from viva.plugins.cohorts.lms.answers import Record, parse, points, record, records, text, whole
-from viva.plugins.cohorts.lms.connection import Call, Connection
-from viva.plugins.cohorts.lms.errors import LmsError, NotAllowed
-from viva.plugins.cohorts.lms.moodle_feedback import Feedback, feedback_of, new_files
-from viva.plugins.cohorts.lms.platform import Account, Change, Present, RemoteFile, RemoteSubmission, Task
-from viva.plugins.cohorts.lms.push_plan import same_points
+from viva.plugins.cohorts.lms.answers import (
+    LmsError,
+    NotAllowedError,
+    Record,
+    get_number,
+    get_points,
+    get_record,
+    get_records,
+    get_text,
+    parse_json,
+)
+from viva.plugins.cohorts.lms.connection import Call, Connection, Fields
+from viva.plugins.cohorts.lms.feedback_files import MAX_BYTES, FeedbackFile, read_digest
+from viva.plugins.cohorts.lms.platform import (
+    Account,
+    Change,
+    Present,
+    RemoteFile,
+    RemoteSubmission,
+    Task,
+    has_same_points,
+)
+from viva.plugins.cohorts.lms.site import Address, Token
 
 _PER_PAGE: Final = 200
-_MOST_PEOPLE: Final = 100_000
+_MAX_PEOPLE: Final = 100_000
+_MAX_FEEDBACK_FILES: Final = 50
 _STAFF: Final = frozenset({"manager", "coursecreator", "editingteacher", "teacher", "guest"})
 """Short names of roles that Moodle has from the start and that no student has."""
 _TOKEN_ERRORS: Final = frozenset({"invalidtoken", "invalidtimedtoken", "usernotallowed", "sitemaintenance"})
+_SERVICE_ERRORS: Final = frozenset({"accessexception", "accesscontrolexception", "webservicenotavailable"})
+_NOTHING_FOUND: Final = "3"
 _HTML: Final = "1"
-_SUBMITTED: Final = "submitted"
+_EMBEDDED: Final = ("pluginfile.php", "@@PLUGINFILE@@")
+
+
+@dataclass(frozen=True, slots=True)
+class _Feedback:
+    """What Moodle has for one student."""
+
+    grade: Fraction | None
+    comment: str
+    format: str
+    files: tuple[Record, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(get_text(file, "filename") for file in self.files)
 
 
 class Moodle:
@@ -40,7 +75,6 @@ class Moodle:
         self._token = token
         self._site = address.site
         self._module = address.number
-        self._found: tuple[int, int, Record] | None = None
 
     def task(self) -> Task:
         """Return the assignment.
@@ -48,9 +82,9 @@ class Moodle:
         Raises:
             LmsError: it cannot be found, or viva cannot grade it there.
         """
-        _, _, found = self._assignment()
-        title = text(found, "name") or "the assignment"
-        maximum = points(found, "grade", "The assignment")
+        _, found = self._assignment
+        title = get_text(found, "name") or "the assignment"
+        maximum = get_points(found, "grade", "The assignment")
         if maximum is None or maximum <= 0:
             raise LmsError(f"`{line(title)}` has a scale or no grade at Moodle; set it to points there.")
         if _is_set(found, "markingworkflow"):
@@ -58,16 +92,25 @@ class Moodle:
                 f"`{line(title)}` uses marking workflow, and viva would reset its states; use the grading worksheet: "
                 "`viva grades --to moodle`."
             )
-        self._refuse_blind(title, found)
+        self._refuse_blind()
         return Task(title, maximum)
 
     def accounts(self) -> list[Account]:
         """Return the students of the course, in pages."""
-        course, _, _ = self._assignment()
+        what = "The students"
+        course, _ = self._assignment
         found: dict[int, Account] = {}
-        for start in range(0, _MOST_PEOPLE, _PER_PAGE):
-            page = self._people(course, start)
-            found |= {whole(each, "id", "The students"): _account(each) for each in page if not _is_staff(each)}
+        for start in range(0, _MAX_PEOPLE, _PER_PAGE):
+            fields = [("courseid", str(course))]
+            options = {"limitfrom": start, "limitnumber": _PER_PAGE, "sortby": "id"}
+            for index, (name, value) in enumerate(options.items()):
+                fields += [(f"options[{index}][name]", name), (f"options[{index}][value]", str(value))]
+            page = get_records(self._ask("core_enrol_get_enrolled_users", what, fields), what)
+            for person in page:
+                roles = {get_text(role, "shortname") for role in get_records(person.get("roles"), what)}
+                if not roles or not roles <= _STAFF:
+                    account = _read_account(person, what)
+                    found[account.number] = account
             if len(page) < _PER_PAGE:
                 return list(found.values())
         raise LmsError("The course has more people than any course has; check the address.")
@@ -75,23 +118,17 @@ class Moodle:
     def presents(self, accounts: Sequence[Account]) -> list[Present]:
         """Return the grade of each student; what feedback there is, `present` finds out."""
         what = "The grades"
-        _, assignment, _ = self._assignment()
-        answer = record(self._ask("mod_assign_get_grades", what, [("assignmentids[0]", str(assignment))]), what)
-        _refuse_warnings(answer, what)
         latest: dict[int, tuple[int, Fraction | None]] = {}
-        for each in records(answer.get("assignments") or [], what):
-            if whole(each, "assignmentid", what) != assignment:
-                continue
-            for grade in records(each.get("grades") or [], what):
-                user, attempt = whole(grade, "userid", what), whole(grade, "attemptnumber", what)
-                if user not in latest or attempt >= latest[user][0]:
-                    latest[user] = attempt, _points(grade)
+        for grade in self._ask_about_assignment("mod_assign_get_grades", "grades", what):
+            user, attempt = get_number(grade, "userid", what), get_number(grade, "attemptnumber", what)
+            if user not in latest or attempt >= latest[user][0]:
+                latest[user] = attempt, _read_grade(grade)
         return [Present(account, latest.get(account.number, (0, None))[1], files=None) for account in accounts]
 
     def present(self, account: Account) -> Present:
         """Return the grade of one student now, and the names of the feedback files."""
-        feedback = self._feedback(account)
-        return Present(account, feedback.grade, files=frozenset(file.name for file in feedback.files))
+        feedback = self._read_feedback(account)
+        return Present(account, feedback.grade, files=feedback.names)
 
     def send(self, change: Change, now: Present) -> None:
         """Send a grade, and the feedback file.
@@ -101,14 +138,12 @@ class Moodle:
         Raises:
             LmsError: Moodle refuses it, or keeps another grade.
         """
-        what = "The grade"
-        _, assignment, _ = self._assignment()
-        before = self._feedback(now.account)
+        before = self._read_feedback(now.account)
         grade = before.grade if change.points is None else change.points
-        if grade is None or not same_points(before.grade, now.grade):
+        if grade is None or not has_same_points(before.grade, now.grade):
             raise LmsError("The grade changed while grades were sent; run the command again.")
         fields = [
-            ("assignmentid", str(assignment)),
+            ("assignmentid", str(self._number)),
             ("userid", str(now.account.number)),
             ("grade", in_decimals(grade)),
             ("attemptnumber", "-1"),
@@ -119,158 +154,196 @@ class Moodle:
             ("plugindata[assignfeedbackcomments_editor][format]", before.format or _HTML),
         ]
         if change.feedback is not None:
-            draft = new_files(self._connection, self._site, self._token, before, change.feedback)
-            fields.append(("plugindata[files_filemanager]", str(draft)))
-        self._ask("mod_assign_save_grade", what, fields, reads=False)
-        after = self._feedback(now.account)
-        if not same_points(after.grade, grade):
+            fields.append(("plugindata[files_filemanager]", str(self._upload_all(before, change.feedback))))
+        self._ask("mod_assign_save_grade", "The grade", fields, reads=False)
+        after = self._read_feedback(now.account)
+        if not has_same_points(after.grade, grade):
             there = "no grade" if after.grade is None else in_decimals(after.grade)
             raise LmsError(f"Moodle accepted {in_decimals(grade)} but shows {there}; look at the gradebook.")
-        if change.feedback is not None and not change.feedback.is_among(file.name for file in after.files):
+        if change.feedback is not None and not change.feedback.is_among(after.names):
             raise LmsError("Moodle has the grade but not the feedback file; turn on `Feedback files` there.")
 
     def submissions(self, accounts: Sequence[Account]) -> Iterator[RemoteSubmission]:
         """Yield the last submission of each student and team; drafts are left out."""
         what = "The submissions"
-        _, assignment, task = self._assignment()
-        self._refuse_blind(text(task, "name"), task)
+        self._refuse_blind()
         known = {account.number: account for account in accounts}
-        due = whole(task, "duedate", what) if task.get("duedate") is not None else 0
-        answer = record(self._ask("mod_assign_get_submissions", what, [("assignmentids[0]", str(assignment))]), what)
-        _refuse_warnings(answer, what)
-        for each in records(answer.get("assignments") or [], what):
-            for one in records(each.get("submissions") or [], what):
-                found = _submission(one, known, due, what) if text(one, "status") == _SUBMITTED else None
-                if found is not None:
-                    yield found
+        _, task = self._assignment
+        due = get_number(task, "duedate", what) if task.get("duedate") is not None else 0
+        for each in self._ask_about_assignment("mod_assign_get_submissions", "submissions", what):
+            found = _read_submission(each, known, due, what) if get_text(each, "status") == "submitted" else None
+            if found is not None:
+                yield found
 
-    def download(self, file: RemoteFile, into: IO[bytes], most: int) -> None:
+    def download(self, file: RemoteFile, into: IO[bytes], max_bytes: int) -> None:
         """Download a file; the token is in the body of the request, not in its address."""
-        call = Call("POST", file.url, "The file", (("token", self._token.reveal()),))
-        if not self._connection.is_own(file.url):
-            raise LmsError("The file: Moodle named an address on another site.")
-        self._connection.download(call, into, most)
+        self._download(file.url, "The file", into, max_bytes)
 
-    def _assignment(self) -> tuple[int, int, Record]:
-        """Return the numbers of course and assignment, and the assignment, found by its course module."""
-        if self._found is None:
-            what = "The assignment"
-            answer = record(self._ask("mod_assign_get_assignments", what, []), what)
-            for course in records(answer.get("courses") or [], what):
-                for each in records(course.get("assignments") or [], what):
-                    if whole(each, "cmid", what) == self._module:
-                        self._found = whole(course, "id", what), whole(each, "id", what), each
-                        return self._found
-            raise LmsError(
-                f"Moodle shows the token's owner no assignment with id={self._module}; they must be a teacher who is "
-                "enrolled in the course."
-            )
-        return self._found
+    @functools.cached_property
+    def _assignment(self) -> tuple[int, Record]:
+        """The number of the course, and the assignment, found by its course module."""
+        what = "The assignment"
+        answer = get_record(self._ask("mod_assign_get_assignments", what, []), what)
+        for course in get_records(answer.get("courses"), what):
+            for found in get_records(course.get("assignments"), what):
+                if get_number(found, "cmid", what) == self._module:
+                    return get_number(course, "id", what), found
+        raise LmsError(
+            f"Moodle shows the token's owner no assignment with id={self._module}; they must be a teacher who is "
+            "enrolled in the course."
+        )
 
-    def _people(self, course: int, start: int) -> list[Record]:
-        options = {"limitfrom": str(start), "limitnumber": str(_PER_PAGE), "sortby": "id"}
-        fields = [("courseid", str(course))]
-        for i, (name, value) in enumerate(options.items()):
-            fields += [(f"options[{i}][name]", name), (f"options[{i}][value]", value)]
-        return records(self._ask("core_enrol_get_enrolled_users", "The students", fields), "The students")
+    @property
+    def _number(self) -> int:
+        return get_number(self._assignment[1], "id", "The assignment")
 
-    def _feedback(self, account: Account) -> Feedback:
-        what = "The grade"
-        _, assignment, _ = self._assignment()
-        fields = [("assignid", str(assignment)), ("userid", str(account.number))]
-        return feedback_of(record(self._ask("mod_assign_get_submission_status", what, fields), what), what)
-
-    def _refuse_blind(self, title: str, found: Record) -> None:
+    def _refuse_blind(self) -> None:
+        _, found = self._assignment
         if _is_set(found, "blindmarking") and not _is_set(found, "revealidentities"):
-            raise LmsError(f"`{line(title)}` hides who the students are; reveal the identities at Moodle first.")
+            title = line(get_text(found, "name"))
+            raise LmsError(f"`{title}` hides who the students are; reveal the identities at Moodle first.")
 
-    def _ask(self, function: str, what: str, fields: Sequence[tuple[str, str]], *, reads: bool = True) -> Any:
+    def _ask_about_assignment(self, function: str, key: str, what: str) -> Iterator[Record]:
+        """Yield what a function lists about the assignment; an answer that is not complete is an error."""
+        answer = get_record(self._ask(function, what, [("assignmentids[0]", str(self._number))]), what)
+        for warning in get_records(answer.get("warnings"), what):
+            if get_text(warning, "warningcode") != _NOTHING_FOUND:
+                raise LmsError(f"{what}: Moodle says: {line(get_text(warning, 'message'), characters=200)}")
+        for found in get_records(answer.get("assignments"), what):
+            if get_number(found, "assignmentid", what) == self._number:
+                yield from get_records(found.get(key), what)
+
+    def _ask(self, function: str, what: str, fields: Fields, *, reads: bool = True) -> Any:
         """Call a function of the web service.
 
         Raises:
-            NotAllowed: Moodle refuses the token.
+            NotAllowedError: Moodle refuses the token.
             LmsError: Moodle refuses the call; it does so with status 200.
         """
         signed = [
             ("wstoken", self._token.reveal()), ("wsfunction", function), ("moodlewsrestformat", "json"), *fields,
         ]  # fmt: skip
         call = Call("POST", f"{self._site}/webservice/rest/server.php", what, signed, reads=reads)
-        found = parse(self._connection.send(call).data, what)
+        found = parse_json(self._connection.send(call).data, what)
         if isinstance(found, dict) and ("exception" in found or "errorcode" in found):
-            code, said = text(found, "errorcode"), line(text(found, "message"), characters=200)
+            code, message = get_text(found, "errorcode"), line(get_text(found, "message"), characters=200)
             if code in _TOKEN_ERRORS:
-                raise NotAllowed(f"{what}: Moodle does not accept the token ({line(code)}); make a new one there.")
-            if code in ("accessexception", "accesscontrolexception", "webservicenotavailable"):
+                raise NotAllowedError(f"{what}: Moodle does not accept the token ({line(code)}); make a new one there.")
+            if code in _SERVICE_ERRORS:
                 raise LmsError(f"{what}: the service of the token does not include {function}; add it there.")
-            raise LmsError(f"{what}: Moodle refuses {function}: {said or line(code)}")
+            raise LmsError(f"{what}: Moodle refuses {function}: {message or line(code)}")
         return found
+
+    def _read_feedback(self, account: Account) -> _Feedback:
+        """Return the feedback that a student has.
+
+        Raises:
+            LmsError: the comment holds files, which sending it again would break.
+        """
+        what = "The grade"
+        fields = [("assignid", str(self._number)), ("userid", str(account.number))]
+        status = get_record(self._ask("mod_assign_get_submission_status", what, fields), what)
+        found = get_record(status.get("feedback") or {}, what)
+        grade = _read_grade(get_record(found.get("grade") or {}, what))
+        comment, form, files = "", "", list[Record]()
+        for plugin in get_records(found.get("plugins"), what):
+            if get_text(plugin, "type") == "comments":
+                for editor in get_records(plugin.get("editorfields"), what):
+                    comment, form = get_text(editor, "text"), get_text(editor, "format")
+            if get_text(plugin, "type") == "file":
+                for area in get_records(plugin.get("fileareas"), what):
+                    files += get_records(area.get("files"), what)
+        if any(mark in comment for mark in _EMBEDDED):
+            raise LmsError(
+                "The feedback comment there holds pictures or files, which viva could damage; grade it there."
+            )
+        return _Feedback(grade, comment, form, tuple(files))
+
+    def _upload_all(self, before: _Feedback, page: FeedbackFile) -> int:
+        """Make a draft area with a page and all files of the student but earlier pages; return its number.
+
+        Moodle replaces all feedback files of a student by those of a draft area.
+        """
+        what = "The feedback file"
+        draft = self._upload(page.name, "/", page.read(), 0)
+        others = [file for file in before.files if not read_digest(get_text(file, "filename"))]
+        if len(others) > _MAX_FEEDBACK_FILES:
+            raise LmsError(f"{what}: the student has {len(others)} feedback files there; send this one by hand.")
+        for file in others:
+            name, content = get_text(file, "filename"), io.BytesIO()
+            self._download(get_text(file, "fileurl"), f"{what}: {line(name, characters=100)}", content, MAX_BYTES)
+            self._upload(name, get_text(file, "filepath") or "/", content.getvalue(), draft)
+        return draft
+
+    def _upload(self, name: str, folder: str, data: bytes, draft: int) -> int:
+        what = "The feedback file"
+        token = self._token.reveal()
+        fields = (("token", token), ("filearea", "draft"), ("itemid", str(draft)), ("filepath", folder))
+        kind = "text/html" if read_digest(name) else "application/octet-stream"
+        url = f"{self._site}/webservice/upload.php"
+        call = Call("POST", url, what, fields, (name, data, kind), reads=False)
+        found = parse_json(self._connection.send(call).data, what)
+        if isinstance(found, dict):
+            message = line(get_text(found, "error") or get_text(found, "message"), characters=200)
+            raise LmsError(f"{what}: Moodle refuses the upload: {message}")
+        stored = get_records(found, what)
+        if len(stored) != 1:
+            raise LmsError(f"{what}: Moodle did not store it.")
+        return get_number(stored[0], "itemid", what)
+
+    def _download(self, url: str, what: str, into: IO[bytes], max_bytes: int) -> None:
+        if not self._connection.is_own(url):
+            raise LmsError(f"{what}: Moodle named an address on another site.")
+        self._connection.download(Call("POST", url, what, (("token", self._token.reveal()),)), into, max_bytes)
 
 
 def _is_set(found: Record, key: str) -> bool:
     return found.get(key) in (1, True, "1")
 
 
-def _points(found: Record) -> Fraction | None:
+def _read_grade(found: Record) -> Fraction | None:
     """Return a grade; Moodle writes -1 where there is none."""
-    grade = points(found, "grade", "The grade")
+    grade = get_points(found, "grade", "The grade")
     return None if grade is None or grade < 0 else grade
 
 
-def _refuse_warnings(answer: Record, what: str) -> None:
-    """Raise if an answer is not complete; the warning 3 only says that nothing was found."""
-    for warning in records(answer.get("warnings") or [], what):
-        if text(warning, "warningcode") != "3":
-            raise LmsError(f"{what}: Moodle says: {line(text(warning, 'message'), characters=200)}")
-
-
-def _is_staff(found: Record) -> bool:
-    names = {text(role, "shortname") for role in records(found.get("roles") or [], "The students")}
-    return bool(names) and names <= _STAFF
-
-
-def _account(found: Record) -> Account:
-    what = "The students"
-    number = whole(found, "id", what)
-    groups = {whole(g, "id", what): text(g, "name") for g in records(found.get("groups") or [], what)}
-    identifiers = {
-        "login": text(found, "username"),
-        "email": text(found, "email"),
-        "idnumber": text(found, "idnumber"),
-        "user": f"moodle-user-{number}",
-    }
-    name = text(found, "fullname") or f"{text(found, 'firstname')} {text(found, 'lastname')}".strip()
+def _read_account(found: Record, what: str) -> Account:
+    number = get_number(found, "id", what)
+    kinds = {"login": "username", "email": "email", "idnumber": "idnumber"}
+    identifiers = {kind: get_text(found, key) for kind, key in kinds.items()} | {"user": f"moodle-user-{number}"}
+    groups = {get_number(g, "id", what): get_text(g, "name") for g in get_records(found.get("groups"), what)}
+    name = get_text(found, "fullname") or f"{get_text(found, 'firstname')} {get_text(found, 'lastname')}".strip()
     return Account(number, name, identifiers, groups=groups)
 
 
-def _submission(found: Record, known: dict[int, Account], due: int, what: str) -> RemoteSubmission | None:
+def _read_submission(found: Record, known: dict[int, Account], due: int, what: str) -> RemoteSubmission | None:
     """Return what was submitted; None if nothing was, or by someone who is not in the course any more."""
-    files, entered = [], []
-    for plugin in records(found.get("plugins") or [], what):
-        for area in records(plugin.get("fileareas") or [], what):
-            if text(plugin, "type") == "file" and text(area, "area") == "submission_files":
-                files += [_file(file, what) for file in records(area.get("files") or [], what)]
-        if text(plugin, "type") == "onlinetext":
-            texts = [text(field, "text") for field in records(plugin.get("editorfields") or [], what)]
-            entered += [("onlinetext.html", each) for each in texts if each.strip()]
-    if not files and not entered:
-        return None
-    changed = whole(found, "timemodified", what)
-    user, group = whole(found, "userid", what), whole(found, "groupid", what)
-    members = tuple(account for account in known.values() if group in account.groups) if not user else ()
+    files, entered = list[RemoteFile](), list[tuple[str, str]]()
+    for plugin in get_records(found.get("plugins"), what):
+        kind = get_text(plugin, "type")
+        for area in get_records(plugin.get("fileareas"), what):
+            if kind == "file" and get_text(area, "area") == "submission_files":
+                files += [_read_file(file, what) for file in get_records(area.get("files"), what)]
+        if kind == "onlinetext":
+            texts = [get_text(editor, "text") for editor in get_records(plugin.get("editorfields"), what)]
+            entered += [("onlinetext.html", text) for text in texts if text.strip()]
+    user, group = get_number(found, "userid", what), get_number(found, "groupid", what)
     account = known.get(user)
-    if account is None and user:
+    if (not files and not entered) or (user and account is None):
         return None
+    members = () if user else tuple(account for account in known.values() if group in account.groups)
+    label = f"team {group}" if group else "students without a team"
+    if members:
+        label = members[0].groups[group]
     if account is not None:
         label = account.name
-    else:
-        label = members[0].groups[group] if members else f"team {group}" if group else "students without a team"
+    changed = get_number(found, "timemodified", what)
     moment = datetime.fromtimestamp(changed, UTC) if 0 < changed < 1 << 40 else None
-    late = None if not due or moment is None else changed > due
-    return RemoteSubmission(label, account, tuple(files), tuple(entered), moment, late, members, group)
+    is_late = changed > due if due and moment is not None else None
+    return RemoteSubmission(label, account, tuple(files), tuple(entered), moment, is_late, members, group)
 
 
-def _file(found: Record, what: str) -> RemoteFile:
-    folder = text(found, "filepath").strip("/")
-    name = text(found, "filename")
-    size = whole(found, "filesize", what) if found.get("filesize") is not None else None
-    return RemoteFile(f"{folder}/{name}" if folder else name, 0, text(found, "fileurl"), size)
+def _read_file(found: Record, what: str) -> RemoteFile:
+    folder, name = get_text(found, "filepath").strip("/"), get_text(found, "filename")
+    size = None if found.get("filesize") is None else get_number(found, "filesize", what)
+    return RemoteFile(f"{folder}/{name}" if folder else name, 0, get_text(found, "fileurl"), size)

@@ -6,6 +6,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import IO, Final, Protocol
 
+from viva.formats.decimal_points import UNIT
 from viva.plugins.cohorts.lms.feedback_files import FeedbackFile
 
 IDENTIFIERS: Final[Mapping[str, Sequence[str]]] = {
@@ -59,7 +60,6 @@ class Task:
 class Change:
     """What is sent for one student."""
 
-    before: Present
     points: Fraction | None = None
     """None leaves the grade as it is."""
     excuse: bool = False
@@ -127,5 +127,12 @@ class Platform(Protocol):
     def submissions(self, accounts: Sequence[Account]) -> Iterable[RemoteSubmission]:
         """Return everything that was submitted."""
 
-    def download(self, file: RemoteFile, into: IO[bytes], most: int) -> None:
+    def download(self, file: RemoteFile, into: IO[bytes], max_bytes: int) -> None:
         """Download a file of at most so many bytes."""
+
+
+def has_same_points(one: Fraction | None, other: Fraction | None) -> bool:
+    """Return whether two grades are equal as far as platforms store them."""
+    if one is None or other is None:
+        return one is other
+    return round(one * UNIT) == round(other * UNIT)

@@ -4,7 +4,7 @@ The folder appears complete or not at all. Names from the platform are untrusted
 student cannot be fetched, that student's submission is left out and named, because a part of it would be graded as if
 it were all.
 
-- Canvas: files are named as in its own download, with the number of the person, who is recognised by it.
+- Canvas: files are named as in its own download, with the number of the person, who is recognized by it.
 - Moodle: a folder for each student or team, named by the roster's id. The names of its own download hold the number of
   a participant, which the interface does not tell; its user number is another one, and may be someone else's there.
 """
@@ -22,18 +22,22 @@ from typing import Final
 from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import csv_cell, line
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.exports.names import clean_text
+from viva.plugins.cohorts.exports.names import clean_text, normalize_id, squeeze_name
 from viva.plugins.cohorts.exports.unpacking import Caps
-from viva.plugins.cohorts.lms.errors import LmsError, NotAllowed, Unreachable
+from viva.plugins.cohorts.lms.answers import LmsError, NotAllowedError, UnreachableError
 from viva.plugins.cohorts.lms.platform import Account, Platform, RemoteFile, RemoteSubmission
-from viva.plugins.cohorts.lms.pulled_names import canvas_name, student_ids, team_names
-from viva.submissions.safe_names import Names, make_safe_component
+from viva.sandbox.guest.loading.student_files import is_not_the_work
+from viva.submissions.safe_names import MAX_BYTES, Names, make_safe_component, normalize_component
 
 SUBMISSIONS: Final = "submissions"
 ROSTER: Final = "roster.csv"
 _COLUMNS: Final = ("id", "name", "email", "login", "canvas", "group", "submission_timestamp")
-_MOST_DEPTH: Final = 16
-_MOST_FILES: Final = 2_000
+_ID_KINDS: Final = ("sis", "idnumber", "login", "email", "canvas", "user")
+"""Identifiers in the order in which they are preferred as the id of the course."""
+_MAX_NAME: Final = 40
+"""Bytes of a person's name in the name of a file."""
+_MAX_DEPTH: Final = 16
+_MAX_FILES: Final = 2_000
 """Files of one student."""
 
 
@@ -61,7 +65,7 @@ def pull(platform: Platform, out: Path, tell: Callable[[str], None], caps: Caps 
         UsageError: the folder exists or cannot be written, the platform does not answer, or the class is too large.
     """
     if out.exists() or out.is_symlink():
-        raise UsageError(f"{out} exists already; give the name of a new folder, or remove it first.")
+        raise UsageError(f"{out} already exists; choose another folder or delete it first.")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(prefix=f".{out.name[:100]}.", suffix=".part", dir=out.parent))
@@ -78,129 +82,172 @@ def pull(platform: Platform, out: Path, tell: Callable[[str], None], caps: Caps 
     return pulled
 
 
+def choose_student_ids(accounts: Sequence[Account]) -> dict[int, str]:
+    """Return the id of each student, by the platform's number of the person.
+
+    All ids are of one kind, so that the number of one student is never another student's of another kind. It is a kind
+    that everyone has, that tells everyone apart, and that can name a folder.
+    """
+    for kind in _ID_KINDS:
+        ids = [clean_text(account.identifiers.get(kind, "")) for account in accounts]
+        distinct = {normalize_component(normalize_id(id_)) for id_ in ids}
+        if len(distinct) == len(accounts) and all(map(_can_name_folder, ids)):
+            return {account.number: id_ for account, id_ in zip(accounts, ids, strict=True)}
+    return {account.number: f"user-{account.number}" for account in accounts}
+
+
+def _can_name_folder(id_: str) -> bool:
+    return make_safe_component(id_) == id_ and len(id_.encode()) < MAX_BYTES and not is_not_the_work(id_)
+
+
+def name_teams(found: Iterable[RemoteSubmission], ids: Iterable[str]) -> dict[int, str]:
+    """Return the name of the folder of each team, by its number; no two are alike, and none is a student's id."""
+    taken = {normalize_component(normalize_id(id_)) for id_ in ids}
+    names: dict[int, str] = {}
+    for submission in found:
+        if submission.account is not None or submission.group in names:
+            continue
+        name = make_safe_component(clean_text(submission.label).replace(",", " "))
+        if normalize_component(normalize_id(name)) in taken:
+            name = f"{name} team-{submission.group}"
+        names[submission.group] = name
+        taken.add(normalize_component(normalize_id(name)))
+    return names
+
+
+def make_canvas_name(submission: RemoteSubmission, account: Account, file: str, number: int) -> str:
+    """Return the name that a file has in Canvas's download: `lovelaceada_LATE_1234_5678_solution.py`.
+
+    The part in front is never empty and never `anon`: without it, digits in the name of the file could be taken for the
+    number of another person.
+
+    Args:
+        submission: what the file is a part of.
+        account: who submitted it.
+        file: a safe name.
+        number: the number of the attachment; 0 for text that was entered.
+    """
+    who = squeeze_name(account.sort_name or account.name).encode()[:_MAX_NAME].decode("utf-8", "ignore")
+    if not who or who == "anon":
+        who = f"student{who}"
+    late = "LATE" if submission.late else ""
+    return "_".join(filter(None, (who, late, str(account.number), str(number or ""), file)))
+
+
 class _Puller:
     def __init__(self, platform: Platform, folder: Path, tell: Callable[[str], None], caps: Caps) -> None:
         self._platform = platform
         self._folder = folder
         self._tell = tell
         self._caps = caps
-        self._bytes = caps.mib << 20
+        self._bytes_left = caps.mib << 20
         self._pulled = Pulled()
 
     def run(self) -> Pulled:
         platform, place = self._platform, self._folder / SUBMISSIONS
         platform.task()
         accounts = platform.accounts()
-        ids = student_ids(accounts)
+        ids = choose_student_ids(accounts)
         found = list(platform.submissions(accounts))
-        teams = team_names(found, ids.values())
+        teams = name_teams(found, ids.values())
         place.mkdir(mode=0o700)
         times: dict[int, str] = {}
         for submission in found:
-            self._tell(line(submission.label, characters=100))
+            shown = line(submission.label, characters=100)
+            self._tell(shown)
             try:
                 self._fetch(submission, place, ids, teams)
-            except (NotAllowed, Unreachable):
+            except (NotAllowedError, UnreachableError):
                 raise
             except LmsError as error:
-                self._pulled.left_out.append(f"{line(submission.label, characters=100)}: {error}")
+                self._pulled.left_out.append(f"{shown}: {error}")
                 continue
+            people = submission.members if submission.account is None else (submission.account,)
             if submission.submitted_at is not None:
-                people = (submission.account,) if submission.account is not None else submission.members
                 times |= {account.number: submission.submitted_at.isoformat() for account in people}
         self._pulled.students = len(accounts)
-        rows = [_row(account, ids[account.number], teams, times.get(account.number, "")) for account in accounts]
-        write_atomically(self._folder / ROSTER, _table(rows), durable=False, mode=0o600)
+        text = io.StringIO(newline="")
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(_COLUMNS)
+        for account in accounts:
+            known = {kind: clean_text(value) for kind, value in account.identifiers.items()}
+            groups = ",".join(teams[number] for number in account.groups if number in teams)
+            name = csv_cell(line(clean_text(account.name)))  # must not become a formula in a spreadsheet
+            identifiers = [known.get(kind, "") for kind in ("email", "login", "canvas")]
+            table.writerow([ids[account.number], name, *identifiers, groups, times.get(account.number, "")])
+        data = text.getvalue().encode("utf-8", "replace")
+        write_atomically(self._folder / ROSTER, data, durable=False, mode=0o600)
         return self._pulled
 
     def _fetch(self, submission: RemoteSubmission, place: Path, ids: dict[int, str], teams: dict[int, str]) -> None:
         """Fetch all files of one submission, or leave none of them."""
-        if submission.account is None and not submission.members:
+        account = submission.account
+        if account is None and not submission.members:
             raise LmsError("no student of the course belongs to this team; look at the groups of the assignment.")
         held = Path(tempfile.mkdtemp(prefix=".student.", dir=self._folder))
         try:
-            names = self._write(submission, held)
-            if submission.account is not None and self._platform.name == "canvas":
-                moves = [(path, canvas_name(submission, submission.account, name)) for name, path in names]
-            else:
-                moves = [(held, ids[submission.account.number] if submission.account else teams[submission.group])]
-            if any((place / called).exists() for _, called in moves):
+            files = self._write(submission, held)
+            moves = {held: teams[submission.group] if account is None else ids[account.number]}
+            if account is not None and self._platform.name == "canvas":
+                moves = {path: make_canvas_name(submission, account, path.name, n) for path, n in files.items()}
+            if any((place / name).exists() for name in moves.values()):
                 raise LmsError("the platform lists this submission twice.")
-            for path, called in moves:
-                path.rename(place / called)
+            for path, name in moves.items():
+                path.rename(place / name)
         finally:
             shutil.rmtree(held, ignore_errors=True)
         self._pulled.submissions += 1
-        self._pulled.files += len(names)
+        self._pulled.files += len(files)
 
-    def _write(self, submission: RemoteSubmission, held: Path) -> list[tuple[tuple[str, int], Path]]:
-        """Write the files of one submission below a folder; return name and number of each with its path."""
-        flat = self._platform.name == "canvas"
-        folders: dict[Path, Names] = {}
-        written = []
+    def _write(self, submission: RemoteSubmission, held: Path) -> dict[Path, int]:
+        """Write the files of one submission below a folder; return the number of each by its path."""
+        folders: dict[Path, Names] = {held: Names()}
+        written: dict[Path, int] = {}
         left = self._caps.student_mib << 20
-        if len(submission.files) > _MOST_FILES:
-            raise LmsError(f"it has {len(submission.files)} files; at most {_MOST_FILES} are fetched.")
+        if len(submission.files) > _MAX_FILES:
+            raise LmsError(f"it has {len(submission.files)} files; at most {_MAX_FILES} are fetched.")
         for file in submission.files:
-            path = self._path(file, held, folders, flat=flat)
-            size = self._download(file, path, left)
-            left -= size
-            written.append(((path.name, file.number), path))
+            path = self._choose_path(file, held, folders)
+            left -= self._download(file, path, left)
+            written[path] = file.number
         for name, content in submission.entered:
-            path = held / folders.setdefault(held, Names()).give_file(name)
+            path = held / folders[held].give_file(name)
             data = content.encode("utf-8", "replace")
             if len(data) > left:
                 raise LmsError(f"{name} makes the submission too large.")
             write_atomically(path, data, durable=False, mode=0o600)
-            written.append(((path.name, 0), path))
+            written[path] = 0
         return written
 
-    def _path(self, file: RemoteFile, held: Path, folders: dict[Path, Names], *, flat: bool) -> Path:
+    def _choose_path(self, file: RemoteFile, held: Path, folders: dict[Path, Names]) -> Path:
         parts = [part for part in file.name.replace("\\", "/").split("/") if part not in ("", ".")] or ["unnamed"]
-        if len(parts) > _MOST_DEPTH or ".." in parts:
-            raise LmsError(
-                f"the file {line(file.name, characters=100)} has a path that leads elsewhere or is too deep."
-            )
+        if len(parts) > _MAX_DEPTH or ".." in parts:
+            shown = line(file.name, characters=100)
+            raise LmsError(f"the file {shown} has a path that leads elsewhere or is too deep.")
         folder = held
-        for part in parts[:-1] if not flat else ():
-            folder /= make_safe_component(part)
-            folder.mkdir(mode=0o700, exist_ok=True)
+        for part in parts[:-1]:
+            if self._platform.name != "canvas":  # whose files lie in no folders
+                folder /= make_safe_component(part)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder / folders.setdefault(folder, Names()).give_file(parts[-1])
 
     def _download(self, file: RemoteFile, path: Path, left: int) -> int:
         """Download a file and return its size."""
         shown = line(file.name, characters=100)
-        most = min(self._caps.file_mib << 20, left, self._bytes)
-        if file.size is not None and file.size > most:
+        limit = min(self._caps.file_mib << 20, left, self._bytes_left)
+        if file.size is not None and file.size > limit:
             raise LmsError(
-                f"{shown} has {file.size / 2**20:.1f} MiB, and at most {most / 2**20:.1f} MiB are left for it."
+                f"{shown} has {file.size / 2**20:.1f} MiB, and at most {limit / 2**20:.1f} MiB are left for it."
             )
         try:
             with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as target:
-                self._platform.download(file, target, most)
+                self._platform.download(file, target, limit)
                 size = target.seek(0, os.SEEK_END)
-        except (NotAllowed, Unreachable):
+        except (NotAllowedError, UnreachableError):
             raise
         except LmsError as error:
             raise LmsError(f"{shown}: {error}") from None
         if file.size is not None and size != file.size:
             raise LmsError(f"{shown}: {size} bytes came, and the platform says that it has {file.size}.")
-        self._bytes -= size
+        self._bytes_left -= size
         return size
-
-
-def _row(account: Account, id_: str, teams: dict[int, str], submitted: str) -> Sequence[str]:
-    """Return the row of a student; a name must not become a formula in a spreadsheet."""
-    identifiers = {kind: clean_text(value) for kind, value in account.identifiers.items()}
-    groups = ",".join(teams[number] for number in account.groups if number in teams)
-    name = csv_cell(line(clean_text(account.name)))
-    number = identifiers.get("canvas", "")
-    return (id_, name, identifiers.get("email", ""), identifiers.get("login", ""), number, groups, submitted)
-
-
-def _table(rows: Iterable[Sequence[str]]) -> bytes:
-    text = io.StringIO(newline="")
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(_COLUMNS)
-    table.writerows(rows)
-    return text.getvalue().encode("utf-8", "replace")
