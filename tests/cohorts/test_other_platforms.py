@@ -290,6 +290,14 @@ def test_class_of_one(read: Read) -> None:
     assert [d.name for d in read({"ada/src/x.py": CODE}).attempts] == ["ada"]
 
 
+def test_folder_of_the_only_student_in_a_list(read: Read) -> None:
+    """Its files are not submissions of their own, and it may hold no code."""
+    files = {"ada/text.html": b"answer", "ada/data.csv": b"1"}
+    assert [d.name for d in read(files, roster="id,name\nada,Ada\n").attempts] == ["ada"]
+    files = {"ada/x.py": CODE, "ada/y.py": CODE}
+    assert [d.name for d in read(files, roster="id,name\nada,Ada\n", folder="again").attempts] == ["ada"]
+
+
 @pytest.mark.parametrize("files", [{}, {"notes.txt": b""}, {"x.py": CODE}, {"ada/": b""}, {"a/b/c/d/e/notes.txt": b""}])
 def test_no_class(read: Read, files: dict[str, bytes]) -> None:
     with pytest.raises(UsageError, match="is not a class in a known format"):

@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from pathlib import Path
@@ -29,7 +29,7 @@ from viva.plugins.cohorts.exports.folder_formats import (
 from viva.plugins.cohorts.exports.gradescope import Gradescope
 from viva.plugins.cohorts.exports.matching import rematch_students
 from viva.plugins.cohorts.exports.named_formats import Brightspace, Canvas, Moodle, NamedFormat
-from viva.plugins.cohorts.exports.names import list_name_forms
+from viva.plugins.cohorts.exports.names import list_name_forms, normalize_id
 from viva.plugins.cohorts.exports.roster import Roster, read_roster
 from viva.plugins.cohorts.exports.unpacking import Caps, unpack
 from viva.sandbox.folder_locks import lock_folder, unlock_folder
@@ -51,7 +51,7 @@ _MAX_WRAPPERS: Final = 4
 def is_export(path: Path) -> bool:
     """Return whether a folder is an export of one of the platforms; archives are not opened."""
     try:
-        return _is_folder(path) and not isinstance(_recognize(path, path, None)[0], PlainFolder)
+        return _is_folder(path) and not isinstance(_recognize(path, path, None, set())[0], PlainFolder)
     except UsageError:
         return False
 
@@ -120,7 +120,8 @@ def read_class(
             folder = private / "export" / make_safe_component(path.name.split(".")[0])
             folder.mkdir(mode=0o700, parents=True)
             unmatched = unpack(path, folder, caps)
-        kind, folder, entries, outside = _recognize(folder, path, roster)
+        listed = {*known.groups, *(student.id for student in known.students)} if known is not None else set()
+        kind, folder, entries, outside = _recognize(folder, path, roster, {normalize_id(name) for name in listed})
         gatherer = Gatherer(private / "work", None if is_folder else private / "export")
         reading = kind.read(folder, entries, gatherer)
         has_roster = any(entry.name == CLASSROOM_ROSTER and entry.sort == "file" for entry in entries)
@@ -202,7 +203,7 @@ def _make_private_folder(into: Path) -> Path:
 
 
 def _recognize(
-    folder: Path, path: Path, roster: Path | None
+    folder: Path, path: Path, roster: Path | None, listed: Container[str]
 ) -> tuple[ExportFormat, Path, tuple[Entry, ...], list[Unmatched]]:
     """Return the kind of export, the folder in which it begins, its entries, and what was found on the way there."""
     unmatched: list[Unmatched] = []
@@ -213,6 +214,8 @@ def _recognize(
         kind = next((kind for kind in formats if kind.recognize(here, entries)), None)
         if isinstance(kind, PlainFolder):
             _refuse_half_an_export(path, entries)
+        if kind is None and any(normalize_id(entry.name) in listed for entry in entries):
+            kind = PlainFolder()  # even of one student, or without any code
         if kind is not None:
             return kind, here, entries, unmatched
         folders = [entry for entry in entries if entry.sort == "folder"]

@@ -22,7 +22,7 @@ from viva.plugins.cohorts.lms.answers import (
     parse_json,
 )
 from viva.plugins.cohorts.lms.connection import Call, Connection, Fields
-from viva.plugins.cohorts.lms.feedback_files import FeedbackFile
+from viva.plugins.cohorts.lms.feedback_files import FeedbackFile, read_page
 from viva.plugins.cohorts.lms.platform import (
     Account,
     Change,
@@ -42,7 +42,6 @@ _MAX_PARAMETERS: Final = 100
 class Canvas:
     """One assignment of a Canvas course."""
 
-    name: Final = "canvas"
     excuses: Final = True
 
     def __init__(self, connection: Connection, address: Address, token: Token) -> None:
@@ -81,7 +80,7 @@ class Canvas:
             number = get_number(found, "id", what)
             kinds = {"sis": "sis_user_id", "login": "login_id", "email": "email"}
             identifiers = {kind: get_text(found, key) for kind, key in kinds.items()} | {"canvas": str(number)}
-            accounts[number] = Account(number, get_text(found, "name"), identifiers, get_text(found, "sortable_name"))
+            accounts[number] = Account(number, get_text(found, "name"), identifiers)
         return list(accounts.values())
 
     def presents(self, accounts: Sequence[Account]) -> list[Present]:
@@ -151,7 +150,7 @@ class Canvas:
 
     def _upload(self, url: str, page: FeedbackFile) -> int:
         """Upload a file for a comment, in the three steps that Canvas documents, and return its number."""
-        what, kind, data = "The feedback file", "text/html", page.read()
+        what, kind, data = "The feedback file", "text/html", read_page(page.path)
         fields: Fields = (("name", page.name), ("size", str(len(data))), ("content_type", kind))
         where = get_record(self._ask("POST", url, what, fields), what)
         parameters = get_record(where.get("upload_params") or {}, what)
@@ -184,12 +183,12 @@ def _read_submission(account: Account, found: Record, what: str) -> RemoteSubmis
     for file in get_records(found.get("attachments"), what):
         name = get_text(file, "display_name") or get_text(file, "filename")
         size = None if file.get("size") is None else get_number(file, "size", what)
-        files.append(RemoteFile(name, get_number(file, "id", what), get_text(file, "url"), size))
+        files.append(RemoteFile(name, get_text(file, "url"), size))
     kind, entered = get_text(found, "submission_type"), []
     if kind == "online_text_entry" and get_text(found, "body"):
         entered.append(("text.html", get_text(found, "body")))
     if kind == "online_url" and get_text(found, "url"):
         address = html.escape(get_text(found, "url"))
         entered.append(("link.html", f'<a href="{address}">{address}</a>\n'))
-    moment, is_late = parse_iso_time(found.get("submitted_at")), found.get("late") is True
-    return RemoteSubmission(account.name, account, tuple(files), tuple(entered), moment, is_late)
+    moment = parse_iso_time(found.get("submitted_at"))
+    return RemoteSubmission(account.name, account, tuple(files), tuple(entered), moment)

@@ -32,16 +32,17 @@ class FeedbackFile:
         """Return whether a platform has it, perhaps with a number that the platform added to its name."""
         return self.digest in {read_digest(name) for name in names}
 
-    def read(self) -> bytes:
-        """Return its content.
 
-        Raises:
-            UsageError: it has changed or cannot be read.
-        """
-        data = _read(self.path)
-        if _digest(data) != self.digest:
-            raise UsageError(f"{self.path} changed while grades were sent; run the command again.")
-        return data
+def read_page(path: Path) -> bytes:
+    """Return the content of a page. Raises UsageError if it cannot be read, is a link, or is too large for a page."""
+    try:
+        with opened(path) as file:
+            data = None if file.is_folder else read_at_most(file.descriptor, MAX_BYTES)
+    except (NotOpened, FileNotFoundError) as error:
+        raise UsageError(f"{path} is gone or {error}; a feedback page is expected.") from None
+    if data is None:
+        raise UsageError(f"{path} is larger than {MAX_BYTES >> 20} MiB; a feedback page is expected.")
+    return data
 
 
 def read_digest(name: str) -> str:
@@ -71,7 +72,7 @@ def find_feedback(folder: Path, grades: Iterable[ReturnedGrade]) -> tuple[dict[s
     for grade in with_attempt:
         path = paths[grade.attempt]
         if path.is_file():
-            found[grade.student.id] = FeedbackFile(path, _digest(_read(path)))
+            found[grade.student.id] = FeedbackFile(path, sha256(read_page(path)).hexdigest()[:16])
         else:
             missing.append(f"{grade.student.id}: there is no page {path}, so only the grade is sent")
     if with_attempt and not found:
@@ -95,19 +96,3 @@ def _locate_pages(folder: Path, attempts: list[str]) -> dict[str, Path]:
         return whole
     shared = os.path.commonpath([os.path.dirname(name) for name in attempts])  # noqa: PTH120  # names are no paths here
     return {name: folder / f"{os.path.relpath(name, shared or '.')}.html" for name in attempts}
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with opened(path) as file:
-            data = None if file.is_folder else read_at_most(file.descriptor, MAX_BYTES)
-    except (NotOpened, FileNotFoundError) as error:
-        why = str(error) if isinstance(error, NotOpened) else "is gone"
-        raise UsageError(f"{path} {why}; a feedback page is expected.") from None
-    if data is None:
-        raise UsageError(f"{path} is a folder or larger than {MAX_BYTES >> 20} MiB; a feedback page is expected.")
-    return data
-
-
-def _digest(data: bytes) -> str:
-    return sha256(data).hexdigest()[:16]

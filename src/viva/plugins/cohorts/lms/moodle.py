@@ -26,7 +26,7 @@ from viva.plugins.cohorts.lms.answers import (
     parse_json,
 )
 from viva.plugins.cohorts.lms.connection import Call, Connection, Fields
-from viva.plugins.cohorts.lms.feedback_files import MAX_BYTES, FeedbackFile, read_digest
+from viva.plugins.cohorts.lms.feedback_files import MAX_BYTES, FeedbackFile, read_digest, read_page
 from viva.plugins.cohorts.lms.platform import (
     Account,
     Change,
@@ -67,7 +67,6 @@ class _Feedback:
 class Moodle:
     """One assignment of a Moodle course."""
 
-    name: Final = "moodle"
     excuses: Final = False
 
     def __init__(self, connection: Connection, address: Address, token: Token) -> None:
@@ -168,10 +167,8 @@ class Moodle:
         what = "The submissions"
         self._refuse_blind()
         known = {account.number: account for account in accounts}
-        _, task = self._assignment
-        due = get_number(task, "duedate", what) if task.get("duedate") is not None else 0
         for each in self._ask_about_assignment("mod_assign_get_submissions", "submissions", what):
-            found = _read_submission(each, known, due, what) if get_text(each, "status") == "submitted" else None
+            found = _read_submission(each, known, what) if get_text(each, "status") == "submitted" else None
             if found is not None:
                 yield found
 
@@ -265,7 +262,7 @@ class Moodle:
         Moodle replaces all feedback files of a student by those of a draft area.
         """
         what = "The feedback file"
-        draft = self._upload(page.name, "/", page.read(), 0)
+        draft = self._upload(page.name, "/", read_page(page.path), 0)
         others = [file for file in before.files if not read_digest(get_text(file, "filename"))]
         if len(others) > _MAX_FEEDBACK_FILES:
             raise LmsError(f"{what}: the student has {len(others)} feedback files there; send this one by hand.")
@@ -316,7 +313,7 @@ def _read_account(found: Record, what: str) -> Account:
     return Account(number, name, identifiers, groups=groups)
 
 
-def _read_submission(found: Record, known: dict[int, Account], due: int, what: str) -> RemoteSubmission | None:
+def _read_submission(found: Record, known: dict[int, Account], what: str) -> RemoteSubmission | None:
     """Return what was submitted; None if nothing was, or by someone who is not in the course any more."""
     files, entered = list[RemoteFile](), list[tuple[str, str]]()
     for plugin in get_records(found.get("plugins"), what):
@@ -339,11 +336,10 @@ def _read_submission(found: Record, known: dict[int, Account], due: int, what: s
         label = account.name
     changed = get_number(found, "timemodified", what)
     moment = datetime.fromtimestamp(changed, UTC) if 0 < changed < 1 << 40 else None
-    is_late = changed > due if due and moment is not None else None
-    return RemoteSubmission(label, account, tuple(files), tuple(entered), moment, is_late, members, group)
+    return RemoteSubmission(label, account, tuple(files), tuple(entered), moment, members, group)
 
 
 def _read_file(found: Record, what: str) -> RemoteFile:
     folder, name = get_text(found, "filepath").strip("/"), get_text(found, "filename")
     size = None if found.get("filesize") is None else get_number(found, "filesize", what)
-    return RemoteFile(f"{folder}/{name}" if folder else name, 0, get_text(found, "fileurl"), size)
+    return RemoteFile(f"{folder}/{name}" if folder else name, get_text(found, "fileurl"), size)

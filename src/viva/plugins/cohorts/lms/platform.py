@@ -30,7 +30,6 @@ class Account:
     """Untrusted: escape it before it is shown."""
     identifiers: Mapping[str, str]
     """By a kind of `IDENTIFIERS`."""
-    sort_name: str = ""
     groups: Mapping[int, str] = field(default_factory=dict)
     """The names of the person's groups, by number."""
 
@@ -74,7 +73,6 @@ class RemoteFile:
 
     name: str
     """Untrusted; may hold a path."""
-    number: int
     url: str
     size: int | None = None
     """As the platform says; None if it does not."""
@@ -92,7 +90,6 @@ class RemoteSubmission:
     entered: tuple[tuple[str, str], ...] = ()
     """Name and content of text that was entered on the page."""
     submitted_at: datetime | None = None
-    late: bool | None = None
     members: tuple[Account, ...] = ()
     group: int = 0
     """The number of the team."""
@@ -100,10 +97,6 @@ class RemoteSubmission:
 
 class Platform(Protocol):
     """One assignment on one platform."""
-
-    @property
-    def name(self) -> str:
-        """Return `canvas` or `moodle`."""
 
     @property
     def excuses(self) -> bool:

@@ -4,9 +4,8 @@ The folder appears complete or not at all. Names from the platform are untrusted
 student cannot be fetched, that student's submission is left out and named, because a part of it would be graded as if
 it were all.
 
-- Canvas: files are named as in its own download, with the number of the person, who is recognized by it.
-- Moodle: a folder for each student or team, named by the roster's id. The names of its own download hold the number of
-  a participant, which the interface does not tell; its user number is another one, and may be someone else's there.
+There is a folder for each student or team, named by the roster's id. The names of the platforms' own downloads are not
+used: those of Moodle hold a number that its interface does not tell.
 """
 
 import csv
@@ -22,7 +21,7 @@ from typing import Final
 from viva.formats.atomic_write import write_atomically
 from viva.formats.escaping import csv_cell, line
 from viva.model.errors import UsageError
-from viva.plugins.cohorts.exports.names import clean_text, normalize_id, squeeze_name
+from viva.plugins.cohorts.exports.names import clean_text, normalize_id
 from viva.plugins.cohorts.exports.unpacking import Caps
 from viva.plugins.cohorts.lms.answers import LmsError, NotAllowedError, UnreachableError
 from viva.plugins.cohorts.lms.platform import Account, Platform, RemoteFile, RemoteSubmission
@@ -34,8 +33,6 @@ ROSTER: Final = "roster.csv"
 _COLUMNS: Final = ("id", "name", "email", "login", "canvas", "group", "submission_timestamp")
 _ID_KINDS: Final = ("sis", "idnumber", "login", "email", "canvas", "user")
 """Identifiers in the order in which they are preferred as the id of the course."""
-_MAX_NAME: Final = 40
-"""Bytes of a person's name in the name of a file."""
 _MAX_DEPTH: Final = 16
 _MAX_FILES: Final = 2_000
 """Files of one student."""
@@ -115,25 +112,6 @@ def name_teams(found: Iterable[RemoteSubmission], ids: Iterable[str]) -> dict[in
     return names
 
 
-def make_canvas_name(submission: RemoteSubmission, account: Account, file: str, number: int) -> str:
-    """Return the name that a file has in Canvas's download: `lovelaceada_LATE_1234_5678_solution.py`.
-
-    The part in front is never empty and never `anon`: without it, digits in the name of the file could be taken for the
-    number of another person.
-
-    Args:
-        submission: what the file is a part of.
-        account: who submitted it.
-        file: a safe name.
-        number: the number of the attachment; 0 for text that was entered.
-    """
-    who = squeeze_name(account.sort_name or account.name).encode()[:_MAX_NAME].decode("utf-8", "ignore")
-    if not who or who == "anon":
-        who = f"student{who}"
-    late = "LATE" if submission.late else ""
-    return "_".join(filter(None, (who, late, str(account.number), str(number or ""), file)))
-
-
 class _Puller:
     def __init__(self, platform: Platform, folder: Path, tell: Callable[[str], None], caps: Caps) -> None:
         self._platform = platform
@@ -187,49 +165,29 @@ class _Puller:
         held = Path(tempfile.mkdtemp(prefix=".student.", dir=self._folder))
         try:
             files = self._write(submission, held)
-            moves = {held: teams[submission.group] if account is None else ids[account.number]}
-            if account is not None and self._platform.name == "canvas":
-                moves = {path: make_canvas_name(submission, account, path.name, n) for path, n in files.items()}
-            if any((place / name).exists() for name in moves.values()):
+            name = teams[submission.group] if account is None else ids[account.number]
+            if (place / name).exists():
                 raise LmsError("the platform lists this submission twice.")
-            for path, name in moves.items():
-                path.rename(place / name)
+            held.rename(place / name)
         finally:
             shutil.rmtree(held, ignore_errors=True)
         self._pulled.submissions += 1
-        self._pulled.files += len(files)
+        self._pulled.files += files
 
-    def _write(self, submission: RemoteSubmission, held: Path) -> dict[Path, int]:
-        """Write the files of one submission below a folder; return the number of each by its path."""
+    def _write(self, submission: RemoteSubmission, held: Path) -> int:
+        """Write the files of one submission below a folder; return how many there are."""
         folders: dict[Path, Names] = {held: Names()}
-        written: dict[Path, int] = {}
         left = self._caps.student_mib << 20
         if len(submission.files) > _MAX_FILES:
             raise LmsError(f"it has {len(submission.files)} files; at most {_MAX_FILES} are fetched.")
         for file in submission.files:
-            path = self._choose_path(file, held, folders)
-            left -= self._download(file, path, left)
-            written[path] = file.number
+            left -= self._download(file, _choose_path(file, held, folders), left)
         for name, content in submission.entered:
-            path = held / folders[held].give_file(name)
             data = content.encode("utf-8", "replace")
             if len(data) > left:
                 raise LmsError(f"{name} makes the submission too large.")
-            write_atomically(path, data, durable=False, mode=0o600)
-            written[path] = 0
-        return written
-
-    def _choose_path(self, file: RemoteFile, held: Path, folders: dict[Path, Names]) -> Path:
-        parts = [part for part in file.name.replace("\\", "/").split("/") if part not in ("", ".")] or ["unnamed"]
-        if len(parts) > _MAX_DEPTH or ".." in parts:
-            shown = line(file.name, characters=100)
-            raise LmsError(f"the file {shown} has a path that leads elsewhere or is too deep.")
-        folder = held
-        for part in parts[:-1]:
-            if self._platform.name != "canvas":  # whose files lie in no folders
-                folder /= make_safe_component(part)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder / folders.setdefault(folder, Names()).give_file(parts[-1])
+            write_atomically(held / folders[held].give_file(name), data, durable=False, mode=0o600)
+        return len(submission.files) + len(submission.entered)
 
     def _download(self, file: RemoteFile, path: Path, left: int) -> int:
         """Download a file and return its size."""
@@ -251,3 +209,13 @@ class _Puller:
             raise LmsError(f"{shown}: {size} bytes came, and the platform says that it has {file.size}.")
         self._bytes_left -= size
         return size
+
+
+def _choose_path(file: RemoteFile, held: Path, folders: dict[Path, Names]) -> Path:
+    parts = [part for part in file.name.replace("\\", "/").split("/") if part not in ("", ".")] or ["unnamed"]
+    if len(parts) > _MAX_DEPTH or ".." in parts:
+        shown = line(file.name, characters=100)
+        raise LmsError(f"the file {shown} has a path that leads elsewhere or is too deep.")
+    folder = held.joinpath(*map(make_safe_component, parts[:-1]))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / folders.setdefault(folder, Names()).give_file(parts[-1])
