@@ -19,7 +19,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.plugins.suites.importing.new_course import write_course
 from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
-from viva.plugins.suites.shared_grader import _TwoTries
+from viva.plugins.suites.suite_grader import RetriedRun
 
 pytestmark = pytest.mark.long
 
@@ -57,7 +57,7 @@ def test_doubtful_outcomes_are_retried(first: list[Outcome], again: list[Outcome
     def anew() -> Any:
         yield Run(others.pop(0))
 
-    tries = _TwoTries(Run(*first), nullcontext, anew)
+    tries = RetriedRun(Run(*first), nullcontext, anew)
     assert [tries.outcome(nullcontext()) for _ in first] == found  # type: ignore[arg-type]  # a run is opened by its context alone
     assert others == []
 

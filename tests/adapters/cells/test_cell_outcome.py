@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model import Status
-from viva.plugins.suites.cells.cell_outcome import of_case, of_cell
+from viva.plugins.suites.notebook_outcome import of_case, of_cell
 
 
 def value(text: Any) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from tests.support.imported_course import ImportedCourse, points_by_question
 from tests.support.nbgrader_class import put
 from viva.formats.results_json import results_of
 from viva.model.errors import UsageError
-from viva.plugins.suites.importing.classroom_import import import_classroom
-from viva.plugins.suites.importing.classroom_tests import AUTOGRADING, classroom_tests
+from viva.plugins.suites.importing.classroom_import import AUTOGRADING, classroom_tests, import_classroom
 
 pytestmark = pytest.mark.long
 

@@ -13,8 +13,13 @@ from viva.model import Status
 from viva.model.errors import CourseError
 from viva.plugins.suites.nbgrader.nbgrader_grading import compose
 from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
-from viva.plugins.suites.nbgrader.nbgrader_source import SourceNotebook, read_source
-from viva.plugins.suites.nbgrader.regions import RegionError, regions, replace_regions
+from viva.plugins.suites.nbgrader.nbgrader_source import (
+    RegionError,
+    SourceNotebook,
+    read_source,
+    regions,
+    replace_regions,
+)
 from viva.submissions.notebook_cells import read_notebook
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.otter_class import TESTS
 from viva.model.errors import CourseError
-from viva.plugins.suites.otter.otter_files import read_tests
-from viva.plugins.suites.otter.otter_points import PointsError, resolve
+from viva.plugins.suites.otter.otter_files import PointsError, read_tests, resolve
 
 OK = "OK_FORMAT = True\ntest = {{'name': 'q', 'points': {points}, 'suites': [{{'cases': [{cases}]}}]}}\n"
 FUNCTION = "OK_FORMAT = False\nfrom otter.test_files import test_case\nname = 'q'\npoints = 2\n{rest}\n"

@@ -7,7 +7,7 @@ import pytest
 from tests.support.suite_course import DECORATORS, by_test, suite_course
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
-from viva.plugins.suites.unittests.suite_files import modules_among
+from viva.plugins.suites.unittests.suite_reading import modules_among
 
 ONE = (
     DECORATORS

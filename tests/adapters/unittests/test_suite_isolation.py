@@ -11,7 +11,7 @@ from tests.support.class_exports import inner_zip
 from tests.support.course_of_texts import Examined, best_tier, read_by_students
 from tests.support.suite_course import DECORATORS, by_test, suite_course
 from viva.model import Score, Tier
-from viva.plugins.suites.shared_grader import MIXED, SHARED
+from viva.plugins.suites.suite_grader import MIXED, SHARED
 
 pytestmark = pytest.mark.long
 

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from viva.config import Assignment, Course
 
 
+_GRADESCOPE = "gradescope_utils.autograder_utils"
+
+
 @hookimpl
 def viva_commands() -> Sequence[Command]:
     """Return the commands."""
@@ -22,12 +25,16 @@ def viva_suite_grader(assignment: "Assignment") -> Suite | None:
     if assignment.suite is None:
         return None
     if assignment.suite == "unittest":
-        from viva.plugins.suites.unittests.suite_grader import PRELOAD, SuiteGrader
+        from viva.plugins.suites.unittests.suite_run import start_unittest
 
-        return Suite(PRELOAD, SuiteGrader.start)
-    from viva.plugins.suites.cells.cell_grader import PRELOAD, CellGrader
+        return Suite(("unittest", f"{_GRADESCOPE}.decorators?", f"{_GRADESCOPE}.files?"), start_unittest)
+    if assignment.suite == "nbgrader":
+        from viva.plugins.suites.nbgrader.nbgrader_grading import start_nbgrader
 
-    return Suite(PRELOAD, CellGrader.start)
+        return Suite(("doctest",), start_nbgrader)
+    from viva.plugins.suites.otter.otter_grading import start_otter
+
+    return Suite(("doctest",), start_otter)
 
 
 @hookimpl

@@ -9,8 +9,15 @@ import yaml
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
-from viva.plugins.suites.importing.manifest import MANIFEST, digest, manifest, read_manifest, state
-from viva.plugins.suites.importing.new_course import ImportedAssignment, files_of
+from viva.plugins.suites.importing.new_course import (
+    MANIFEST,
+    ImportedAssignment,
+    digest,
+    files_of,
+    manifest,
+    read_manifest,
+    state,
+)
 
 _MADE_SETTINGS: Final = ("points", "data", "preload")
 """The settings that come from the master; all others are the author's."""

@@ -5,15 +5,31 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from viva.config import Assignment
 from viva.examiner.catalog import TestFunction
 from viva.examiner.outcome import Outcome
 from viva.model import Status
+from viva.model.box_source import BoxSource
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.plugins.suites.cells.cell_outcome import of_cell, of_error
-from viva.plugins.suites.cells.cell_run import NotebookRun, Step, StepResults
-from viva.plugins.suites.cells.cell_tests import CellTest, plain_test
-from viva.plugins.suites.nbgrader.nbgrader_source import SourceCell, SourceNotebook
-from viva.plugins.suites.nbgrader.regions import HIDDEN_TESTS, has_region
+from viva.plugins.suites.nbgrader.nbgrader_source import (
+    FOLDER,
+    HIDDEN_TESTS,
+    SourceCell,
+    SourceNotebook,
+    has_region,
+    read_source,
+)
+from viva.plugins.suites.notebook_outcome import of_cell, of_error
+from viva.plugins.suites.notebook_run import (
+    CellTest,
+    NotebookRun,
+    NotebookTests,
+    Step,
+    StepResults,
+    grade_notebooks,
+    plain_test,
+)
+from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.submissions.notebook_cells import Cell, Notebook
 
 MOST_WRITTEN: Final = 100_000
@@ -24,47 +40,45 @@ NOT_READ: Final = f"{NOT_GRADED_YET}: a person grades this answer."
 NOT_FOUND: Final = f"{NOT_GRADED_YET}: a person grades this question. Its cell is not in your notebook."
 
 
-@dataclass(frozen=True, slots=True)
-class NbgraderSuite:
-    """An assignment that has been read."""
+def start_nbgrader(assignment: Assignment, source: BoxSource, secret: bytes) -> SuiteGrader:
+    """Read the author's notebooks as text; return what grades.
 
-    notebooks: tuple[SourceNotebook, ...]
+    Raises:
+        CourseError: one of them cannot be read, or uses what cannot be imported.
+    """
+    notebooks = read_source(assignment.graders / FOLDER)
 
-    @property
-    def tests(self) -> tuple[CellTest, ...]:
-        """Return the tests, notebook by notebook, hidden ones last.
+    def begin_tests(run: NotebookRun, seed: int) -> NbgraderRun:
+        return NbgraderRun(notebooks, run, seed)
 
-        A test that hides a region also runs without it, for no points. One that uses what a hidden region above it
-        defines is hidden itself.
-        """
-        tests: list[CellTest] = []
-        for notebook in self.notebooks:
-            of_notebook = [
-                test
-                for cell in notebook.cells.values()
-                for test in _tests_of(notebook.file, cell, all_hidden=cell.grade_id in notebook.after_hidden)
-            ]
-            tests += sorted(of_notebook, key=lambda test: test.function.hidden)
-        return tuple(tests)
+    return grade_notebooks(assignment, source, secret, list_tests(notebooks), begin_tests)
 
 
-@dataclass(slots=True)
-class NbgraderRun:
-    """One submission; `outcome` runs its notebooks when the first of their tests is requested."""
+def list_tests(notebooks: Sequence[SourceNotebook]) -> list[CellTest]:
+    """Return the tests, notebook by notebook, hidden ones last.
 
-    suite: NbgraderSuite
-    run: NotebookRun
-    seed: int
-    _ran: dict[tuple[str, bool], "_NotebookResults"]
+    A test that hides a region also runs without it, for no points. One that uses what a hidden region above it
+    defines is hidden itself.
+    """
+    tests: list[CellTest] = []
+    for notebook in notebooks:
+        of_notebook: list[CellTest] = []
+        for cell in notebook.cells.values():
+            of_notebook += _tests_of(notebook.file, cell, all_hidden=cell.grade_id in notebook.after_hidden)
+        tests += sorted(of_notebook, key=lambda test: test.function.hidden)
+    return tests
 
-    def outcome(self, test: CellTest) -> Outcome:
-        """Return the outcome of a test.
 
-        Raises:
-            BoxError: no box was available.
-            GraderError: the submission could not be put into a box.
-        """
-        source = next(n for n in self.suite.notebooks if n.file == test.file)
+class NbgraderRun(NotebookTests):
+    """One submission; its notebooks run when the first of their tests is requested."""
+
+    def __init__(self, notebooks: Sequence[SourceNotebook], run: NotebookRun, seed: int) -> None:
+        super().__init__(run, seed)
+        self._notebooks = notebooks
+        self._ran: dict[tuple[str, bool], _NotebookResults] = {}
+
+    def _outcome(self, test: CellTest) -> Outcome:
+        source = next(n for n in self._notebooks if n.file == test.file)
         key = (test.file, test.function.hidden)
         if key not in self._ran:
             self._ran[key] = self._run(source, hidden=test.function.hidden)
@@ -107,7 +121,7 @@ class NbgraderRun:
     def _find_notebook(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
         """Return the notebook of that name, or the first in the loader's order if only one is expected."""
         there = {p: n for p, n in self.run.find().notebooks.items() if p.endswith(".ipynb")}
-        if len(self.suite.notebooks) > 1:
+        if len(self._notebooks) > 1:
             there = {p: n for p, n in there.items() if PurePosixPath(p).name == source.file}
         path = next(iter(there), "")
         return path, there.get(path)

@@ -10,12 +10,16 @@ from typing import Final
 
 from viva.model.errors import CourseError, UsageError
 from viva.plugins.suites.importing.bundle import below, read_bundle
-from viva.plugins.suites.importing.manifest import AUTOTEST_TEMPLATES
-from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name, plain_points, question
+from viva.plugins.suites.importing.new_course import (
+    AUTOTEST_TEMPLATES,
+    ImportedAssignment,
+    folder_name,
+    plain_points,
+    question,
+)
 from viva.plugins.suites.importing.student_notebook import Cell, cells_of, language_of, source_of, written
-from viva.plugins.suites.nbgrader.autotest_lines import has_autotest
 from viva.plugins.suites.nbgrader.autotests import with_tests
-from viva.plugins.suites.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, read_source
+from viva.plugins.suites.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, has_autotest, read_source
 from viva.submissions.code_imports import preloads
 
 CELL_S: Final = 30

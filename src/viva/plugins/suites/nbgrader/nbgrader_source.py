@@ -9,17 +9,73 @@ from typing import Any, Final
 
 from viva.config.yaml_types import as_name
 from viva.model.errors import CourseError
-from viva.plugins.suites.nbgrader.autotest_lines import AUTOTEST, has_autotest
-from viva.plugins.suites.nbgrader.regions import (
-    HIDDEN_TESTS,
-    MARK_SCHEME,
-    SOLUTION,
-    RegionError,
-    regions,
-    replace_regions,
-)
 from viva.submissions.code_names import bound_names, free_names
 from viva.submissions.notebook_cells import Cell, NotebookError, read_notebook
+
+AUTOTEST: Final = "AUTOTEST"
+
+
+def is_directive(line: str) -> bool:
+    """Return whether a line is a comment that asks for tests."""
+    return AUTOTEST in line and line.lstrip().startswith("#")
+
+
+def has_autotest(source: str) -> bool:
+    """Return whether a line of a cell asks for tests."""
+    return any(map(is_directive, source.splitlines()))
+
+
+HIDDEN_TESTS: Final = "HIDDEN TESTS"
+SOLUTION: Final = "SOLUTION"
+MARK_SCHEME: Final = "MARK SCHEME"
+
+
+class RegionError(Exception):
+    """Markers that do not match; the text is a phrase for the author."""
+
+
+def has_region(source: str, marker: str) -> bool:
+    """Return whether a region begins in the cell."""
+    return f"BEGIN {marker}" in source
+
+
+def replace_regions(source: str, marker: str, stub: str = "") -> str:
+    """Return the cell with each region replaced by the lines of `stub`, indented as the region's first line.
+
+    Raises:
+        RegionError: a region begins inside another, or does not end.
+    """
+    left: list[str] = []
+    inside = False
+    for line in source.split("\n"):
+        if f"BEGIN {marker}" in line:
+            if inside:
+                raise RegionError(f"`BEGIN {marker}` is inside another such region")
+            inside = True
+            indent = line[: len(line) - len(line.lstrip())]
+            left += [indent + each for each in stub.split("\n")] if stub else []
+        elif f"END {marker}" in line:
+            inside = False
+        elif not inside:
+            left.append(line)
+    if inside:
+        raise RegionError(f"`BEGIN {marker}` has no `END {marker}` behind it")
+    return "\n".join(left)
+
+
+def regions(source: str, marker: str) -> str:
+    """Return the text inside the regions, without the markers; empty if there is none."""
+    inside: list[str] = []
+    within = False
+    for line in source.split("\n"):
+        if f"BEGIN {marker}" in line:
+            within = True
+        elif f"END {marker}" in line:
+            within = False
+        elif within:
+            inside.append(line)
+    return "\n".join(inside)
+
 
 FOLDER: Final = "source"
 """The folder of the notebooks, below graders/<a>/; they hold solutions, and never go into a box unchanged."""

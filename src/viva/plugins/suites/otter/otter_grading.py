@@ -11,12 +11,21 @@ from viva.config import Assignment
 from viva.config.rubric import Question
 from viva.examiner.outcome import Outcome
 from viva.model import Status, untrusted
+from viva.model.box_source import BoxSource
 from viva.model.errors import CourseError
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.plugins.suites.cells.cell_outcome import of_case, of_error
-from viva.plugins.suites.cells.cell_run import NotebookRun, Step, StepResults
-from viva.plugins.suites.cells.cell_tests import CellTest, plain_test
+from viva.plugins.suites.notebook_outcome import of_case, of_error
+from viva.plugins.suites.notebook_run import (
+    CellTest,
+    NotebookRun,
+    NotebookTests,
+    Step,
+    StepResults,
+    grade_notebooks,
+    plain_test,
+)
 from viva.plugins.suites.otter.otter_files import FOLDER, OtterCase, OtterTest, read_tests
+from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.submissions.notebook_cells import Notebook
 
 CONFIG: Final = "otter_config.json"
@@ -117,22 +126,29 @@ def read_config(path: Path) -> dict[str, Any]:
     return config
 
 
-@dataclass(slots=True)
-class OtterRun:
-    """One submission; `outcome` runs its notebook for the first test, and once more if a hidden case is lost."""
+def start_otter(assignment: Assignment, source: BoxSource, secret: bytes) -> SuiteGrader:
+    """Read the author's tests as text; return what grades.
 
-    suite: OtterSuite
-    run: NotebookRun
-    seed: int
-    _ran: dict[bool, tuple[StepResults, dict[str, int]] | None]
+    Raises:
+        CourseError: one of them cannot be read, or uses what cannot be imported.
+    """
+    suite = read_otter(assignment)
 
-    def outcome(self, test: CellTest) -> Outcome:
-        """Return the outcome of a test.
+    def begin_tests(run: NotebookRun, seed: int) -> OtterRun:
+        return OtterRun(suite, run, seed)
 
-        Raises:
-            BoxError: no box was available.
-            GraderError: the submission could not be put into a box.
-        """
+    return grade_notebooks(assignment, source, secret, suite.tests, begin_tests)
+
+
+class OtterRun(NotebookTests):
+    """One submission; its notebook runs for the first test, and once more if a hidden case is lost."""
+
+    def __init__(self, suite: OtterSuite, run: NotebookRun, seed: int) -> None:
+        super().__init__(run, seed)
+        self.suite = suite
+        self._ran: dict[bool, tuple[StepResults, dict[str, int]] | None] = {}
+
+    def _outcome(self, test: CellTest) -> Outcome:
         if not test.file:
             return Outcome(Status.NEEDS_REVIEW, PENDING_REVIEW, rubric=test.key)
         hidden = test.function.hidden

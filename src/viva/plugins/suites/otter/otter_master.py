@@ -11,10 +11,17 @@ import yaml
 from viva.model.errors import UsageError
 from viva.plugins.suites.importing.new_course import folder_name, question
 from viva.plugins.suites.importing.student_notebook import Cell, cells_of, language_of, source_of, written
+from viva.plugins.suites.otter.otter_cells import (
+    SolutionError,
+    TestCellError,
+    case_of,
+    test_file,
+    with_seed,
+    without_ignored,
+    without_solutions,
+)
+from viva.plugins.suites.otter.otter_files import PointsError, exact
 from viva.plugins.suites.otter.otter_first_format import in_current_format, is_first_format
-from viva.plugins.suites.otter.otter_points import PointsError, exact
-from viva.plugins.suites.otter.otter_solutions import SolutionError, with_seed, without_ignored, without_solutions
-from viva.plugins.suites.otter.otter_tests import TestCellError, case_of, test_file
 
 _CONFIG: Final = re.compile(r"#\s+assignment\s+config\s*", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"#\s+(begin|end)\s+(question|prompt|solution|tests)\s*", re.IGNORECASE)

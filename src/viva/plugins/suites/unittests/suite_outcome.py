@@ -10,7 +10,7 @@ from viva.examiner.outcome import OUTPUT_CAP, Outcome, describe
 from viva.examiner.points import exact_points
 from viva.model import Status, untrusted
 from viva.model.errors import StudentRaised
-from viva.plugins.suites.unittests.suite_files import FOLDER
+from viva.plugins.suites.unittests.suite_reading import FOLDER
 
 MOST_EVENTS: Final = 50
 """The most failed subtests that are reported."""

@@ -3,25 +3,90 @@
 Only what hangs or ends the box is lost; the rest continues in a fresh box, with everything imported again.
 """
 
+from collections.abc import Mapping
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, Final
 
+from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
-from viva.examiner.boxes.load import LoadProblem
+from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, TimeLeft, put_file
 from viva.examiner.boxes.question import Question
 from viva.examiner.outcome import Outcome, describe, judge
-from viva.model import Limits, Status, untrusted
+from viva.model import Limits, Status, Submission, untrusted
+from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
-from viva.plugins.suites.unittests.suite_files import FOLDER, file_of
-from viva.plugins.suites.unittests.suite_loader import SuiteLoader
+from viva.model.seeds import Seeds
+from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.plugins.suites.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, of_fixture, of_test, without_suite
-from viva.plugins.suites.unittests.suite_reading import Suite, SuiteTest
+from viva.plugins.suites.unittests.suite_reading import FOLDER, RUNNER, Suite, SuiteTest, file_of, read_suite
 from viva.sandbox.guest.transport.message_types import (
+    BeginSuite,
+    ClearSuite,
     EnterSuiteTest,
     LeaveSuiteTest,
     LoadSuiteModule,
     Request,
     RunSuiteTest,
 )
+from viva.sandbox.reply import Reply
+from viva.submissions.file_names import CODE
+
+
+class SuiteLoader(Loader):
+    """Puts the student's files into the box, then the author's over them; the suite imports both itself."""
+
+    def __init__(self, submission: Submission, assignment: Assignment, files: Mapping[str, bytes], seed: int) -> None:
+        super().__init__(submission, assignment, {})
+        self._suite_assignment = assignment
+        self.files = files
+        """The files of the suite, by their path below `tests/`."""
+        self._seed = seed
+        """Set once, so that a suite that seeds itself, or draws across tests, is not disturbed."""
+
+    def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
+        """Put every file in its place.
+
+        Raises:
+            BoxError: the box ended.
+            GraderError: the suite's files cannot be stored.
+        """
+        report = LoadReport()
+        given = self._put(ask, report)
+        self._unpack(ask, report, given)
+        limits, course = self._suite_assignment.limits, self._suite_assignment
+        ours = {name: path.read_bytes() for name, path in zip(course.data_names, course.data, strict=True)}
+        ours |= {f"{FOLDER}/{name}": data for name, data in self.files.items()}
+        for path in [p for p in report.files if p == FOLDER or p.startswith(f"{FOLDER}/")]:
+            del report.files[path]
+            report.notes.append(f"{path} was left out: the folder {FOLDER} belongs to the assignment.")
+        report.loaded = [p for p in report.files if p.endswith(CODE)]
+        main = self._main(report)
+        try:
+            ask(ClearSuite(FOLDER, sorted(ours)), timeout_s=limits.call_s)
+            for path, data in ours.items():
+                put_file(ask, limits.call_s, path, data)
+            modules = sorted(_modules_in(report, {PurePosixPath(main).parent, PurePosixPath()}))
+            ask(BeginSuite(FOLDER, main, modules), timeout_s=limits.call_s, seed=self._seed)
+        except StudentRaised as error:
+            raise GraderError(f"The suite cannot be put into the box: {error}") from error
+        return report
+
+    def _main(self, report: LoadReport) -> str:
+        """Return the path of the expected module, which an archive may hold in a folder."""
+        wanted = self._suite_assignment.submission.module or RUNNER
+        found = [p for p in report.files if PurePosixPath(p).name == wanted]
+        return min(found, key=lambda path: (path.count("/"), path), default=wanted)
+
+
+def _modules_in(report: LoadReport, folders: set[PurePosixPath]) -> set[str]:
+    """Return the names that `import` finds in these folders of the submission."""
+    names = set()
+    for path in map(PurePosixPath, report.files):
+        if path.suffix == ".py":
+            names |= {path.relative_to(folder).parts[0].removesuffix(".py") for folder in folders & {*path.parents}}
+    return names
+
 
 MOST_ENDED: Final = 3
 """The most modules whose import may end the box; after that the cause is shared, and no other is tried."""
@@ -31,7 +96,7 @@ ENDS_AGAIN: Final = "Not asked: your program ends the Python process again and a
 _ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
 
 
-class SuiteRun:
+class UnittestRun:
     """What is known about one submission's suite; `outcome` is called for each test in order."""
 
     def __init__(self, suite: Suite, session: BoxSession, loader: SuiteLoader, limits: Limits, test_s: float) -> None:
@@ -191,3 +256,34 @@ class SuiteRun:
             return untrusted.table(self._session.ask(request, subject=subject))
         finally:
             self.asked += self._session.test.questions
+
+
+def start_unittest(assignment: Assignment, source: BoxSource, secret: bytes) -> SuiteGrader:
+    """Read the suite in its own box; return what grades.
+
+    Raises:
+        CourseError: the suite cannot be read.
+        BoxUnavailable: this host cannot create a box.
+    """
+    box = source.take()
+    try:
+        suite = read_suite(assignment, partial(_answer, box))
+    finally:
+        box.close()
+    seeds, limits = Seeds(secret, assignment.name, assignment.version), assignment.limits
+
+    def begin(submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, UnittestRun]:
+        loader = SuiteLoader(submission, assignment, suite.open_files, seeds.box("suite"))
+        session = BoxSession(source, loader, limits, record=record)
+        return session, UnittestRun(suite, session, loader, limits, test_s)
+
+    is_mixed = any(test.function.hidden and test.module not in suite.apart for test in suite.tests)
+    return SuiteGrader(assignment, seeds, suite.tests, begin, is_mixed)
+
+
+def _answer(box: AnyBox, request: Request, *, timeout_s: float, soft_s: float | None = None) -> Any:
+    """Ask a box that holds no student files."""
+    reply = Reply.parse(box.ask(request.op, timeout_s=timeout_s, soft_s=soft_s, **request.fields()))
+    if reply.raised is not None:
+        raise StudentRaised.from_wire(reply.raised)
+    return reply.value

@@ -1,4 +1,4 @@
-"""Runs a notebook's cells, and the tests between or after them, once and in order, in one box.
+"""Loads a submission into a box, and runs its notebook's cells, and the tests between or after them, in order.
 
 Each is a separate request, so that only a step that ends its box is lost: the others run again without it.
 
@@ -7,19 +7,118 @@ always as good as a run: files, for example, are those at the end. If only a hid
 again, in their places in a fresh box.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from fractions import Fraction
+from typing import Any, Final
 
+from viva.config import Assignment
 from viva.examiner.boxes.box_session import BoxSession
-from viva.examiner.boxes.load import LoadProblem
+from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, TimeLeft, put_file, read_file
 from viva.examiner.boxes.question import Question
-from viva.examiner.outcome import Outcome
-from viva.model import Limits, untrusted
-from viva.model.errors import BoxDied, BoxError, BoxTimeout, ProtocolViolation, StudentRaised
-from viva.plugins.suites.cells.cell_loader import CellLoader
-from viva.plugins.suites.cells.cell_outcome import of_error
+from viva.examiner.catalog import TestFunction
+from viva.examiner.outcome import Outcome, judge
+from viva.model import Limits, Submission, untrusted
+from viva.model.box_source import BoxSource
+from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, ProtocolViolation, StudentRaised
+from viva.model.seeds import Seeds
+from viva.plugins.suites.notebook_outcome import of_error
+from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.sandbox.guest.transport.message_types import BeginCells, ResumeSnapshot, RunCell, RunCheck, TakeSnapshot
+from viva.submissions.file_names import CODE
+from viva.submissions.notebook_cells import Cell, Notebook, NotebookError, read_notebook
+
+
+@dataclass(frozen=True, slots=True)
+class CellTest:
+    """One test of a notebook."""
+
+    function: TestFunction
+    """The description that tests of other assignments have too, without pytest items."""
+    file: str
+    """The notebook or test file that contains it."""
+    key: str
+    """Which of the tests in that file."""
+    case: int | None = None
+    """The case of a question, from 0; None for a test as a whole."""
+
+
+def plain_test(test_id: str, name: str, number: str, points: Fraction = Fraction(0)) -> TestFunction:
+    """Return a visible test that depends on nothing."""
+    return TestFunction(
+        test_id=test_id,
+        name=name,
+        number=number,
+        points=points,
+        visibility="visible",
+        tags=(),
+        hide_errors=None,
+        depends=(),
+        gpu=None,
+        training=False,
+        timeout_s=None,
+        leaderboard=None,
+    )
+
+
+class CellLoader(Loader):
+    """Puts the student's files into the box, then the author's over them, and reads the notebooks as data."""
+
+    def __init__(self, submission: Submission, assignment: Assignment) -> None:
+        super().__init__(submission, assignment, {})
+        self._of = assignment
+        self.notebooks: dict[str, Notebook] = {}
+        """The runnable files, by path in the submission; a module counts as a notebook of one cell."""
+
+    def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
+        """Put every file in its place.
+
+        Raises:
+            BoxError: the box ended.
+            GraderError: the author's files cannot be stored.
+        """
+        report = LoadReport()
+        given = self._put(ask, report)
+        self._unpack(ask, report, given)
+        self._find_code(ask, report)
+        self.notebooks = {}
+        for path in self._order([p for p in report.files if p.endswith(CODE)]):
+            self._read(ask, report, path, given)
+        report.loaded = list(self.notebooks) or [p for p in report.files if p.endswith(".ipynb")]
+        try:
+            for name, place in zip(self._of.data_names, self._of.data, strict=True):
+                put_file(ask, self._of.limits.call_s, name, place.read_bytes())
+        except StudentRaised as error:
+            raise GraderError(f"The assignment's data cannot be put into the box: {error}") from error
+        return report
+
+    def _order(self, paths: list[str]) -> list[str]:
+        """Return notebooks before modules; those that are not still the starter first, then those with its names."""
+
+        def rank(path: str) -> tuple[bool, bool, bool, bool, int, str]:
+            wanted = self._of.submission.asks_for(path)
+            unchanged = self.choice.compare(path).is_unchanged
+            name = not self.choice.has_given_name(path)
+            return path.endswith(".py"), unchanged, name, not wanted, path.count("/"), path
+
+        return sorted(paths, key=rank)
+
+    def _read(self, ask: Ask, report: LoadReport, path: str, given: dict[str, bytes]) -> None:
+        limit_s = self._of.limits.call_s
+        try:
+            data = given[path] if path in given else read_file(ask, limit_s, path)
+            if path.endswith(".py"):
+                self.notebooks[path] = Notebook((Cell(1, 1, "code", data.decode("utf-8-sig", "replace")),))
+                return
+            with self.reading():
+                self.notebooks[path] = read_notebook(data)
+        except (NotebookError, StudentRaised) as error:
+            report.problems.append(LoadProblem(path, str(error)))
+            return
+        report.notebooks[path] = self.notebooks[path]
+        report.notes += [f"{path}: {note}" for note in self.notebooks[path].notes]
+
 
 MOST_BOXES: Final = 4
 """The most boxes to try for one notebook; one of its cells or tests ends each but the last."""
@@ -217,3 +316,54 @@ class NotebookRun:
                 report.add(where, StudentRaised.from_wire(raised))
             elif at in ran.errors:
                 report.problems.append(LoadProblem(where, f"was not run to its end: {ran.errors[at]}"))
+
+
+class NotebookTests(ABC):
+    """Returns an outcome for each test of one submission, whatever the boxes do.
+
+    The box runs the student's notebook with the author's tests in it. The tests are read from the author's files as
+    text; none of them runs outside a box. The result of a test is an untrusted value.
+    """
+
+    def __init__(self, run: NotebookRun, seed: int) -> None:
+        self.run, self.seed = run, seed
+        self.asked: list[Question] = []
+        self.leader: Any = None
+
+    def outcome(self, test: CellTest) -> Outcome:
+        """Return the outcome of a test."""
+        self.run.asked = self.asked = []
+        try:
+            return self._outcome(test)
+        except (BoxError, GraderError) as error:
+            return judge(error, answered=True)
+
+    @abstractmethod
+    def _outcome(self, test: CellTest) -> Outcome:
+        """Return the outcome of a test; raise BoxError or GraderError if no box can run it."""
+
+
+def grade_notebooks(
+    assignment: Assignment,
+    source: BoxSource,
+    secret: bytes,
+    tests: Sequence[CellTest],
+    begin_tests: Callable[[NotebookRun, int], NotebookTests],
+) -> SuiteGrader:
+    """Return the grader of a suite whose tests run in notebooks.
+
+    Args:
+        assignment: the assignment.
+        source: gives boxes.
+        secret: the course's secret, from which the seed follows.
+        tests: all tests, in the order in which they run.
+        begin_tests: makes what runs the tests on one submission, with a seed.
+    """
+    seeds, limits = Seeds(secret, assignment.name, assignment.version), assignment.limits
+
+    def begin(submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, NotebookTests]:
+        loader = CellLoader(submission, assignment)
+        session = BoxSession(source, loader, limits, record=record)
+        return session, begin_tests(NotebookRun(session, loader, limits, limits.load_s), seeds.box("suite"))
+
+    return SuiteGrader(assignment, seeds, tests, begin)
