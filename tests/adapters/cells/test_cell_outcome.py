@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viva.model import Status
-from viva.plugins.suites.notebook_outcome import of_case, of_cell
+from viva.plugins.suites.notebook_outcome import judge_case, judge_cell
 
 
 def value(text: Any) -> dict[str, Any]:
@@ -47,14 +47,14 @@ SHOWN = {"output_type": "display_data", "data": {"text/plain": "0"}}
     ],
 )
 def test_cell_outcome(outputs: list[dict[str, Any]], share: Fraction) -> None:
-    outcome = of_cell({"status": "ok", "outputs": outputs}, Fraction(4))
+    outcome = judge_cell({"status": "ok", "outputs": outputs}, Fraction(4))
     earned = outcome.share if outcome.share is not None else int(outcome.status is Status.PASSED)
     assert earned == share
 
 
 @pytest.mark.parametrize("text", ["True", "'all right'", "-1", "nan", "9", "np.float64(9.0)", "array([1.])"])
 def test_value_that_is_no_number(text: str) -> None:
-    outcome = of_cell({"status": "ok", "outputs": [value(text)]}, Fraction(4))
+    outcome = judge_cell({"status": "ok", "outputs": [value(text)]}, Fraction(4))
     assert outcome.status is Status.PASSED and f"The cell's value {text} is not a number" in outcome.staff_message
 
 
@@ -64,7 +64,7 @@ def test_missing_library_of_the_test(frames: int, whose: str) -> None:
         "type": "ModuleNotFoundError", "message": "No module named 'nose'", "missing_module": "nose",
         "frames": [["cell 3", 1, "", "import nose"]] * frames,
     }  # fmt: skip
-    outcome = of_cell({"status": "error", "outputs": [ERROR], "raised": raised}, Fraction(4))
+    outcome = judge_cell({"status": "error", "outputs": [ERROR], "raised": raised}, Fraction(4))
     assert outcome.status is Status.ERROR and outcome.message.startswith(f"{whose} the module `nose`")
 
 
@@ -87,12 +87,12 @@ ANYTHING = st.recursive(
 
 @given(ANYTHING)
 def test_any_claim(claim: Any) -> None:
-    for outcome in (of_cell(claim, Fraction(3)), of_case(claim, success="", failure="")):
+    for outcome in (judge_cell(claim, Fraction(3)), judge_case(claim, success="", failure="")):
         assert outcome.share is None or 0 <= outcome.share <= 1
         assert isinstance(outcome.message, str)
 
 
 @pytest.mark.parametrize("claim", [None, 1, "passed", [], {"passed": 1}, {"passed": "True"}, {"status": "raised"}])
 def test_odd_claims_do_not_pass(claim: Any) -> None:
-    assert of_case(claim, success="", failure="").status is not Status.PASSED
-    assert of_cell(claim, Fraction(1)).status is not Status.PASSED
+    assert judge_case(claim, success="", failure="").status is not Status.PASSED
+    assert judge_cell(claim, Fraction(1)).status is not Status.PASSED

@@ -13,7 +13,7 @@ from tests.support.imported_course import ImportedCourse, points_by_question
 from tests.support.nbgrader_class import put
 from viva.formats.results_json import results_of
 from viva.model.errors import UsageError
-from viva.plugins.suites.importing.classroom_import import AUTOGRADING, classroom_tests, import_classroom
+from viva.plugins.suites.importing.classroom_import import AUTOGRADING, import_classroom, read_classroom_tests
 
 pytestmark = pytest.mark.long
 
@@ -92,7 +92,7 @@ def test_workflow_steps_become_tests() -> None:
         {"uses": "classroom-resources/autograding-grading-reporter@v1", "with": {"runners": "t,c"}},
     )  # fmt: skip
     files[AUTOGRADING] = json.dumps({"tests": TESTS}).encode()
-    found = list(classroom_tests(files))
+    found = list(read_classroom_tests(files))
     assert [(t.name, t.command, t.expected, float(t.points), t.minutes) for t in found] == [
         ("t", "python a.py", "25\n", 10, 2),
         ("c", "pytest", None, 0, 10),

@@ -12,7 +12,7 @@ from tests.support.nbgrader_class import cell, source
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
 from viva.plugins.suites.importing import bundle
-from viva.plugins.suites.importing.bundle import below, files_of_zip, read_bundle
+from viva.plugins.suites.importing.bundle import read_bundle, read_zip, select_below
 from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
 
 
@@ -49,7 +49,7 @@ def test_archive_is_read_without_links_and_metadata(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../a.py", "/a.py", "a/../../b.py", "a\\..\\..\\b.py"])
 def test_path_traversal(name: str) -> None:
     with pytest.raises(UsageError, match="points outside the archive"):
-        files_of_zip(zipped(**{name: b""}), "a.zip")
+        read_zip(zipped(**{name: b""}), "a.zip")
 
 
 NO_ARCHIVES = {
@@ -64,19 +64,19 @@ NO_ARCHIVES = {
 @pytest.mark.parametrize("data", NO_ARCHIVES.values(), ids=NO_ARCHIVES)
 def test_no_archive(data: bytes) -> None:
     with pytest.raises(UsageError, match=r"^a\.zip is not a readable zip archive"):
-        files_of_zip(data, "a.zip")
+        read_zip(data, "a.zip")
 
 
 def test_zip_bomb(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(bundle, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(bundle, "MAX_BYTES", 1 << 20)
     with pytest.raises(UsageError, match="holds more than"):
-        files_of_zip(zipped(a=b"\0" * (1 << 20) + b"1"), "a.zip")
+        read_zip(zipped(a=b"\0" * (1 << 20) + b"1"), "a.zip")
     (tmp_path / "a").write_bytes(b"\0" * (1 << 20) + b"1")
     with pytest.raises(UsageError, match="holds more than"):
         read_bundle(tmp_path)
-    monkeypatch.setattr(bundle, "MOST_FILES", 2)
+    monkeypatch.setattr(bundle, "MAX_FILES", 2)
     with pytest.raises(UsageError, match="holds more than"):
-        files_of_zip(zipped(a=b"", b=b"", c=b""), "a.zip")
+        read_zip(zipped(a=b"", b=b"", c=b""), "a.zip")
 
 
 def test_archive_with_a_wrong_size() -> None:
@@ -85,7 +85,7 @@ def test_archive_with_a_wrong_size() -> None:
     lying = data.replace((5000).to_bytes(4, "little"), (50).to_bytes(4, "little"))
     assert lying != data
     with pytest.raises(UsageError):
-        files_of_zip(lying, "a.zip")
+        read_zip(lying, "a.zip")
 
 
 def test_missing_bundle(tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_missing_bundle(tmp_path: Path) -> None:
 
 def test_below_returns_paths_in_a_folder() -> None:
     files = {"a/b": b"1", "ab": b"2", "a/c/d": b"3"}
-    assert below(files, "a") == {"b": b"1", "c/d": b"3"}
-    assert below(files, "") == files
+    assert select_below(files, "a") == {"b": b"1", "c/d": b"3"}
+    assert select_below(files, "") == files
 
 
 SETTINGS = {"title": "Old", "suite": "nbgrader", "submission": {"notebook": "a.ipynb", "module": None}}

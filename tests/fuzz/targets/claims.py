@@ -16,7 +16,7 @@ from viva.examiner.points import exact_points, leader_value
 from viva.grading import agree
 from viva.model import untrusted
 from viva.model.errors import StudentRaised
-from viva.plugins.suites.unittests.suite_outcome import of_fixture, of_test
+from viva.plugins.suites.unittests.suite_outcome import judge_set_up, judge_test
 from viva.sandbox.guest.transport import wire
 from viva.sandbox.guest.transport.encoding import Encoder
 
@@ -33,7 +33,7 @@ def check(data: bytes) -> None:
     expect(type(untrusted.text(value)) is str and type(untrusted.number(value)) is int, "a reader returns another kind")
     table = untrusted.table(value)
     expect(0 < len(describe(StudentRaised.from_wire(table))) <= 4000, "an exception that cannot be told")
-    for outcome in (of_test(table, FUNCTION), of_fixture(None, untrusted.rows(value))):
+    for outcome in (judge_test(table, FUNCTION), judge_set_up(None, untrusted.rows(value))):
         expect(type(outcome) is Outcome and len(outcome.message) < 20_000, "no outcome")
     for read in (exact_points, leader_value):
         try:

@@ -20,12 +20,12 @@ TEST_LACKS: Final = (
 ERROR_OUTPUT: Final = "The tests wrote to the error output, which loses their points:"
 
 
-def of_error(error: BoxError | StudentRaised) -> Outcome:
+def judge_error(error: BoxError | StudentRaised) -> Outcome:
     """Return the outcome of a test that did not run to its end."""
     return judge(error, answered=True)
 
 
-def of_cell(reply: object, points: Fraction) -> Outcome:
+def judge_cell(reply: object, points: Fraction) -> Outcome:
     """Return the outcome of a cell of tests, by nbgrader's rule.
 
     The first output decides that is an error or text on stderr (no points), or the cell's value (that many points if it
@@ -41,7 +41,7 @@ def of_cell(reply: object, points: Fraction) -> Outcome:
     return Outcome(Status.PASSED) if cell.get("status") == "ok" else _lost(cell, {})
 
 
-def of_case(reply: object, *, success: str, failure: str) -> Outcome:
+def judge_case(reply: object, *, success: str, failure: str) -> Outcome:
     """Return the outcome of a case by otter's rule: it passes or fails, and the author's text for either is shown."""
     case = untrusted.table(reply)
     if case.get("passed") is True:

@@ -23,7 +23,7 @@ from viva.model import Limits, Submission, untrusted
 from viva.model.box_source import BoxSource
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, ProtocolViolation, StudentRaised
 from viva.model.seeds import Seeds
-from viva.plugins.suites.notebook_outcome import of_error
+from viva.plugins.suites.notebook_outcome import judge_error
 from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.sandbox.guest.transport.message_types import BeginCells, ResumeSnapshot, RunCell, RunCheck, TakeSnapshot
 from viva.submissions.file_names import CODE
@@ -158,7 +158,7 @@ class StepResults:
     def note_unfinished(self, steps: Sequence[Step]) -> None:
         """Look for cells of the student's own that did not run to their end."""
         own = [at for at, step in enumerate(steps) if not step.key]
-        self.has_unfinished = any(of_error(self.errors[at]).doubtful for at in own if at in self.errors) or any(
+        self.has_unfinished = any(judge_error(self.errors[at]).doubtful for at in own if at in self.errors) or any(
             untrusted.text(untrusted.table(self.replies.get(at)).get("status"), 20) == "timeout" for at in own
         )
 

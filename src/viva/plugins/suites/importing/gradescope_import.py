@@ -2,13 +2,14 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.model.errors import UsageError
-from viva.plugins.suites.importing.bundle import below, read_bundle
+from viva.plugins.suites.importing.bundle import read_bundle, select_below
 from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name
 from viva.submissions.code_imports import imported, is_installed, preloads
 
@@ -32,30 +33,26 @@ def import_gradescope(path: Path, module: str | None = None, tests: str | None =
         UsageError: it holds no unittest suite, or it does not show what students submit.
     """
     files = read_bundle(path)
-    found = _suite_folder(files, tests)
+    found = _find_suite(files, tests)
     if found is None:
         raise UsageError(
             f"{path} holds no {tests or 'tests'}/test*.py: expected a Gradescope autograder with a suite of "
             "gradescope-utils. Name its folder with --tests."
         )
     root, folder = found
-    files = below(files, root)
-    suite = below(files, folder) if folder else {p: d for p, d in files.items() if _is_test(p)}
-    rest = {p: d for p, d in files.items() if p not in suite} if not folder else _outside(files, folder)
-    data = {p: d for p, d in rest.items() if _is_data(p)}
-    texts = {p: _text(d) for p, d in suite.items() if p.endswith(".py")}
+    files = select_below(files, root)
+    suite, data = _split_files(files, folder)
+    texts = {file: _decode(content) for file, content in suite.items() if file.endswith(".py")}
     for test_file, text in texts.items():
         _refuse_deductions(f"{path}: {test_file}", text)
-    own = {PurePosixPath(p).stem for p in [*suite, *data] if p.endswith(".py")}
-    modules = [module.removesuffix(".py")] if module else _students_modules(texts.values(), own)
+    own = {PurePosixPath(file).stem for file in (*suite, *data) if file.endswith(".py")}
+    modules = [module.removesuffix(".py")] if module else _find_modules(texts.values(), own)
     if not modules:
         raise UsageError(
             f"{path}: viva cannot tell which module students submit, because no test imports a missing module. "
             "Name it with --module, such as --module hw1.py."
         )
-    submitted = {f"{each}.py" for each in modules}
-    accepted = {PurePosixPath(p).name: d for p, d in data.items() if PurePosixPath(p).name in submitted}
-    data = {p: d for p, d in data.items() if PurePosixPath(p).name not in submitted}
+    submitted = sorted(f"{name}.py" for name in set(modules))
     name = folder_name(path.resolve().name.removesuffix(".zip"))
     settings = {
         "title": name,
@@ -63,52 +60,57 @@ def import_gradescope(path: Path, module: str | None = None, tests: str | None =
         "submission": {"notebook": None, "module": f"{modules[0]}.py"},
         "preload": preloads(texts.values()),
     }
-    imported = ImportedAssignment(name, settings, {f"tests/{p}": d for p, d in suite.items()})
-    imported.starter = dict.fromkeys(sorted(submitted), b"# Hand in this file.\n") if len(modules) > 1 else {}
-    imported.accepted = accepted
-    imported.add_data(data)
-    imported.notes = _notes(files)
-    return [imported]
+    assignment = ImportedAssignment(name, settings, {f"tests/{file}": content for file, content in suite.items()})
+    if len(modules) > 1:
+        assignment.starter = dict.fromkeys(submitted, b"# Hand in this file.\n")
+    solutions = {file for file in data if PurePosixPath(file).name in submitted}
+    assignment.accepted = {PurePosixPath(file).name: data[file] for file in data if file in solutions}
+    assignment.add_data({file: content for file, content in data.items() if file not in solutions})
+    assignment.notes = list(_list_notes(files))
+    return [assignment]
 
 
-def _suite_folder(files: Mapping[str, bytes], named: str | None) -> tuple[str, str] | None:
+def _find_suite(files: Mapping[str, bytes], named: str | None) -> tuple[str, str] | None:
     """Return the folder of the autograder, and in it that of the suite: "" where its tests lie next to the rest.
 
     The suite is in the named folder, or in the least nested one called tests or test, or where there are tests.
     """
-    folders = {PurePosixPath(p).parent for p in files if _is_test(p)}
+    folders = {PurePosixPath(file).parent for file in files if _is_test(file)}
     if named is not None:
         folders &= {PurePosixPath(named.strip("/"))}
     ranks = {"tests": 0, "test": 1}
     best = min(folders, key=lambda p: (ranks.get(p.name, 2), len(p.parts), str(p)), default=None)
     if best is None:
         return None
-    inside = best.name in ranks or (named is not None and bool(best.parts))
-    root = best.parent if inside else best
-    return "" if str(root) == "." else str(root), best.name if inside else ""
+    has_own_folder = best.name in ranks or (named is not None and bool(best.parts))
+    root = best.parent if has_own_folder else best
+    return "" if str(root) == "." else str(root), best.name if has_own_folder else ""
 
 
-def _outside(files: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
-    """Return the files that are neither in the folder of the suite nor in another one called tests."""
-    return {p: d for p, d in files.items() if PurePosixPath(p).parts[0] not in (folder, "tests")}
+def _split_files(files: Mapping[str, bytes], folder: str) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Return the files of the suite by their path in its folder, and those that lie next to the submission."""
+    suite, data = select_below(files, folder), {}
+    if not folder:
+        suite = {file: content for file, content in files.items() if _is_test(file)}
+    for file, content in files.items():
+        top = PurePosixPath(file).parts[0]
+        is_of_tests = top in (folder, "tests") if folder else file in suite
+        is_for_harness = file in _NOT_DATA or top in ("submission", "results") or file.endswith((".sh", ".md"))
+        if not is_of_tests and not is_for_harness:
+            data[file] = content
+    return suite, data
 
 
 def _is_test(path: str) -> bool:
     return fnmatchcase(PurePosixPath(path).name, "test*.py")
 
 
-def _is_data(path: str) -> bool:
-    parts = PurePosixPath(path).parts
-    return path not in _NOT_DATA and parts[0] not in ("submission", "results") and not path.endswith((".sh", ".md"))
-
-
-def _students_modules(texts: Iterable[str], beside: set[str]) -> list[str]:
+def _find_modules(texts: Iterable[str], own: set[str]) -> list[str]:
     """Return modules that tests use and that neither belong to the author nor are installed, most frequent first."""
-    counted: dict[str, int] = {}
+    counted: Counter[str] = Counter()
     for text in texts:
-        for module in {name.partition(".")[0] for name in imported(text)} | set(_named_files(text)):
-            if module not in beside and module not in _HARNESS and not is_installed(module):
-                counted[module] = counted.get(module, 0) + 1
+        modules = {name.partition(".")[0] for name in imported(text)} | {*_list_named_files(text)}
+        counted.update(name for name in modules - own - {*_HARNESS} if not is_installed(name))
     return sorted(counted, key=lambda module: (-counted[module], module))
 
 
@@ -118,10 +120,9 @@ def _refuse_deductions(shown: str, text: str) -> None:
     Raises:
         UsageError: a decorator gives a test fewer than zero points.
     """
-    for call in _calls(text):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        is_negative = any(isinstance(each, ast.UnaryOp) and isinstance(each.op, ast.USub) for each in given)
+    for name, call in _list_calls(text):
+        values = [*call.args, *(keyword.value for keyword in call.keywords)]
+        is_negative = any(isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub) for value in values)
         if name in ("weight", "partial_credit") and is_negative:
             raise UsageError(
                 f"{shown}, line {call.lineno}: `{ast.unparse(call)}` takes points off, and a test of viva cannot; "
@@ -129,34 +130,35 @@ def _refuse_deductions(shown: str, text: str) -> None:
             )
 
 
-def _calls(text: str) -> list[ast.Call]:
-    try:
-        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-
-
-def _named_files(text: str) -> Iterator[str]:
+def _list_named_files(text: str) -> Iterator[str]:
     """Yield the modules whose files a test asks Gradescope for, or runs as programs."""
-    for call in _calls(text):
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name not in _NAMES_FILES:
-            continue
-        for node in (part for argument in call.args for part in ast.walk(argument)):
+    for name, call in _list_calls(text):
+        nodes = [node for argument in call.args for node in ast.walk(argument)] if name in _NAMES_FILES else []
+        for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield from (PurePosixPath(file).stem for file in _PROGRAM.findall(node.value))
 
 
-def _notes(files: Mapping[str, bytes]) -> list[str]:
-    notes = []
-    if wanted := _text(files.get("requirements.txt", b"")).split():
-        notes.append(f"requirements.txt is not installed; see that these are there: {', '.join(wanted[:20])}.")
+def _list_calls(text: str) -> Iterator[tuple[str, ast.Call]]:
+    """Yield the name of each function that is called, and the call; nothing of a file that is not valid Python."""
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            function = node.func
+            yield function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", ""), node
+
+
+def _list_notes(files: Mapping[str, bytes]) -> Iterator[str]:
+    if wanted := _decode(files.get("requirements.txt", b"")).split():
+        yield f"requirements.txt is not installed; see that these are there: {', '.join(wanted[:20])}."
     if "setup.sh" in files:
-        notes.append("setup.sh is not run: what it installs must be there where you grade.")
-    if "post_processor" in _text(files.get("run_tests.py", b"")):
-        notes.append("run_tests.py changes results by a post_processor (late penalties?); that is not done.")
-    return notes
+        yield "setup.sh is not run: what it installs must be there where you grade."
+    if "post_processor" in _decode(files.get("run_tests.py", b"")):
+        yield "run_tests.py changes results by a post_processor (late penalties?); that is not done."
 
 
-def _text(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")

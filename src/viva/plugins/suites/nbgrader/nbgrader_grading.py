@@ -19,7 +19,7 @@ from viva.plugins.suites.nbgrader.nbgrader_source import (
     has_region,
     read_source,
 )
-from viva.plugins.suites.notebook_outcome import of_cell, of_error
+from viva.plugins.suites.notebook_outcome import judge_cell, judge_error
 from viva.plugins.suites.notebook_run import (
     CellTest,
     NotebookRun,
@@ -91,8 +91,8 @@ class NbgraderRun(NotebookTests):
         if at is None:
             return Outcome(Status.FAILED, TAKEN_OUT)
         if at in composed.ran.errors:
-            return of_error(composed.ran.errors[at])
-        return composed.ran.judged(of_cell(composed.ran.replies.get(at), cell.points))
+            return judge_error(composed.ran.errors[at])
+        return composed.ran.judged(judge_cell(composed.ran.replies.get(at), cell.points))
 
     def _run(self, source: SourceNotebook, *, hidden: bool) -> "_NotebookResults":
         path, notebook = self._find_notebook(source)
@@ -113,7 +113,7 @@ class NbgraderRun(NotebookTests):
         lost = _lost_in_place(visible, source) if visible is not None else set()
 
         def is_certain(step: Step, reply: object) -> bool:
-            outcome = of_cell(reply, source.cells[step.key].points)
+            outcome = judge_cell(reply, source.cells[step.key].points)
             return outcome.status is Status.PASSED or (step.key in lost and _loses_all(outcome))
 
         return self.run.run_in_snapshots(path, {at: step for at, step in enumerate(steps) if step.snapshot}, is_certain)
@@ -139,7 +139,7 @@ def _lost_in_place(visible: _NotebookResults, source: SourceNotebook) -> set[str
     replies = {key: visible.ran.replies.get(at) for key, at in visible.places.items()}
     if visible.ran.has_unfinished:
         return set()
-    return {key for key, reply in replies.items() if reply and _loses_all(of_cell(reply, source.cells[key].points))}
+    return {key for key, reply in replies.items() if reply and _loses_all(judge_cell(reply, source.cells[key].points))}
 
 
 def _loses_all(outcome: Outcome) -> bool:

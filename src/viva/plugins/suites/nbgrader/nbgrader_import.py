@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.model.errors import CourseError, UsageError
-from viva.plugins.suites.importing.bundle import below, read_bundle
+from viva.plugins.suites.importing.bundle import read_bundle, select_below
 from viva.plugins.suites.importing.new_course import (
     AUTOTEST_TEMPLATES,
     ImportedAssignment,
@@ -56,10 +56,10 @@ def _assignments(files: Mapping[str, bytes], path: Path) -> Iterator[tuple[str, 
     if any(PurePosixPath(p).suffix == ".ipynb" and "/" not in p for p in files):
         yield folder_name(path.resolve().name.removesuffix(".zip")), path, dict(files)
         return
-    top = below(files, FOLDER) or files
-    above = path / FOLDER if below(files, FOLDER) else path
+    top = select_below(files, FOLDER) or files
+    above = path / FOLDER if select_below(files, FOLDER) else path
     for name in sorted({p.partition("/")[0] for p in top if "/" in p}):
-        own = below(top, name)
+        own = select_below(top, name)
         if any(p.endswith(".ipynb") and "/" not in p for p in own):
             yield folder_name(name), above / name, own
 

@@ -14,7 +14,7 @@ from viva.model import Status, untrusted
 from viva.model.box_source import BoxSource
 from viva.model.errors import CourseError
 from viva.model.hand_grading import NOT_GRADED_YET
-from viva.plugins.suites.notebook_outcome import of_case, of_error
+from viva.plugins.suites.notebook_outcome import judge_case, judge_error
 from viva.plugins.suites.notebook_run import (
     CellTest,
     NotebookRun,
@@ -161,7 +161,7 @@ class OtterRun(NotebookTests):
         question = next(q for q in self.suite.questions if q.file == test.file)
         at = places[question.file]
         if at in ran.errors:
-            return of_error(ran.errors[at])
+            return judge_error(ran.errors[at])
         asked = [number for number, case in enumerate(question.cases) if hidden or not case.hidden]
         case_results = untrusted.rows(ran.replies.get(at))
         if len(case_results) != len(asked):
@@ -170,7 +170,7 @@ class OtterRun(NotebookTests):
             won = _passed_all(case_results)
             return Outcome(Status.PASSED) if won else ran.judged(Outcome(Status.FAILED, NOT_ALL))
         case, reply = question.cases[test.case], case_results[asked.index(test.case)]
-        return ran.judged(of_case(reply, success=case.success, failure=case.failure))
+        return ran.judged(judge_case(reply, success=case.success, failure=case.failure))
 
     def _run(self, *, hidden: bool) -> tuple[StepResults, dict[str, int]] | None:
         notebooks = self.run.find().notebooks

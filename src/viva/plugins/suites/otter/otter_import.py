@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from viva.model.errors import UsageError
-from viva.plugins.suites.importing.bundle import below, files_of_zip, named_files, read_bundle
+from viva.plugins.suites.importing.bundle import read_bundle, read_named_files, read_zip, select_below
 from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name
 from viva.plugins.suites.importing.student_notebook import cells_of, source_of
 from viva.plugins.suites.otter.otter_grading import CONFIG
@@ -40,14 +40,14 @@ def import_otter(path: Path) -> list[ImportedAssignment]:
             f"{path} holds neither tests/*.py of otter's (an autograder's folder or zip) nor one master notebook "
             f"(with `# ASSIGNMENT CONFIG`); it holds {len(masters)} of these."
         )
-    own = _with_archive(below(files, root), path)
-    tests = {p: d for p, d in below(own, "tests").items() if p.endswith(".py") and "/" not in p}
+    own = _with_archive(select_below(files, root), path)
+    tests = {p: d for p, d in select_below(own, "tests").items() if p.endswith(".py") and "/" not in p}
     notebooks = {p: d for p, d in own.items() if p.endswith(".ipynb") and "/" not in p}
-    inside = below(own, "files")
+    inside = select_below(own, "files")
     beside = {p: d for p, d in own.items() if not p.startswith(("tests/", "files/")) and _is_data(p, inside)}
     imported = _assignment(name, tests, _config(own.get(CONFIG), path), inside or beside)
     student = root[: -len("autograder")] + "student" if root.endswith("autograder") else "student"
-    imported.starter = {p: d for p, d in below(files, student).items() if p.endswith(".ipynb") and "/" not in p}
+    imported.starter = {p: d for p, d in select_below(files, student).items() if p.endswith(".ipynb") and "/" not in p}
     imported.accepted = notebooks
     imported.notes += _needs(own)
     _set_notebook(imported, [*imported.starter, *notebooks])
@@ -57,14 +57,14 @@ def import_otter(path: Path) -> list[ImportedAssignment]:
 def _of_master(name: str, file: str, files: Mapping[str, bytes], path: Path) -> ImportedAssignment:
     is_file = path.suffix == ".ipynb"  # the files that it names are next to it
     place = path if is_file else path / file
-    data = below(files, file.rpartition("/")[0])
+    data = select_below(files, file.rpartition("/")[0])
 
     def read_file(name: str) -> bytes | None:
-        return (named_files(path.parent, [name]) if is_file else data).get(name)
+        return (read_named_files(path.parent, [name]) if is_file else data).get(name)
 
     master: Master = read_master(files[file], str(place), read_file)
     if is_file:
-        data = named_files(path.parent, master.files)
+        data = read_named_files(path.parent, master.files)
     wanted = {p: d for p, d in data.items() if any(_is_named(p, name) for name in master.files)}
     imported = _assignment(name, master.tests, master.config, wanted)
     shown = PurePosixPath(file).name
@@ -127,7 +127,7 @@ def _with_archive(files: dict[str, bytes], path: Path) -> dict[str, bytes]:
     if len(archives) > 1:
         raise UsageError(f"{path} holds several autograder archives ({', '.join(archives)}); give one of them.")
     kept = {p: d for p, d in files.items() if not p.endswith(".zip")}
-    return kept | files_of_zip(files[archives[0]], archives[0]) if archives else kept
+    return kept | read_zip(files[archives[0]], archives[0]) if archives else kept
 
 
 def _config(data: bytes | None, path: Path) -> dict[str, object]:

@@ -18,7 +18,7 @@ from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
 from viva.model.seeds import Seeds
 from viva.plugins.suites.suite_grader import SuiteGrader
-from viva.plugins.suites.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, of_fixture, of_test, without_suite
+from viva.plugins.suites.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, judge_set_up, judge_test, without_suite
 from viva.plugins.suites.unittests.suite_reading import FOLDER, RUNNER, Suite, SuiteTest, file_of, read_suite
 from viva.sandbox.guest.transport.message_types import (
     BeginSuite,
@@ -140,7 +140,7 @@ class UnittestRun:
         except (BoxError, MissingName, GraderError) as error:
             return judge(error, answered=True)
         self.leader = reply.get("leader")
-        return of_test(reply, test.function)
+        return judge_test(reply, test.function)
 
     def _ready(self, test: SuiteTest) -> Outcome | None:
         """Open a box in which the module is imported and the class set up; otherwise return the test's outcome.
@@ -239,12 +239,12 @@ class UnittestRun:
         except (StudentRaised, *_ENDED) as error:
             self._session.close()
             cause = error if isinstance(error, StudentRaised) else None
-            outcome = of_fixture(cause, []) if cause else judge(error, answered=True)
+            outcome = judge_set_up(cause, []) if cause else judge(error, answered=True)
             self._unusable[test.holder] = outcome
             return outcome
         self._holder = test.holder
         if reply.get("failed") is True:
-            self._unusable[test.holder] = of_fixture(None, reply.get("events"))
+            self._unusable[test.holder] = judge_set_up(None, reply.get("events"))
         return self._unusable.get(test.holder)
 
     def _begin(self, limit_s: float) -> None:
