@@ -1,4 +1,4 @@
-"""What every test session has: one profile of hypothesis, and an order of the files."""
+"""What every test session has: one profile of hypothesis."""
 
 import gc
 import os
@@ -9,7 +9,6 @@ from hypothesis import settings
 
 from tests.support.hypothesis_constants import ignore_source_constants
 
-LONGEST = "test_machine_long.py"
 # What a test draws is the same in every run and on every machine; `make nightly` searches at random instead.
 settings.register_profile("same", max_examples=50, derandomize=True, deadline=None, database=None)
 settings.register_profile("random", max_examples=500, derandomize=False, deadline=None, database=None, print_blob=True)
@@ -27,8 +26,3 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the file that takes longest: two processes share the files, and one would end long after the other."""
-    items.sort(key=lambda item: item.path.name != LONGEST)
