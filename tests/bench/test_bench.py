@@ -2,18 +2,16 @@
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench import against, snapshot, soak
-from bench.measure import COUNTS_BOXES, Cost, run
+from bench import snapshot, soak
+from bench.measure import COUNTS_BOXES, run
 from bench.small_course import TESTS, WRONG, source_of, total_of
 from bench.snapshot import Snapshot
 from bench.tools import NotGraded, _check
@@ -21,7 +19,6 @@ from viva.sandbox.guest.transport.control import FOLDER_PREFIX
 
 ROOT = Path(__file__).parents[2]
 BURN = "import time\nwhile time.process_time() < 0.3: pass"
-QUIET = Snapshot(10, memory_mib=100.0, descriptors=50, processes=6, cgroups=4, mounts=60, files=1)
 
 
 @pytest.mark.skipif(not COUNTS_BOXES, reason="no control group for accounts can be made here")
@@ -53,13 +50,6 @@ def test_failed_run(tmp_path: Path) -> None:
     assert run([sys.executable, "-c", "raise SystemExit(3)"], cwd=tmp_path, statuses=(3,)).cpu_s > 0
 
 
-def test_one_more_submission() -> None:
-    costs = against.Classes(10, 40, [Cost(2.0, 4.0, 50)], [Cost(4.0, 6.0, 60)])
-    assert costs.more("cpu_s") == pytest.approx(0.05) and costs.more("wall_s") == pytest.approx(0.05)
-    assert costs.shared("cpu_s", 10) == pytest.approx(0.2) and costs.shared("cpu_s", 50) == pytest.approx(0.08)
-    assert costs.peak_mib == 60
-
-
 def test_wrong_student_is_wrong_in_one_test() -> None:
     """So a tool that gives everybody full marks is refused."""
     spaces: dict[int, dict[str, Any]] = {}
@@ -70,17 +60,6 @@ def test_wrong_student_is_wrong_in_one_test() -> None:
     assert total_of(0) - total_of(WRONG) == total_of(0) / len(TESTS)
     with pytest.raises(NotGraded, match="gave submission 1"):
         _check("a tool", WRONG, total_of(0))
-
-
-def test_tool_that_fails() -> None:
-    refused: dict[str, str] = {}
-
-    def fails() -> None:
-        raise NotGraded("gave nobody | anything")
-
-    against._unless_refused("a tool", refused, fails)
-    assert refused == {"a tool": "refused: gave nobody / anything"}
-    assert "refused" in against._row("modules", "a tool", refused, against.Classes(1, 1), [], {})
 
 
 @contextlib.contextmanager
@@ -142,40 +121,3 @@ def test_planted_leak(kind: str, tmp_path: Path) -> None:
     with PLANTED[kind](tmp_path):
         found = soak.leaks([*clean, look(3), look(4)], 1.0, [])
     assert [text.split(":")[0] for text in found] == [kind]
-
-
-def test_planted_mount() -> None:
-    """In a mount namespace of its own, so that this machine keeps its table."""
-    command = "mount -t tmpfs none /mnt && echo mounted && read line"
-    tool = ["unshare", "--mount", "sh", "-c", command]
-    with subprocess.Popen(tool, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        if process.stdout.readline() != b"mounted\n":
-            pytest.skip("no mount can be made here")
-        before = snapshot.take(1, os.getpid(), [os.getpid()], [])
-        after = snapshot.take(2, os.getpid(), [process.pid], [])
-        process.kill()
-    found = soak.leaks([replace(QUIET, mounts=before.mounts), replace(QUIET, mounts=after.mounts)], 1.0, [])
-    assert found == [f"mounts: {before.mounts} at first, {before.mounts + 1} in the end"]
-
-
-def test_costs_and_leftovers() -> None:
-    assert soak.leaks([QUIET, QUIET], 1.11, ["process 7"]) == [
-        "CPU: an honest submission costs 1.11 times as much in the end",
-        "left behind: process 7",
-    ]
-
-
-def test_what_comes_and_goes_is_no_leak() -> None:
-    """Two boxes wait for the next submission, or one, or none."""
-    busy = replace(QUIET, descriptors=70, processes=10, cgroups=6, memory_mib=112.0)
-    assert soak.leaks([QUIET, busy] * 20, 1.0, []) == []
-
-
-def test_chain_goes_by_age() -> None:
-    two = ["sh", "-c", "sleep 60 & echo $!; sleep 0.05; sleep 60 & echo born; wait"]
-    with subprocess.Popen(two, stdout=subprocess.PIPE, text=True, start_new_session=True) as family:
-        assert family.stdout is not None  # it is a pipe
-        first, born = int(family.stdout.readline()), family.stdout.readline()
-        assert snapshot.chain(family.pid, 2) == [family.pid, first] and born == "born\n"
-        os.killpg(family.pid, signal.SIGKILL)

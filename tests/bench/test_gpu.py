@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bench import gpu as bench
-from bench.thresholds import Unhurried
 from tests.support.course_of_texts import NAME, best_tier, write_course
 from tests.support.gpu_machines import machine_with_gpu
 from viva.model.gpu import Gpus
@@ -105,27 +104,3 @@ def test_each_part_is_written(
     said = capsys.readouterr()
     assert "accepted/other" in said.err and "wrong/third" not in said.err
     assert f"{NAME}: on NVIDIA L4, 0 of 0 verdicts of 4 example submissions" in said.out
-
-
-pytest_plugins = ["pytester"]
-
-
-class Reader:
-    """Reads the limits as a run with `--submission` does: before other plugins may change the tests."""
-
-    def __init__(self) -> None:
-        self.limits: list[object] = []
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, object, object]:
-        """Remember the limit that comes first."""
-        markers = [item.get_closest_marker("timeout") for item in items]
-        self.limits = [marker.args[0] for marker in markers if marker is not None]
-        return (yield)
-
-
-def test_thresholds_have_an_hour(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile("import pytest\n\n@pytest.mark.timeout(120)\ndef test_it(): pass\n\ndef test_other(): pass\n")
-    reader = Reader()
-    pytester.inline_run("--collect-only", "-q", plugins=[reader, Unhurried()])
-    assert reader.limits == [3600, 3600]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.gpu_gap import CurveGap, Gap, measure
+from bench.gpu_gap import measure
 from tests.support.course_of_texts import NAME, SECRET, best_tier, write_course
 from tests.support.gpu_machines import Machine
 from viva.config import Course
@@ -106,12 +106,6 @@ def test_gaps_and_verdicts(tmp_path: Path, gpus: Gpus) -> None:
     gap.write(tmp_path / "new" / "gap.json")
     written = json.loads((tmp_path / "new" / "gap.json").read_text("utf-8"))
     assert written["gpu"]["name"] == "NVIDIA L4" and len(written["curves"]) == 6
-
-
-@pytest.mark.parametrize(("margin", "holds"), [(None, True), (0.6, True), (0.5, False), (0.4, False)])
-def test_gap_and_margin(margin: float | None, holds: bool) -> None:
-    curve = CurveGap("accepted/one", "test", "loss", (1.0, 2.0), (1.5, 2.25), margin)
-    assert curve.within_margin is holds is Gap("a", curves=[curve]).holds
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from tests.support.run_command import below, still_there, without_warning
 from tests.support.words_course import RIGHT, SECRET, hand_in, hand_in_notebook, write_course
 
 SHAPE = Path(__file__).with_name("shape.py")
-ROOT = Path(__file__).parents[2]
 SHAPES = ["macos", "windows"]
 HANGS_IN_C = RIGHT.replace("    counts = {}\n", "    import time; time.sleep(60)\n", 1)
 
@@ -113,44 +112,3 @@ def test_killed_command_leaves_nothing(shape: str, course: Path, tmp_path: Path)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not still_there(family, 10)
-
-
-# The engine's own tests, and in which shape: each in the other's would only show the same again.
-ENGINE = {
-    "macos": ["sandbox/guest/test_loading.py", "compare/test_messages.py"],
-    "windows": [
-        *("sandbox/guest/test_plain_data.py", "sandbox/guest/test_storable_names.py"),
-        "sandbox/guest/test_worker.py::test_sabotage_does_not_break_the_loop",
-        "sandbox/guest/test_worker.py::test_commands_are_run",
-        *("compare/test_messages.py", "compare/test_handles.py", "formats/test_terminal_table.py"),
-        *("formats/test_merge.py", "formats/test_gates.py", "grading/test_audits.py"),
-        *("submissions/test_opening.py", "submissions/test_opening_limits.py", "submissions/test_discover.py"),
-    ],
-}
-# What these make, measure or end is itself of POSIX: pipes, devices, users, /proc, another way of exchanging a file.
-OF_POSIX = (
-    "pipe or pipes or devices or lies_about_its_size or descriptors_are_closed or cannot_be_read or while_we_look"
-)
-SLEEPS = "nap or Slow"
-"""No time limit reaches into a call on Windows: such a box is ended, and here no one ends it."""
-
-
-def test_listed_tests_exist() -> None:
-    """Noticed by whoever renames one, and not a night later."""
-    named = {name.partition("::")[0] for names in ENGINE.values() for name in names}
-    assert [name for name in named if not (ROOT / "tests" / name).is_file()] == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("shape", SHAPES)
-def test_own_tests_pass_in_shape(shape: str, tmp_path: Path) -> None:
-    folders = [str(ROOT / "tests/platforms"), str(ROOT)]
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": os.pathsep.join(folders)}
-    options = ["-p", "no:cacheprovider", "-p", "fresh_workers", "-q", "--basetemp", str(tmp_path / "base")]
-    chosen = ["-m", "not slow and not long and not nightly", "-k", f"not ({OF_POSIX} or {SLEEPS})"]
-    files = [f"tests/{name}" for name in ENGINE[shape]]
-    ran = subprocess.run(
-        [sys.executable, str(SHAPE), shape, "-m", "pytest", *options, *chosen, *files],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
