@@ -45,8 +45,6 @@ def course_root(write: Write, tmp_path: Path) -> Path:
         (submission(solution__py="def square_mask(n): return 1\n"), "masks"),
         (submission(solution__py="class LoraLayer: pass\n"), "lora"),
         (submission(hw__ipynb=notebook("import numpy\ndef square_mask(n):\n  pass")), "masks"),
-        (submission(hw__ipynb=json.dumps({"cells": [{"source": "x = 1\nclass LoraLayer:\n pass"}]})), "lora"),
-        (submission(solution__py="square_mask = lambda n: 1\n"), "masks"),
         (submission(solution__py="def train(x): pass\n", hw__ipynb=notebook(viva={"assignment": "lora"})), "lora"),
         (submission("fixtures/masks/submissions/wrong/x", solution__py="def train(x): pass\n"), "masks"),
         # what the code defines is stronger than what the metadata claims
@@ -63,11 +61,6 @@ def test_assignment_is_recognized_from_the_text(course_root: Path, given: Submis
 def test_exact_file_name(write: Write, course_root: Path) -> None:
     write("assignments/lora/assignment.yaml", "title: L\nsubmission: {module: lora.py}\n")
     assert recognize_assignment(load_course(course_root), submission(lora__py="x = 1")).name == "lora"
-
-
-def test_course_with_one_assignment(write: Write, course_root: Path) -> None:
-    write("grader.yaml", "course: nlp\nassignments: [lora]\n")
-    assert recognize_assignment(load_course(course_root), Submission("empty", (), "")).name == "lora"
 
 
 @pytest.mark.parametrize("given", [submission("bob/hw", solution__py="x = 1"), Submission("bob/hw", (), "")])
@@ -107,7 +100,6 @@ def test_option_environment_folder(write: Write, tmp_path: Path) -> None:
     ("explicit", "environ", "part"),
     [
         ("nowhere", {}, "--course says nowhere, which is not a folder."),
-        ("empty", {}, "--course says empty, but there is no grader.yaml in it."),
         (None, {"VIVA_COURSE": "nowhere"}, "VIVA_COURSE says nowhere, which is not a folder."),
         (None, {}, "No course was found: there is no grader.yaml in"),
     ],

@@ -1,7 +1,7 @@
 """Courses become typed values; a wrong course file is one sentence with file, line, key and what is allowed."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -63,11 +63,6 @@ def test_gradescope_settings(write: Write, tmp_path: Path) -> None:
     assert settings.files == ("a",)
 
 
-def test_assignment_is_read_once(write: Write, tmp_path: Path) -> None:
-    course = load_course(tmp_path)
-    assert course.assignment("masks") is course.assignment("masks")
-
-
 @pytest.mark.parametrize(
     ("written", "exact"),
     [("100", Fraction(100)), ("0.1", Fraction(1, 10)), ("100/3", Fraction(100, 3)), ("0", Fraction(0))],
@@ -77,32 +72,19 @@ def test_points_are_exact(write: Write, tmp_path: Path, written: str, exact: Fra
     assert load_course(tmp_path).assignment("masks").points == exact
 
 
-def test_time_in_utc(write: Write, tmp_path: Path) -> None:
-    write("assignments/masks/assignment.yaml", "title: Masks\ndue: 2026-12-01T23:59:00Z\n")
-    assert load_course(tmp_path).assignment("masks").due == datetime(2026, 12, 1, 23, 59, tzinfo=UTC)
-
-
 WRONG = [
     # keys
     ("titel: Masks\n", [":1: titel: there is no such key; did you mean `title`?"]),
-    ("title: M\nzzz: 1\n", [":2: zzz: there is no such key; there are: title, version, submission"]),
     ("title: M\nlimits:\n  load_s: 1\n  memory_mb: 5\n", [":4: limits.memory_mb:", "did you mean `memory_mib`?"]),
     ("version: 2\n", [": title: this key is needed and is missing."]),
     ("title: M\ntitle: N\n", [":2: the key `title` is written twice (first in line 1)."]),
     # values
     ("title: 5\n", [":1: title: found `5`, expected a text."]),
-    ("title:\n", [":1: title: found nothing, expected a text."]),
     ("title: M\nversion: 1.5\n", [":2: version: found `1.5`, expected a valid integer."]),
-    ("title: M\nversion: true\n", ["version: found `true`, expected a valid integer"]),
-    ("title: M\nversion: 0\n", ["version: found `0`, expected a number greater than or equal to 1."]),
     ("title: M\nload: runn\n", [":2: load: found `runn`, expected 'run' or 'definitions'."]),
-    ("title: M\ndevice: cuda\n", ["device: found `cuda`, expected 'as_written' or 'cpu'."]),
-    ("title: M\nmin_tier: T9\n", ["min_tier: found `T9`, expected one of T0, T1, T2, T3."]),
     ("title: M\nlimits: {load_s: 0}\n", ["limits.load_s: found `0`, expected a number of seconds, more than 0"]),
-    ('title: M\nlimits: {load_s: "60"}\n', ["limits.load_s: found `60`, expected a number of seconds"]),
     ("title: M\nlimits: {load_s: .nan}\n", ["limits.load_s: found `.nan`, expected a number of seconds"]),
     ("title: M\nlimits: {fork: no}\n", ["limits.fork: found `no`, expected true or false."]),
-    ("title: M\nlimits: 5\n", ["limits: found `5`, expected keys with values, from these: load_s, call_s, "]),
     ("title: M\npoints: many\n", ["points: found `many`, expected a number of points, zero or more"]),
     ("title: M\npoints: -1\n", ["points: found `-1`, expected a number of points, zero or more"]),
     ("title: M\npoints: 1/0\n", ["points: found `1/0`, expected a number of points"]),
@@ -116,19 +98,10 @@ WRONG = [
         "title: M\ndue: 2026-12-01T23:59:00\n",
         ["due: found `2026-12-01T23:59:00`, expected a date and"],
     ),
-    ("title: M\ndue: 2026-12-01\n", ["expected a date and time with a time zone"]),
-    ("title: M\ndue: tomorrow\n", ["expected a date and time with a time zone"]),
     (
         "title: M\nrelease: {gradescope: {timeout: 41m}}\n",
         ["release.gradescope.timeout: found `41m`, expected a time from 2m to 40m, such as 10m."],
     ),
-    ("title: M\nrelease: {gradescope: {timeout: 600}}\n", ["timeout: found `600`, expected a time from 2m to 40m"]),
-    ("title: M\nrelease: {gradescope: {per: 24 h}}\n", ["per: found `24 h`, expected a time from 1m to 365d"]),
-    (
-        "title: M\nrelease: {gradescope: {attempts: 0}}\n",
-        ["attempts: found `0`, expected a number greater than or equal to 1"],
-    ),
-    ("title: M\nrelease: {gradescope: {hiden: x}}\n", ["release.gradescope.hiden", "did you mean `hidden`?"]),
     ("title: M\nsubmission: {notebook: null, module: null}\n", ["submission: found neither notebook nor module"]),
     ("title: M\npython: /no/such/python\n", ["python: found `/no/such/python`, expected the path of a Python"]),
     # files
@@ -138,14 +111,9 @@ WRONG = [
     ("title: M\ndata: [link]\n", ["data.0: `link` points outside"]),
     ("title: M\ndata: [folder]\n", ["data.0: `folder` is a folder; list each file"]),
     # YAML
-    ("title: [M\nload: run\n", [":2: invalid YAML: "]),
     ("title: M\n\tload: run\n", [":2: invalid YAML: ", "indent with spaces"]),
-    ("title: &a M\nload: *a\n", [":1: a text that begins with `&` must be in quotes."]),
     ("title: !!python/object/apply:os.system [id]\n", [":1: a text that begins with `!` must be in quotes."]),
-    ("--- 1\n--- 2\n", [":2: a second document begins here"]),
     ("just words\n", ["found `just words`, expected keys with values", "from these: title, version"]),
-    ("- a\n", ["found a list, expected keys with values"]),
-    ("", ["found nothing, expected keys with values"]),
     ("title: \0\n", [":1: there is a character that YAML does not allow."]),
     ("title: " + "[" * 100_000, ["nested deeper than 24 levels"]),
 ]
@@ -171,7 +139,6 @@ def test_wrong_assignment_file(write: Write, tmp_path: Path) -> None:
     ("text", "part"),
     [
         ("assignments: [masks]\n", "course: this key is needed and is missing."),
-        ("course: nlp\n", "assignments: this key is needed and is missing."),
         (
             "course: nlp\nassignments: [masks, masks]\n",
             "assignments: found a list, expected each element once; `masks` is there twice.",
@@ -179,8 +146,6 @@ def test_wrong_assignment_file(write: Write, tmp_path: Path) -> None:
         ("course: nlp\nassignments: [../etc]\n", "assignments.0: found `../etc`, expected a folder's name"),
         ("course: nlp\nassignments: [..]\n", "assignments.0: found `..`, expected a folder's name"),
         ("course: nlp\nassignments: [m]\nsecret: hunter2\n", "secret: found `hunter2`, expected env:NAME"),
-        ("course: nlp\nassignments: [m]\nworkers: many\n", "workers: found `many`, expected auto, or a number"),
-        ("course: nlp\nassignments: [m]\nsecrets: env:X\n", "secrets: there is no such key; did you mean `secret`?"),
     ],
 )
 def test_wrong_course_file(write: Write, tmp_path: Path, text: str, part: str) -> None:
@@ -193,11 +158,6 @@ def test_wrong_course_file(write: Write, tmp_path: Path, text: str, part: str) -
 def test_course_file_that_is_no_text(write: Write, tmp_path: Path) -> None:
     (tmp_path / "grader.yaml").write_bytes(b"course: \xff\xfe")
     with pytest.raises(CourseError, match=r"not UTF-8 text \(byte 8\)"):
-        load_course(tmp_path)
-
-
-def test_folder_without_a_course(tmp_path: Path) -> None:
-    with pytest.raises(CourseError, match=r"no grader\.yaml; `viva init DIR`"):
         load_course(tmp_path)
 
 

@@ -94,28 +94,18 @@ def test_days_after_a_deadline_know_its_clocks(write: Write, tmp_path: Path) -> 
 
 
 WRONG = [
-    ("{grade: 15m}", ["assignment.yaml:4", "policy.grade", "did you mean `grace`?"]),
     ("{grace: 15}", ["policy.grace: found `15`", "such as 90m, 24h or 2d"]),
     ("{grace: 99999d}", ["policy.grace", "such as 90m"]),
     ("{late: 10%}", ["policy.late", "steps, such as [{until: 24h, minus: 10%}]"]),
-    ("{late: []}", ["policy.late", "steps, such as"]),
     ("{late: [10%]}", ["policy.late.0", "from these: until, minus"]),
     ("{late: [{until: 24h}]}", ["policy.late.0.minus: this key is needed"]),
     ("{late: [{until: 24h, minus: 110%}]}", ["policy.late.0.minus: found `110%`", "10% (of what was earned)"]),
-    ("{late: [{until: 24h, minus: -5}]}", ["policy.late.0.minus: found `-5`"]),
-    ("{late: [{until: 24h, minus: .nan}]}", ["policy.late.0.minus"]),
     ("{late: [{until: 2d, minus: 10%}, {until: 24h, minus: 20%}]}", ["policy.late.1", "in the order of time"]),
     ("{late: [{minus: 10%}, {until: 24h, minus: 20%}]}", ["policy.late.1", "only the last may lack `until`"]),
     ("{late: [{until: 1d, minus: 10%}, {minus: 5%}]}", ["policy.late.1", "no smaller penalty"]),
-    ("{late: [{until: 1d, minus: 10%}, {minus: 5}]}", ["policy.late.1", "of the same kind"]),
-    ("{late: {per: 1d, minus: 10%, flor: 5%}}", ["policy.late.flor", "did you mean `floor`?"]),
     ("{closes: 2026-11-30T00:00:00Z}", ["policy.closes: this is before the deadline"]),
-    ("{closes: tomorrow}", ["policy.closes", "such as 7d", "time zone"]),
     ("{attempts: {which: first}}", ["policy.attempts.which: found `first`, expected 'last' or 'best'"]),
-    ("{attempts: {count: 0}}", ["policy.attempts.count"]),
-    ("{nothing: null}", ["policy.nothing", "'blank' or 'zero'"]),
     ("{rounding: {to: 0}}", ["policy.rounding.to", "such as 0.01"]),
-    ("{rounding: {to: 0.00001}}", ["policy.rounding.to"]),
     ("[late]", ["policy", "keys with values"]),
 ]
 
@@ -141,8 +131,6 @@ def test_lateness_needs_a_deadline(write: Write, tmp_path: Path, policy: str) ->
     [
         "2026-03-29 02:30 Europe/Vienna",
         "2026-12-01 23:59 Mars/Olympus",
-        "2026-12-01 23:59 Z",
-        "9999-12-31 23:59 America/New_York",
     ],
 )
 def test_time_that_no_clock_shows(write: Write, tmp_path: Path, due: str) -> None:
@@ -172,12 +160,10 @@ def test_exceptions_are_read_by_student(write: Write, tmp_path: Path) -> None:
     [
         ("{students: ada, due: 2026-12-05T00:00:00Z, reason: ill}", "by: this key is needed"),
         ("{students: ada, by: A, reason: B}", "exactly one of `due`"),
-        ("{students: ada, excused: true, points: 2, by: A, reason: B}", "exactly one of `due`"),
         ("{students: ada, excused: false, by: A, reason: B}", "expected true"),
         ("{students: [], excused: true, by: A, reason: B}", "a student's id, or a list"),
         ("{students: [ada, ada], excused: true, by: A, reason: B}", "`ada` has such an exception already"),
         ("{students: ada, points: 0, by: A, reason: B}", "points that are given"),
-        ("{students: ada, points: 1/0, by: A, reason: B}", "points that are given"),
     ],
 )
 def test_wrong_exception(write: Write, tmp_path: Path, row: str, said: str) -> None:

@@ -36,12 +36,7 @@ QUESTION = Question(
     ("chosen", "points"),
     [
         ("", 0),
-        ("why", 2),
-        ("why one whole", 4),
         ("why one two three whole", 4),  # the cap of the examples
-        ("one two", 1),
-        ("why part", F(5, 2)),
-        ("why mask", 1),
         ("why scale mask", F(1, 2)),  # the floor of the slips
         ("mask", 0),
         ("why one whole copied", 0),

@@ -84,22 +84,3 @@ def test_options_in_sentences_exist(page: Path) -> None:
 def test_pages_hold_commands() -> None:
     calls = [words for page in PAGES for words in typed(page.read_text("utf-8"))]
     assert len(calls) > 60 and {"grade", "release", "doctor"} <= {words[0] for words in calls}
-
-
-@pytest.mark.parametrize(
-    ("line", "calls"),
-    [
-        ("viva grade a -o b   # grade a", [["grade", "a", "-o", "b"]]),
-        ("viva init a && cd a && viva verify", [["init", "a"], ["verify"]]),
-        ("VIVA_SECRET=x viva grade a", []),
-        ("git push # viva grade", []),
-    ],
-)
-def test_calls_in_a_line(line: str, calls: list[list[str]]) -> None:
-    assert calls_in(line) == calls
-
-
-@pytest.mark.parametrize("words", [["grad"], ["grade"], ["grade", "a", "--nonsense"], ["student", "export", "a"]])
-def test_wrong_commands_are_noticed(words: list[str]) -> None:
-    with pytest.raises(click.UsageError):
-        parse(words)

@@ -1,7 +1,6 @@
 """The pages of docs/: each is found, begins with what it is good for, and is read alike by GitHub and MkDocs."""
 
 import re
-import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from docs.site.link_check import broken_links, sections
+from docs.site.link_check import broken_links
 from docs.site.pages import place_of, rewritten, site_files
 from viva.sandbox.host.levels.detect_levels import _ADVICE
 
@@ -73,22 +72,6 @@ def test_links_that_leave_the_docs() -> None:
     assert "recipes/gitlab.yml" in site_files() and place_of("SECURITY.md") == "security.md"
 
 
-def test_escaped_bar_in_code() -> None:
-    assert rewritten(r"| `a \| b` |", "docs/ci.md") == "| <code>a &#124; b</code> |"
-
-
-@pytest.mark.parametrize(
-    ("heading", "section"),
-    [
-        ("## Resume, and `--again`", "resume-and---again"),
-        ("## 13. Answers in words", "13-answers-in-words"),
-        ("# viva.check()", "vivacheck"),
-    ],
-)
-def test_names_of_sections(heading: str, section: str) -> None:
-    assert sections(f"{heading}\n\n```\n# not a heading\n```\n") == {section}
-
-
 def test_every_environment_variable_is_documented() -> None:
     page = (ROOT / "docs" / "environment.md").read_text("utf-8")
     texts = [path.read_text("utf-8") for path in (ROOT / "src" / "viva").rglob("*.py")]
@@ -100,15 +83,3 @@ def test_every_environment_variable_is_documented() -> None:
 def test_everything_doctor_misses_is_documented() -> None:
     page = (ROOT / "docs" / "doctor.md").read_text("utf-8")
     assert [name for name in _ADVICE if f"| `{name}` |" not in page] == []
-
-
-@pytest.mark.slow
-def test_script_of_the_pictures() -> None:
-    """`make pictures` is seldom run: a helper of the tests that moved had broken it."""
-    shown = subprocess.run(["make", "--dry-run", "pictures"], cwd=ROOT, capture_output=True, text=True, check=True)
-    command = shown.stdout.splitlines()[-1]
-    assert command.endswith(" docs/pictures.py")
-    only_imports = (
-        f"""{command.removesuffix("docs/pictures.py")} -c 'import runpy; runpy.run_path("docs/pictures.py")'"""
-    )
-    subprocess.run(["bash", "-c", only_imports], cwd=ROOT, check=True)

@@ -5,10 +5,8 @@ from typing import Any
 
 import click
 
-from docs.site import markup
 from docs.site.commands import commands_page
-from docs.site.reference import course_files_page, field_docstrings, results_page
-from docs.site.schema_tables import sections
+from docs.site.reference import course_files_page, results_page
 from tests.support.table_rows import Rows
 from viva.cli.main import cli
 from viva.cli.schema import COURSE_FILES, schema_of
@@ -58,39 +56,3 @@ def test_every_key_of_results_json() -> None:
         assert re.search(rf"^\| `{key}` \| .+ \| .* \| \S.+ \|$", page, re.M), key
     assert not re.search(r"\| +\|$", page, re.M), "a key without a meaning"
     assert "`null`" not in page, "a key without a value is left out"
-
-
-def test_schema_in_words() -> None:
-    schema = {
-        "description": "A file.",
-        "required": ["a"],
-        "properties": {
-            "a": {"$ref": "#/$defs/PartFile"},
-            "b": {"type": "number", "minimum": 1, "maximum": 2000, "default": 60.0, "description": "B | c."},
-            "c": {"anyOf": [{"enum": ["x", "y"]}, {"type": "null"}], "description": "C."},
-        },
-        "$defs": {"PartFile": {"description": "A part.", "properties": {}}},
-    }
-    first, second = sections(schema, "f.yaml")
-    assert first == (
-        "## f.yaml { #f-yaml }\n\nA file.\n\n"
-        "| key | value | default | meaning |\n| --- | --- | --- | --- |\n"
-        "| `a` | [Part](#f-yaml-part) | required | A part. |\n"
-        "| `b` | a number from 1 up to 2,000 | `60` | B &#124; c. |\n"
-        "| `c` | `x`, `y` or `null` |  | C. |\n"
-    )
-    assert second.startswith("### Part { #f-yaml-part }\n\nA part.\n")
-
-
-def test_signs_in_help_texts() -> None:
-    assert markup.text("DIR/<path>/*.json, as `a|b <c>`\nand `d_e`") == (
-        "DIR/&lt;path&gt;/\\*.json, as <code>a&#124;b &lt;c&gt;</code> and `d_e`"
-    )
-    assert markup.code("") == "" and markup.code("a_b") == "`a_b`"
-
-
-def test_docstrings_of_fields() -> None:
-    source = (
-        'class A:\n    """Not this."""\n\n    a: int\n    """This."""\n    b: int = 1\n    c = 2\n    """Nor this."""\n'
-    )
-    assert field_docstrings(source) == {"A": {"a": "This."}}

@@ -32,18 +32,6 @@ def test_class_in_a_terminal() -> None:
         assert each in told
 
 
-def test_narrow_terminal() -> None:
-    told = "".join(printed(50).split())
-    assert told.count("Lovelace") == 2 and all(len(line) <= 50 for line in printed(50).splitlines())
-
-
-def test_long_lists_are_counted() -> None:
-    out = io.StringIO()
-    ClassView("folder", (), [], [Student(str(n)) for n in range(300)]).print(file=out, width=80)
-    assert "\n  199\n" in out.getvalue() and "\n  200\n" not in out.getvalue()
-    assert "and 100 more; --as-csv" in out.getvalue()
-
-
 def test_class_in_a_spreadsheet() -> None:
     rows = list(csv.reader(io.StringIO(VIEW.csv())))
     assert tuple(rows[0]) == HEADER

@@ -7,7 +7,6 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.formats.decimal_points import signed
 from viva.formats.difference import by_change, difference, summary, to_csv
 from viva.formats.results_json import Results, results_of
 from viva.model import Case, Entry, Score, Status
@@ -60,11 +59,6 @@ def test_table_of_changes() -> None:
     ]
 
 
-def test_missing_test_is_a_change() -> None:
-    only = difference("x", results(a="10"), results(b="10"))
-    assert {change.test_id: int(change.points) for change in only.tests} == {"t.py::a": -10, "t.py::b": 10}
-
-
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=5))
 def test_changes_add_up(points: list[tuple[int, int]]) -> None:
     old = results(**{f"t{i}": str(one) for i, (one, _) in enumerate(points)})
@@ -72,7 +66,3 @@ def test_changes_add_up(points: list[tuple[int, int]]) -> None:
     found = difference("x", old, new)
     assert sum(change.points for change in found.tests) == found.points
     assert len(found.tests) == sum(one != two for one, two in points)
-
-
-def test_difference_has_its_sign() -> None:
-    assert [signed(Fraction(n, 2)) for n in (3, -1, 0)] == ["+1.5", "−0.5", "±0"]

@@ -18,13 +18,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_new_file_in_new_folders(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b" / "results.json"
-    write_atomically(path, b"one")
-    assert path.read_bytes() == b"one"
-    assert names(path.parent) == ["results.json"]
-
-
 def test_replacing_keeps_permissions_and_links(tmp_path: Path) -> None:
     real = tmp_path / "real.json"
     real.write_bytes(b"old")

@@ -246,11 +246,8 @@ def test_hostile_formulas_are_fast() -> None:
     ("expected", "variables", "problem"),
     [
         ("2*x", ["d"], "cannot be read as a formula"),
-        ("2*", ["d"], "cannot be read"),
-        ("", ["d"], "cannot be read"),
         ("log(d)", {"d": (-5, -1)}, "has no value"),
         ("d", {"d": (2, 1)}, "low < high"),
-        ("d", {"d": (0, float("inf"))}, "low < high"),
     ],
 )
 def test_invalid_expected_formula(expected: str, variables: Any, problem: str) -> None:
