@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.release_course import write_course
-from viva.model.errors import CourseError
 from viva.plugins.authoring.source import starter_from
 from viva.plugins.authoring.source.solution_markers import Unbalanced, stripped
 from viva.plugins.authoring.source.source_cells import Cell, without_solutions
@@ -24,18 +23,12 @@ OWN_WORDS = '# BEGIN SOLUTION\na = 1\n# END SOLUTION\n""" # BEGIN PROMPT\na = ..
     ("source", "starter"),
     [
         (FUNCTION.format("### BEGIN SOLUTION", "### END SOLUTION"), EMPTY),
-        (FUNCTION.format("# BEGIN SOLUTION", "# END SOLUTION"), EMPTY),
         ("### BEGIN SOLUTION\nx = 4\n### END SOLUTION\nprint(1)", f"{TODO}\n...\nprint(1)"),
         ("assert f(1)\n### BEGIN HIDDEN TESTS\nassert f(907)\n### END HIDDEN TESTS\n", "assert f(1)\n"),
         ("x = 3 # SOLUTION\ny = x == 3\n", "x = ...\ny = x == 3\n"),
         ("x, y = f(a=1) # SOLUTION", "x, y = ..."),
-        ("return x**2 # SOLUTION", "..."),
         ("import secret # SOLUTION NO PROMPT\nz = 1", "z = 1"),
-        (FUNCTION.format("### BEGIN SOLUTION (part a)", "### END SOLUTION: part a"), EMPTY),
-        ("x = 3 # SOLUTION: count them\nsecret(x) # SOLUTION NO PROMPT, never shown", "x = ..."),
-        ("assert f(1)\n### BEGIN HIDDEN TESTS -- 2\nassert f(907)\n### END HIDDEN TESTS -- 2\n", "assert f(1)\n"),
         ("## SOLUTION: how it works\nx = 3", "## SOLUTION: how it works\nx = 3"),
-        ("# BEGIN SOLUTIONS\nx = 3  # SOLUTIONS", "# BEGIN SOLUTIONS\nx = 3  # SOLUTIONS"),
         ("# BEGIN SOLUTION NO PROMPT\na = 1\n# END SOLUTION\nb = 2", "b = 2"),
         (OWN_WORDS, "a = ... # a number"),
         ("nothing = 'to take out'  # the SOLUTION is yours", "nothing = 'to take out'  # the SOLUTION is yours"),
@@ -51,7 +44,6 @@ def test_marked_lines(source: str, starter: str) -> None:
         ("### BEGIN SOLUTION\nx", "line 1: BEGIN SOLUTION has no END"),
         ("x\n### END SOLUTION", "line 2: END SOLUTION has no BEGIN"),
         ("# BEGIN SOLUTION\n# BEGIN SOLUTION\n# END SOLUTION", "line 2: BEGIN SOLUTION is inside"),
-        ("# BEGIN SOLUTION\n# END HIDDEN TESTS", "line 2: END HIDDEN TESTS"),
     ],
 )
 def test_unbalanced_marker(source: str, said: str) -> None:
@@ -124,17 +116,3 @@ def test_notebook_and_module_of_one_source(tmp_path: Path) -> None:
     (assignment.folder / "source.py").unlink()
     (assignment.folder / "source.ipynb").write_bytes(made["sums.ipynb"])
     assert starter_from(assignment) == made
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        ("source.ipynb", "{", "cannot be read as a notebook: the notebook breaks off"),
-        ("source.py", "### BEGIN SOLUTION", r"source.py: cell 1 of all cells, line 1: BEGIN"),
-    ],
-)
-def test_invalid_source(tmp_path: Path, name: str, text: str, said: str) -> None:
-    assignment = write_course(tmp_path).assignment("sums")
-    (assignment.folder / name).write_text(text)
-    with pytest.raises(CourseError, match=said):
-        starter_from(assignment)

@@ -3,7 +3,6 @@
 import errno
 import os
 import socket
-import subprocess
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from viva.pipeline.process.failures import reporting_failures
 from viva.pipeline.process.launch import launch
 from viva.pipeline.process.messages import receive
-from viva.sandbox.host.levels import detect_levels
 
 
 def test_process_ends_with_its_parent() -> None:
@@ -19,21 +17,6 @@ def test_process_ends_with_its_parent() -> None:
     launched.sock.close()
     with launched.log:
         assert launched.process.wait(60) == 0
-
-
-def test_levels_are_detected_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    detect_levels._detected.cache_clear()
-    trials: list[object] = []
-    run = subprocess.run
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        trials.append(arguments)
-        return run(*arguments, **options)
-
-    monkeypatch.setattr(subprocess, "run", counted)
-    detect_levels.detect_tiers()
-    assert detect_levels.detect_tiers() == detect_levels.detect_tiers()
-    assert len(trials) == 1
 
 
 # --- what an examiner tells its parent when it ends early

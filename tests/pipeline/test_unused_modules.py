@@ -1,21 +1,18 @@
 """Which modules a run of few submissions does not import."""
 
 import hashlib
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.small_course import cell, notebook
-from tests.support.course_of_texts import NAME, best_tier, write_course
+from tests.support.course_of_texts import best_tier
 from viva.config import load_course
-from viva.model import File, Submission, Tier
-from viva.model.errors import CourseError
+from viva.model import File, Submission
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
-from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.unused_modules import imported_libraries, unused_modules
 
@@ -43,12 +40,8 @@ class _Assignment:
     ("sources", "helpers", "expected"),
     [
         ([NUMPY], "", ("torch", "scipy.stats")),
-        ([NUMPY, NUMPY], "", ("torch", "scipy.stats")),
         ([NUMPY, TORCH], "", ("scipy.stats",)),
-        (["from scipy import stats"], "", ("torch",)),
-        (["import pandas as pd\nimport matplotlib.pyplot as plt"], "", ("torch", "scipy.stats")),
         ([NUMPY, "from transformers import Trainer"], "", ()),
-        (["from datasets import load_dataset"], "", ("torch", "scipy.stats")),
         ([NUMPY], "import torch", ("scipy.stats",)),
         (["import importlib"], "", ()),
         ([NUMPY] * 9, "", ()),
@@ -73,12 +66,6 @@ def test_modules_that_tests_send(test: str, needs_torch: bool, tmp_path: Path) -
     assert ("torch" in unused_modules(assignment, [submission(NUMPY)])) is not needs_torch
 
 
-def test_submission_that_was_not_read(tmp_path: Path) -> None:
-    assignment: Any = _Assignment(tmp_path)
-    for unread in (None, submission("PK", "work.zip"), submission("{", "work.ipynb")):
-        assert unused_modules(assignment, [submission(NUMPY), unread]) == ()
-
-
 @pytest.mark.slow
 def test_sandbox_for_numpy_has_no_torch() -> None:
     pytest.importorskip("torch")
@@ -92,17 +79,6 @@ def test_sandbox_for_numpy_has_no_torch() -> None:
         assert ("box.torch" in graded.score.signature) is there
 
 
-def test_unusable_helpers_end_the_examiner(tmp_path: Path) -> None:
-    course = write_course(tmp_path, tests="", key="", preload="torch?")
-    assignment = course.assignment(NAME)
-    (assignment.graders / "inside").mkdir()  # without its __init__.py
-    missing = partial(unused_modules, assignment, [submission(NUMPY)])
-    examiner = ExaminerProcess(course, assignment, b"secret", BoxOptions(Tier.T0), missing)
-    with pytest.raises(CourseError, match=r"has no __init__\.py"):
-        examiner.open()
-    assert examiner._process is None
-
-
 def submission_of(**files: str) -> Submission:
     """Files by their names, with `_py` and `_ipynb` for the endings."""
     sources = tuple(File(name.replace("__", "/").replace("_", "."), text.encode()) for name, text in files.items())
@@ -113,22 +89,24 @@ def submission_of(**files: str) -> Submission:
     ("files", "expected"),
     [
         ({"solution_py": "import numpy as np\nimport json, os.path\nfrom collections import Counter"}, {"numpy"}),
-        ({"solution_py": "import numpy\n", "answers_yaml": "import: torch"}, {"numpy"}),
         ({"solution_py": "import helpers\nfrom . import helpers", "helpers_py": "import math"}, set()),
         ({"solution_py": "from parts.one import f", "parts__one_py": "f = len"}, set()),
         ({"solution_py": "import torch"}, {"torch"}),
         ({"solution_py": "def f():\n    from torch.nn import functional"}, {"torch"}),
-        ({"solution_py": "import os, torch"}, {"torch"}),
         ({"solution_py": "import helpers", "helpers_py": "import torch"}, {"torch"}),
         ({"solution_py": "import importlib\nm = importlib.import_module('to' 'rch')"}, None),
-        ({"solution_py": "__import__('torch')"}, None),
         ({"solution_py": "import numpy as np\n1 +"}, None),
         ({"solution_py": "import numpy", "more_zip": "PK"}, None),
         ({"homework_ipynb": notebook([cell("a", "%matplotlib inline\nimport numpy")])}, {"numpy", "matplotlib"}),
         ({"solution_py": "import json\n# %matplotlib inline"}, set()),
-        ({"homework_ipynb": notebook([cell("a", "import numpy"), cell("b", "import torch")])}, {"numpy", "torch"}),
         ({"homework_ipynb": "{"}, None),
     ],
 )
 def test_libraries_of_a_submission(files: dict[str, str], expected: set[str] | None) -> None:
     assert imported_libraries(submission_of(**files)) == expected
+
+
+def test_submission_that_was_not_read(tmp_path: Path) -> None:
+    assignment: Any = _Assignment(tmp_path)
+    for unread in (None, submission("PK", "work.zip"), submission("{", "work.ipynb")):
+        assert unused_modules(assignment, [submission(NUMPY), unread]) == ()

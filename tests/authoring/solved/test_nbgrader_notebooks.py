@@ -9,8 +9,7 @@ from viva.config import load_course
 from viva.plugins.authoring.empty_course import make_course
 from viva.plugins.authoring.solved.from_solution import from_solution
 from viva.plugins.authoring.solved.new_files import Made
-from viva.plugins.authoring.solved.questions import questions_of
-from viva.plugins.authoring.source.source_cells import ANSWER_HERE, Cell
+from viva.plugins.authoring.source.source_cells import ANSWER_HERE
 from viva.submissions.notebook_cells import read_notebook
 from viva.submissions.notebook_prose import Questions
 
@@ -72,17 +71,3 @@ def test_starter_hides_solutions_and_model_answers(made: Made) -> None:
     texts = Questions([], ["3", "4", "5"], [notebook]).texts(notebook)
     assert [texts[number,].split("\n")[0] for number in ("3", "4")] == [ANSWER_HERE, ANSWER_HERE]
     assert SECRET in (made.folder / "rubric.yaml").read_text("utf-8")
-
-
-def test_heading_above_an_answer() -> None:
-    words: dict[str, object] = {"solution": True, "grade": True, "points": 3, "grade_id": "cell-" + "2" * 16}
-    code: dict[str, object] = {"solution": True, "grade": False, "grade_id": "cell-" + "3" * 16}
-    cells = [
-        Cell("markdown", "## 2.1 Why?", 1),
-        Cell("markdown", SECRET, 2, words),
-        Cell("markdown", "## 2.2 How?", 3),
-        Cell("code", "def f():\n    return 1", 4, code),
-        Cell("markdown", SECRET, 5, words),
-    ]
-    found = [(q.number, q.points, q.names, q.prose) for q in questions_of(cells)]
-    assert found == [("2.1", 3, [], [SECRET]), ("2.2", None, ["f"], []), ("3", 3, [], [SECRET])]

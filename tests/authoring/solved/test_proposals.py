@@ -30,12 +30,6 @@ PROPOSED = {
         'observed(student.reverse, "arguments"), observed(key.reverse, "arguments")',
         'observed(student.greet, "printed"), observed(key.greet, "printed"), words("Ada"), integers(0, 4)',
     ],
-    "marked": [
-        'agree_on(student.step, key.step, arrays("n", elements=numbers(0, 3)), arrays("n"))',
-        'agree(student.n_parameters, key.n_parameters, name="n_parameters")',
-        'errors="expect"',
-    ],
-    "recursion": ["sequences(integers(1, 8), (0, 8), ordered=True),", 'sampled_from(["A", "B", "C"]),'],
     "sampling": [
         "agree_in_distribution(student.sample, key.sample, distributions(), rng=rng)",
         '@visibility("hidden")',
@@ -116,31 +110,6 @@ def test_special_methods(tmp_path: Path) -> None:
     assert 'just("__len__")' in tests and 'just("__contains__")' in tests
     assert "__eq__" not in tests and "__repr__" not in tests, "one needs another bag, the other is never used"
     assert complaints(load_course(tmp_path / "course"), "bags") == []
-
-
-POINTS = """\
-# %% [markdown]
-# ## 1. Two functions
-
-# %%
-def double(x):
-    return 2 * x
-
-def connect(socket):
-    return socket.makefile()
-
-double(3)
-"""
-
-
-def test_points_without_a_test(tmp_path: Path) -> None:
-    path = tmp_path / "two.py"
-    path.write_text(POINTS, "utf-8")
-    make_course(tmp_path / "course")
-    made = from_solution(load_course(tmp_path / "course"), "two", path)
-    assert [proposal.name for _, proposal in made.left] == ["connect"]
-    assert "# TODO 1, `connect`: no test is proposed" in (made.folder / "tests.py").read_text("utf-8")
-    assert complaints(load_course(tmp_path / "course"), "two") == []
 
 
 def complaints(course: Course, name: str) -> list[tuple[str, ...]]:
@@ -263,6 +232,26 @@ def test_data_files(tmp_path: Path) -> None:
     assert "key.first_word()" in (made.folder / "tests.py").read_text("utf-8")
 
 
+def test_unusable_sources(tmp_path: Path) -> None:
+    root, _ = taken_over("marked", tmp_path)
+    before = sorted(path.relative_to(root) for path in root.rglob("*"))
+    with Rows() as row:
+        for name, text, said in [
+            ("prose.py", "# %% [markdown]\n# Nothing to do\n", "viva found no question"),
+            ("other.txt", "", "expected a solved notebook"),
+            ("broken.ipynb", "{", "cannot be read as a notebook"),
+            ("ends.py", "# %% [markdown]\n# ## 1. A\n# %%\nimport os\ndef f(): pass\nos._exit(3)", "status 3"),
+        ]:
+            path = tmp_path / name
+            path.write_text(text)
+            with row(name), pytest.raises(Exception, match=re.escape(said)) as raised:
+                from_solution(load_course(root), "new", path)
+            assert not isinstance(raised.value, RuntimeError)
+    with pytest.raises(UsageError, match="lists an assignment `marked` already"):
+        from_solution(load_course(root), "marked", NOTEBOOKS / "marked.py")
+    assert sorted(path.relative_to(root) for path in root.rglob("*")) == before
+
+
 UNUSUAL = """\
 # %% [markdown]
 # # A "quoted" title \\ with a backslash
@@ -291,23 +280,3 @@ def test_unusual_names(tmp_path: Path) -> None:
     compile(tests, "tests.py", "exec")
     assert re.findall(r"^def (\w+)", tests, re.M) == ["test_fast", "test_soft_max", "test_soft_max_2"]
     assert made.left == []
-
-
-def test_unusable_sources(tmp_path: Path) -> None:
-    root, _ = taken_over("marked", tmp_path)
-    before = sorted(path.relative_to(root) for path in root.rglob("*"))
-    with Rows() as row:
-        for name, text, said in [
-            ("prose.py", "# %% [markdown]\n# Nothing to do\n", "viva found no question"),
-            ("other.txt", "", "expected a solved notebook"),
-            ("broken.ipynb", "{", "cannot be read as a notebook"),
-            ("ends.py", "# %% [markdown]\n# ## 1. A\n# %%\nimport os\ndef f(): pass\nos._exit(3)", "status 3"),
-        ]:
-            path = tmp_path / name
-            path.write_text(text)
-            with row(name), pytest.raises(Exception, match=re.escape(said)) as raised:
-                from_solution(load_course(root), "new", path)
-            assert not isinstance(raised.value, RuntimeError)
-    with pytest.raises(UsageError, match="lists an assignment `marked` already"):
-        from_solution(load_course(root), "marked", NOTEBOOKS / "marked.py")
-    assert sorted(path.relative_to(root) for path in root.rglob("*")) == before

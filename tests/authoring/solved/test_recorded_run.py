@@ -49,13 +49,6 @@ def test_missing_test_library() -> None:
     assert recorded.failed == [(2, "ModuleNotFoundError: No module named 'nose'")]
 
 
-def test_calls_after_the_run() -> None:
-    source = "class Point:\n    def __init__(self, x):\n        self.x = x\n\ndef f(x):\n    return x\n\nf(Point(3))"
-    recorded = run([Cell("code", source, 1)], frozenset({"f", "Point"}))
-    recorded.namespace["f"](recorded.namespace["Point"](4))
-    assert len(recorded.calls["f"]) == len(recorded.calls["Point.__init__"]) == 1
-
-
 NUMPY = """Solve `m @ x = b`.
 
     Parameters
@@ -99,24 +92,16 @@ def test_described_calls() -> None:
     with Rows() as row:
         for parameters, docstring, first, second in [
             ("n: int, x: float = 2", "", [1], [5]),
-            ("words: list[str], flag: 'bool'", "", [["a", "b"], True], [["the", "cat", "sat"], False]),
-            ("x: np.ndarray", "", [("f", (3, 2))], [("f", (5, 4))]),
             ("m, b, c, steps", NUMPY, [("f", (3, 3)), ("f", (3,)), ("f", (3,)), 1],
              [("f", (5, 5)), ("f", (5,)), ("f", (5,)), 5]),
             ("tokens, flags", GOOGLE, [["a", "b"], ("b", (3,))], [["the", "cat", "sat"], ("b", (5,))]),
             ("factor, rows", SPHINX, [-1.5, ("i", (3, 2))], [2.0, ("i", (3, 4))]),
             ("a, pad", "a -- python numpy array of shape (m, n_H)\npad -- integer, padding", [("f", (3, 2)), 1],
              [("f", (5, 4)), 5]),
-            ("v", "v : vector of numbers", [("f", (3,))], [("f", (5,))]),
         ]:  # fmt: skip
             with row(parameters):
                 calls = described_calls(function(parameters, docstring))
                 assert [[described(value) for value in call.args] for call in calls] == [first, second]
-
-
-@pytest.mark.parametrize("docstring", ["", "x : the number of rows", "x : callable", "Returns\n-------\nx : int"])
-def test_no_described_calls(docstring: str) -> None:
-    assert described_calls(function("x", docstring)) == []
 
 
 CODE = '''
@@ -141,12 +126,9 @@ def doubt(example: str, wanted: str) -> str:
     ("example", "wanted"),
     [
         ("f(1)", "array([1.  , 0.25])"),
-        ("f(1)", "[1.0 0.25]"),
-        ("f(1)[0]", "1.0"),
         ("f(1) / 3", "array([0.333, 0.083])"),
         ("object()", "<object object at 0x1>"),
         ("missing(1)", "2"),
-        ("f(3).tolist()", "[3.0, 0.25]"),
     ],
 )
 def test_equal_examples(example: str, wanted: str) -> None:
@@ -157,18 +139,11 @@ def test_equal_examples(example: str, wanted: str) -> None:
     ("example", "wanted", "said"),
     [
         ("f(1)", "array([1.  , 0.5 ])", "`f(1)` gives array([1. , 0.25]), and not array([1. , 0.5 ])"),
-        ("f(1)[0]", "2.0", "`f(1)[0]` gives 1.0, and not 2.0"),
         ("f(1)[2]", "2.0", "`f(1)[2]` raises IndexError: index 2 is out of bounds"),
-        ("f(1).sum() > 1", "False", "`f(1).sum() > 1` gives True, and not False"),
     ],
 )
 def test_contradicting_examples(example: str, wanted: str, said: str) -> None:
     assert said in doubt(example, wanted).replace("np.float64(1.0)", "1.0").replace("np.True_", "True")
-
-
-def test_endless_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viva.plugins.authoring.solved.doubts._EXAMPLES_S", 0.2)
-    assert doubt("while True: pass", "1") == ""
 
 
 def nothing(used: Any, added: Any, _left: Any, unused: Any) -> Any:
@@ -178,3 +153,8 @@ def nothing(used: Any, added: Any, _left: Any, unused: Any) -> Any:
 def test_unused_argument() -> None:
     assert unused_argument("nothing", nothing) == ["`nothing` never uses its argument `unused`."]
     assert unused_argument("sum", sum) == [] and unused_argument("f", lambda x: x) == []
+
+
+def test_endless_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viva.plugins.authoring.solved.doubts._EXAMPLES_S", 0.2)
+    assert doubt("while True: pass", "1") == ""

@@ -9,7 +9,7 @@ from viva.config import Course, load_course
 from viva.model.errors import UsageError
 from viva.plugins.authoring.empty_course import make_course
 from viva.plugins.authoring.new_assignment import adding
-from viva.plugins.authoring.solved.solved_assignment import make, make_large, refresh
+from viva.plugins.authoring.solved.solved_assignment import make_large, refresh
 from viva.plugins.authoring.source.starter import notebook_of
 from viva.plugins.release.gradescope.packed_course import packed_course
 from viva.submissions import open_submission
@@ -91,18 +91,3 @@ def test_make_large(course: Course) -> None:
     assert "extra = 1" in key.read_text("utf-8")
     with pytest.raises(UsageError, match="nothing to do"):
         make_large(course, "marked")
-
-
-def test_module_as_source(course: Course) -> None:
-    folder = course.root / "assignments/marked"
-    (folder / "source.ipynb").unlink()
-    source = "def accuracy(a, b):\n    ### BEGIN SOLUTION\n    return 1.0\n    ### END SOLUTION\n"
-    (folder / "source.py").write_text(source)
-    (folder / "assignment.yaml").write_text(
-        SETTINGS.replace('{notebook: "*.ipynb", module: null}', "{notebook: null, module: hw.py}")
-    )
-    course = load_course(course.root)
-    make(course, course.assignment("marked"))
-    assert "raise NotImplementedError" in (folder / "starter/hw.py").read_text()
-    accepted = course.root / "fixtures/marked/submissions/accepted/source"
-    assert [path.name for path in accepted.iterdir()] == ["hw.py"]
