@@ -33,7 +33,7 @@ _ALL: Final = (
     Extra(
         "report",
         "class report and feedback pages",
-        ("jinja2", "nh3", "markdown_it", "mdit_py_plugins", "pygments", "latex2mathml"),
+        ("jinja2", "nh3", "markdown_it", "mdit_py_plugins", "pygments", "latex2mathml", "nbconvert"),
     ),
     Extra(
         "review",

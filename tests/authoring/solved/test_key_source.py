@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from viva.plugins.authoring.solved.key_source import key_source
+from viva.plugins.authoring.solved.solved_assignment import key_source
 from viva.plugins.authoring.source.source_cells import Cell
 
 

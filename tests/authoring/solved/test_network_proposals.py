@@ -6,9 +6,9 @@ import pytest
 
 from tests.support.table_rows import Rows
 from viva.plugins.authoring.solved.class_proposal import of_class
-from viva.plugins.authoring.solved.key_source import key_source
 from viva.plugins.authoring.solved.proposals import propose_function
 from viva.plugins.authoring.solved.recorded_run import Recorded, run
+from viva.plugins.authoring.solved.solved_assignment import key_source
 from viva.plugins.authoring.source.source_cells import Cell
 
 pytest.importorskip("torch")

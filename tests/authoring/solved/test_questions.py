@@ -10,7 +10,7 @@ import pytest
 from tests.support.solved_course import cells_of
 from tests.support.table_rows import Rows
 from viva.plugins.authoring.solved.comment_headings import questions_in
-from viva.plugins.authoring.solved.course_markers import with_own_marks
+from viva.plugins.authoring.solved.from_solution import with_own_marks
 from viva.plugins.authoring.solved.questions import Question, has_markers, questions_of
 from viva.plugins.authoring.solved.solution_regions import with_markers
 from viva.plugins.authoring.source.solution_markers import TODO, stripped

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from viva.formats import escaping
 from viva.plugins.report.drawings import encode_drawing
-from viva.plugins.report.safe_html import MAX_RENDERED, as_text, highlight_code, render_text, sanitize
+from viva.plugins.report.safe_html import MAX_RENDERED, as_text, render_text, sanitize
 from viva.submissions.notebook_cells import OURS, Cell, NotebookError, read_notebook, saved_outputs
 
 if TYPE_CHECKING:
@@ -101,7 +101,14 @@ def _render_cell(cell: Cell) -> "Markup":
         return _shorten(cell.source)
     if cell.kind == "markdown":
         return render_text(cell.source, html=True)
-    return _sanitize(highlight_code(_clean(cell.source), "python"))
+    return _sanitize(_highlight_cell(_clean(cell.source)))
+
+
+def _highlight_cell(code: str) -> str:
+    """Return code as nbconvert's pages show it, with IPython's own lines. Not sanitized."""
+    from nbconvert.filters import Highlight2HTML
+
+    return str(Highlight2HTML()(code))  # type: ignore[no-untyped-call]  # nbconvert has no types
 
 
 def _show_outputs(outputs: Sequence[Mapping[str, object]]) -> tuple["Markup", ...]:

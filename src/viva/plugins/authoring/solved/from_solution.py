@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,11 +13,16 @@ from viva.model.child_process import NoAnswer, ask_child
 from viva.model.errors import UsageError
 from viva.plugins.authoring.new_assignment import adding, in_words
 from viva.plugins.authoring.solved.comment_headings import questions_in
-from viva.plugins.authoring.solved.course_markers import with_own_marks
 from viva.plugins.authoring.solved.new_files import Made, write_tests
 from viva.plugins.authoring.solved.proposal import Proposal
 from viva.plugins.authoring.solved.questions import Question, has_markers, parsed
-from viva.plugins.authoring.solved.solution_regions import with_headings, with_markers, with_nbgrader_regions
+from viva.plugins.authoring.solved.solution_regions import (
+    BEGIN,
+    END,
+    with_headings,
+    with_markers,
+    with_nbgrader_regions,
+)
 from viva.plugins.authoring.solved.solved_assignment import make
 from viva.plugins.authoring.source.solution_markers import Unbalanced
 from viva.plugins.authoring.source.source_cells import Cell, without_solutions
@@ -186,3 +191,35 @@ def _text(source: Path, cells: Sequence[Cell]) -> bytes:
         if before.source != after.source and before.source.strip():
             text = text.replace(before.source, after.source, 1)
     return text.encode()
+
+
+_EDGE: Final = re.compile(
+    r"^(?P<indent>[ \t]*)#[#*=\- \t]*(?:"
+    r"(?P<begin>(?:START|BEGIN)(?: OF)?(?: YOUR)? CODE\b|YOUR CODE (?:STARTS? )?HERE\b)"
+    r"|END(?: OF)?(?: YOUR)? CODE\b|YOUR CODE ENDS? HERE\b"
+    r"|(?P<solution>SOLUTION[ \t]*$)|(?P<end_of_solution>END SOLUTION\b))",
+    re.IGNORECASE,
+)
+
+
+def with_own_marks(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells with `### BEGIN SOLUTION` and `### END SOLUTION` in place of other marks.
+
+    A beginning without an end marks nothing: an empty exercise has `# YOUR CODE HERE` too.
+    """
+    return [replace(cell, source=_with_own_marks(cell.source)) if cell.kind == "code" else cell for cell in cells]
+
+
+def _with_own_marks(source: str) -> str:
+    lines = source.split("\n")
+    begin: tuple[int, str, bool] | None = None
+    for place, line in enumerate(lines):
+        edge = _EDGE.match(line)
+        if edge is None:
+            continue
+        if edge["begin"] or edge["solution"]:
+            begin = place, edge["indent"], edge["solution"] is not None
+        elif begin is not None and begin[2] == (edge["end_of_solution"] is not None):
+            lines[begin[0]], lines[place] = begin[1] + BEGIN, begin[1] + END
+            begin = None
+    return "\n".join(lines)

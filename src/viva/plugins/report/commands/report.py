@@ -76,8 +76,8 @@ def command(
         if assignment not in (None, kept):
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
         name = kept
-        attempts, listed = hooks().viva_cohort_reader().match_students(
-            scores_in_records(course, kept, records_url), roster
+        attempts, listed = (
+            hooks().viva_cohort_reader().match_students(scores_in_records(course, kept, records_url), roster)
         )
         folders = _find_folders(attempts, results, submissions)
         if roster is not None:
