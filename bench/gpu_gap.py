@@ -19,7 +19,7 @@ from viva.model.gpu import Gpus, GpuUse
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
-from viva.verify.verdict_check import complaints
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.plugins.verify.verdict_check import complaints
 
 ROOT = Path(__file__).parents[1]
 SECRET = b"the measurements need no secret"

@@ -27,6 +27,7 @@ PLUGINS = [
         "release",
         "authoring",
         "selfcheck",
+        "verify",
         "suites",
         "cluster",
         "records",
@@ -36,7 +37,6 @@ PLUGINS = [
 ]
 CORE = [
     "cli",
-    "verify",
     "pipeline",
     "examiner",
     "grading",

@@ -33,6 +33,7 @@ NAME: Final = "viva"
 """The name of the project for pluggy, and the group of the entry points."""
 OWN: Final = (
     "viva.plugins.authoring.hooks",
+    "viva.plugins.verify.hooks",
     "viva.plugins.suites.hooks",
     "viva.plugins.release.hooks",
     "viva.plugins.selfcheck.hooks",

@@ -17,8 +17,8 @@ from tests.support.gpu_machines import Machine
 from viva.config import Course
 from viva.model import Entry, Isolation, Score, Status, Submission
 from viva.model.gpu import Gpus
-from viva.verify.expected_verdicts import ExampleSubmission
-from viva.verify.verdict_check import complaints, waits
+from viva.plugins.verify.expected_verdicts import ExampleSubmission
+from viva.plugins.verify.verdict_check import complaints, waits
 
 TESTS = '''\
 import pytest

@@ -18,7 +18,7 @@ from tests.support.words_course import (
     edit,
     hand_in,
 )
-from viva.verify.mutants import general_mistakes
+from viva.plugins.verify.mutants import general_mistakes
 
 FIXTURES = "fixtures/words/submissions"
 EXAMPLES = {

@@ -18,7 +18,7 @@ from viva.model import Entry, Status
 from viva.model.grade_request import GradeOptions, GradeRequest
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import key_submission
+from viva.plugins.verify.expected_verdicts import key_submission
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "reference" / "README.md"

@@ -11,8 +11,8 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
+from viva.plugins.verify.expected_verdicts import example_submissions
 from viva.sandbox.host.levels.detect_levels import detect_tiers
-from viva.verify.expected_verdicts import example_submissions
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv" / "transformers4" / "bin" / "python"

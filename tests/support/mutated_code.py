@@ -3,10 +3,10 @@
 import textwrap
 
 from viva.model import File, Submission
-from viva.verify.mutants.make_mutants import MutantMaker
-from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.reachable_code import ReachableCode
-from viva.verify.mutants.submission_code import pieces_of
+from viva.plugins.verify.mutants.make_mutants import MutantMaker
+from viva.plugins.verify.mutants.mutant import Mutant
+from viva.plugins.verify.mutants.reachable_code import ReachableCode
+from viva.plugins.verify.mutants.submission_code import pieces_of
 
 
 def submission(**files: str) -> Submission:

@@ -7,7 +7,7 @@ from typing import Final
 from tests.support.course_of_texts import best_tier
 from viva.config import load_course
 from viva.model import Score
-from viva.verify.last_verification import LastVerification
+from viva.plugins.verify.last_verification import LastVerification
 
 ROOT: Final = Path(__file__).parents[2]
 COURSE: Final = load_course(ROOT)

@@ -25,10 +25,10 @@ from viva.examiner.fixtures.submission_fixture import SubmissionView
 from viva.model import Entry, File, Status, Submission
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.plugins import training
+from viva.plugins.verify.expected_verdicts import key_submission
 from viva.sandbox.host.box_pool import Pool
 from viva.sandbox.host.fork_server import ForkServer
 from viva.submissions.examples import lay_out
-from viva.verify.expected_verdicts import key_submission
 
 ASSIGNMENT = "adapting_transformers"
 GRADERS = ROOT / "graders" / ASSIGNMENT

@@ -16,7 +16,7 @@ from viva.examiner.boxes.author_helpers import helpers_of
 from viva.model import Submission
 from viva.model.errors import MissingName
 from viva.plugins.training import artifacts
-from viva.verify.expected_verdicts import example_submissions
+from viva.plugins.verify.expected_verdicts import example_submissions
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 
 from viva.config.rubric import Item, Question, Rubric
 from viva.model import Entry, Score, Status, Submission
-from viva.verify.expected_verdicts import ExampleSubmission
-from viva.verify.verdict_check import blank_answers, heading_complaints
-from viva.verify.verify_course import rubric_complaints
+from viva.plugins.verify.expected_verdicts import ExampleSubmission
+from viva.plugins.verify.verdict_check import blank_answers, heading_complaints
+from viva.plugins.verify.verify_course import rubric_complaints
 
 
 @dataclass

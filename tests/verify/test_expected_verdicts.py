@@ -8,8 +8,8 @@ import pytest
 
 from tests.support.course_of_texts import NAME, write_course
 from viva.model import Case, Entry, Score, Status, Submission
-from viva.verify.expected_verdicts import ExampleSubmission, key_submission
-from viva.verify.verdict_check import complaints, waits
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, key_submission
+from viva.plugins.verify.verdict_check import complaints, waits
 
 
 def entry(name: str, status: Status, points: int, *needs: str) -> Entry:

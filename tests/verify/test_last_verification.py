@@ -9,8 +9,8 @@ import pytest
 from tests.support.release_course import SECRET, write_course
 from viva.config import Course, load_course
 from viva.model import Score, Tier
-from viva.verify.last_verification import FOLDER, LastVerification
-from viva.verify.verify_course import Finding, verify
+from viva.plugins.verify.last_verification import FOLDER, LastVerification
+from viva.plugins.verify.verify_course import Finding, verify
 
 pytestmark = pytest.mark.long
 

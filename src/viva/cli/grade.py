@@ -163,7 +163,7 @@ class Grading:
 
     def _check_points(self, points: Mapping[str, Fraction]) -> None:
         """Warn about assignments whose tests do not add up to their points."""
-        from viva.verify.verdict_check import points_complaint
+        from viva.formats.points_total import points_complaint
 
         for name, total in points.items():
             if complaint := points_complaint(self.course.assignment(name), total):

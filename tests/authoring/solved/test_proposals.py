@@ -14,7 +14,7 @@ from viva.plugins.authoring.empty_course import make_course
 from viva.plugins.authoring.solved.from_solution import from_solution
 from viva.plugins.authoring.source.source_cells import Cell
 from viva.plugins.authoring.source.starter import notebook_of
-from viva.verify.verify_course import verify
+from viva.plugins.verify.verify_course import verify
 
 pytestmark = pytest.mark.long
 PROPOSED = {

@@ -16,8 +16,8 @@ from tests.support.table_rows import Rows
 from viva.config import load_course
 from viva.plugins.authoring.source.starter import read_source
 from viva.plugins.authoring.strength.strength import changed_lines
+from viva.plugins.verify.mutants.mutant_trial import try_all
 from viva.proxies.key import Key, load_key
-from viva.verify.mutants.mutant_trial import try_all
 
 pytestmark = pytest.mark.long
 

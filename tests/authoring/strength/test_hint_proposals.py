@@ -10,10 +10,10 @@ from click.testing import CliRunner
 from viva.config import Assignment
 from viva.plugins.authoring.commands.new import offer_hints
 from viva.plugins.authoring.strength.hint_proposals import add_hints, hint_proposals
-from viva.verify.mutants.make_mutants import MutantMaker
-from viva.verify.mutants.mutant_trial import Verdict
-from viva.verify.mutants.reachable_code import ReachableCode
-from viva.verify.mutants.submission_code import Piece
+from viva.plugins.verify.mutants.make_mutants import MutantMaker
+from viva.plugins.verify.mutants.mutant_trial import Verdict
+from viva.plugins.verify.mutants.reachable_code import ReachableCode
+from viva.plugins.verify.mutants.submission_code import Piece
 
 KEY = """\
 import numpy as np

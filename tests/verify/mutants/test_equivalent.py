@@ -7,7 +7,7 @@ import pytest
 from tests.support.mutated_code import mutants, submission
 from viva.config import Assignment, load_course
 from viva.model.errors import CourseError
-from viva.verify.mutants.equivalent import read_equivalents
+from viva.plugins.verify.mutants.equivalent import read_equivalents
 
 SOURCE = "def f(n):\n    return sum(range(0, n))\n"
 ROW = """\

@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.mutated_code import made_of, mutants, submission
 from tests.support.table_rows import Rows
-from viva.verify.mutants import general_mistakes
-from viva.verify.mutants.make_mutants import OPERATORS
+from viva.plugins.verify.mutants import general_mistakes
+from viva.plugins.verify.mutants.make_mutants import OPERATORS
 
 ATTENTION = '''
 def attention(Q, K, V, mask=None):

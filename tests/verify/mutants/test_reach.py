@@ -8,11 +8,11 @@ import pytest
 from tests.support.mutated_code import mutants, submission
 from viva.config import load_course
 from viva.model import File, Submission
-from viva.verify.expected_verdicts import example_submissions
-from viva.verify.mutants.make_mutants import MutantMaker
-from viva.verify.mutants.mutant_trial import accepted
-from viva.verify.mutants.reachable_code import ReachableCode
-from viva.verify.mutants.submission_code import pieces_of, with_text
+from viva.plugins.verify.expected_verdicts import example_submissions
+from viva.plugins.verify.mutants.make_mutants import MutantMaker
+from viva.plugins.verify.mutants.mutant_trial import accepted
+from viva.plugins.verify.mutants.reachable_code import ReachableCode
+from viva.plugins.verify.mutants.submission_code import pieces_of, with_text
 
 COURSE = load_course(Path(__file__).parents[3])
 

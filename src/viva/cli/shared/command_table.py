@@ -20,7 +20,6 @@ CORE: Final = {
     command.name: command
     for command in (
         Command("doctor", "viva.cli.doctor", "Show isolation levels and features of this machine.", "Set up"),
-        Command("verify", "viva.cli.verify", "Test the tests: grade the example submissions.", "Write"),
         Command("schema", "viva.cli.schema", "Print the JSON Schema of a course file or of results.json.", "Write"),
         Command("grade", "viva.cli.grade", "Grade submissions and write their results.", "Grade"),
         Command("merge", "viva.cli.merge", "Combine results of several runs.", "Grade"),

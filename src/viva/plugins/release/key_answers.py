@@ -15,7 +15,7 @@ from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
 from viva.plugins.release.key_recorder.key_recording import KeyRecording
-from viva.verify.expected_verdicts import ExampleSubmission
+from viva.plugins.verify.expected_verdicts import ExampleSubmission
 
 _ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
 

@@ -18,7 +18,7 @@ from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
 from viva.plugins.release.key_answers import right_submissions
 from viva.plugins.release.starter_failures import unforeseen
-from viva.verify.expected_verdicts import ExampleSubmission
+from viva.plugins.verify.expected_verdicts import ExampleSubmission
 
 STARTER_FAILS: Final = "the starter does not run from top to bottom"
 

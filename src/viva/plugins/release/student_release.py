@@ -25,9 +25,9 @@ from viva.plugins.release.release_files import released_files, starter_files
 from viva.plugins.release.release_proof import STARTER_FAILS, Side
 from viva.plugins.release.released_folder import ReleasedFolder, course_files
 from viva.plugins.release.wheel import wheel
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.plugins.verify.last_verification import LastVerification
 from viva.submissions.open_submission import digest
-from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
-from viva.verify.last_verification import LastVerification
 
 _SHOWN: Final = 8
 _AT_ONCE: Final = 2

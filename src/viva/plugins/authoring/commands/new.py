@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from viva.config import Assignment, Course
     from viva.model import Tier
     from viva.plugins.authoring.solved.new_files import Made
-    from viva.verify.mutants.mutant_trial import Verdict
+    from viva.plugins.verify.mutants.mutant_trial import Verdict
 
 
 @click.command("new")
@@ -216,7 +216,7 @@ def _say_strength(course: "Course", name: str, tier: "Tier", untested: Set[str])
     """Break the solution in many ways, and print for each function how many ways the tests notice."""
     from viva.plugins.authoring.strength.separating import add_lines, separating_inputs
     from viva.plugins.authoring.strength.strength import strength
-    from viva.verify.mutants.mutant_trial import try_all
+    from viva.plugins.verify.mutants.mutant_trial import try_all
 
     assignment = course.assignment(name)
     show_progress = progress_line("breaking the solution", "ways tried")

@@ -9,8 +9,8 @@ from viva.model import Status, Tier
 from viva.plugins.authoring.solved.new_files import Made, write_tests
 from viva.plugins.authoring.solved.proposal import Proposal, with_option
 from viva.plugins.authoring.solved.solved_assignment import make
-from viva.verify.last_verification import LastVerification
-from viva.verify.verify_course import Finding
+from viva.plugins.verify.last_verification import LastVerification
+from viva.plugins.verify.verify_course import Finding
 
 FAILED: Final = "your solution does not always pass one: results may depend on the order of a set, the time or chance"
 SLOW: Final = "your solution takes too long for one"

@@ -13,9 +13,9 @@ from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.plugins.authoring.solved.proposal import WIDTH
 from viva.plugins.authoring.strength.tests_edit import drawn_by, end_of_call, importing
-from viva.verify.mutants.make_mutants import OPERATORS
-from viva.verify.mutants.mutant_trial import Verdict
-from viva.verify.mutants.source_edits import Change, narrowed
+from viva.plugins.verify.mutants.make_mutants import OPERATORS
+from viva.plugins.verify.mutants.mutant_trial import Verdict
+from viva.plugins.verify.mutants.source_edits import Change, narrowed
 
 FOR_EACH: Final = 2
 """The most hints for one function."""

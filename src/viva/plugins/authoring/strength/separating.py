@@ -11,8 +11,8 @@ from viva.config.assignment import TESTS
 from viva.formats.atomic_write import write_atomically
 from viva.model.child_process import NoAnswer, ask_child
 from viva.plugins.authoring.strength.tests_edit import definitions_in, drawn_by, end_of_test, importing, with_module
-from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.mutant_trial import Verdict
+from viva.plugins.verify.mutants.mutant import Mutant
+from viva.plugins.verify.mutants.mutant_trial import Verdict
 
 LONGEST_S: Final = 120.0
 _FEW: Final = 20

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from viva.model.counting import counted
 from viva.plugins.authoring.strength.separating import Separated
-from viva.verify.mutants.mutant_trial import Verdict
+from viva.plugins.verify.mutants.mutant_trial import Verdict
 
 _SHOWN = 3
 """Survivors that are shown for one function."""

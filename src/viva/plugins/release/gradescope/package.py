@@ -22,7 +22,7 @@ from viva.plugins.release.gradescope.fallback_results import FAILED
 from viva.plugins.release.gradescope.measure import Measurement, measure
 from viva.plugins.release.gradescope.platform_paths import SETTINGS, PackedSettings
 from viva.plugins.release.wheel import wheel
-from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _PROGRAMS: Final = ("setup.sh", "run_autograder")

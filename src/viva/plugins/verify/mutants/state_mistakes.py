@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, called, last_name, mistake
+from viva.plugins.verify.mutants.source_edits import Change, Code, called, last_name, mistake
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _ARRAY: Final = re.compile(r"Array|Tensor|ndarray")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, called, is_method, last_name, mistake, operand, whole
+from viva.plugins.verify.mutants.source_edits import Change, Code, called, is_method, last_name, mistake, operand, whole
 
 _SCALE: Final = re.compile(r"sqrt|scal|temperature|root|norm_factor", re.IGNORECASE)
 _BIAS: Final = re.compile(r"b|b_?[a-z0-9]{1,2}|(.*_)?bias(es)?(_.*)?", re.IGNORECASE)

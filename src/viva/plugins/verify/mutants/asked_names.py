@@ -8,9 +8,9 @@ from typing import Final
 from viva.config import Assignment
 from viva.config.assignment import TESTS
 from viva.model.score import test_of
+from viva.plugins.verify.mutants.submission_code import Piece, pieces_of
 from viva.submissions import open_submission
 from viva.submissions.code_names import attributes_read
-from viva.verify.mutants.submission_code import Piece, pieces_of
 
 _SHOWN: Final = re.compile(r"`(?:[^`\n]*?[^`\n\w.])??([A-Za-z_]\w*)\(|^\s*(?:def|class) (\w+)", re.MULTILINE)
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

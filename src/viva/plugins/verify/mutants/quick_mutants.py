@@ -6,14 +6,14 @@ from functools import cached_property
 from typing import Final
 
 from viva.config import Assignment
-from viva.verify.expected_verdicts import ExampleSubmission
-from viva.verify.mutants.asked_names import main_files, roots_of
-from viva.verify.mutants.equivalent import read_equivalents
-from viva.verify.mutants.make_mutants import MutantMaker
-from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.mutant_trial import accepted, slow_imports
-from viva.verify.mutants.reachable_code import ReachableCode, Unit
-from viva.verify.mutants.submission_code import pieces_of
+from viva.plugins.verify.expected_verdicts import ExampleSubmission
+from viva.plugins.verify.mutants.asked_names import main_files, roots_of
+from viva.plugins.verify.mutants.equivalent import read_equivalents
+from viva.plugins.verify.mutants.make_mutants import MutantMaker
+from viva.plugins.verify.mutants.mutant import Mutant
+from viva.plugins.verify.mutants.mutant_trial import accepted, slow_imports
+from viva.plugins.verify.mutants.reachable_code import ReachableCode, Unit
+from viva.plugins.verify.mutants.submission_code import pieces_of
 
 COUNT: Final = 10
 LIMIT_S: Final = 2.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-from viva.verify.mutants.source_edits import Change, Code, narrowed
+from viva.plugins.verify.mutants.source_edits import Change, Code, narrowed
 
 _TINY, _HUGE = 1e-3, 1e3
 """Numbers outside this range mean almost nothing or almost everything; adding one changes nothing."""

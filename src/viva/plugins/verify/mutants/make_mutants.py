@@ -10,17 +10,17 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Final
 
-from viva.verify.mutants import (
+from viva.plugins.verify.mutants import (
     array_mistakes,
     formula_mistakes,
     general_mistakes,
     precision_mistakes,
     state_mistakes,
 )
-from viva.verify.mutants.asked_names import ANSWERS
-from viva.verify.mutants.mutant import Mutant, lines_of
-from viva.verify.mutants.reachable_code import ReachableCode, Unit
-from viva.verify.mutants.source_edits import Change, Code, Operator, called, last_name, narrowed, whole
+from viva.plugins.verify.mutants.asked_names import ANSWERS
+from viva.plugins.verify.mutants.mutant import Mutant, lines_of
+from viva.plugins.verify.mutants.reachable_code import ReachableCode, Unit
+from viva.plugins.verify.mutants.source_edits import Change, Code, Operator, called, last_name, narrowed, whole
 
 OPERATORS: Final[tuple[Operator, ...]] = (
     *formula_mistakes.OPERATORS,

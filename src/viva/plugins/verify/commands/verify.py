@@ -24,7 +24,7 @@ from viva.model.errors import CourseError, UsageError
 from viva.model.extras import install_command
 
 if TYPE_CHECKING:
-    from viva.verify.verify_course import Finding
+    from viva.plugins.verify.verify_course import Finding
 
 
 @click.command("verify")
@@ -72,8 +72,8 @@ def command(
     if mutants:
         return max([_break(course, a, tier, secret, workers or 0, output) for a in assignments])
 
-    from viva.verify.last_verification import LastVerification
-    from viva.verify.verify_course import verify
+    from viva.plugins.verify.last_verification import LastVerification
+    from viva.plugins.verify.verify_course import verify
 
     all_hold = True
     kept = {a.name: LastVerification(course, a, tier, secret) for a in assignments if a.suite is None and not training}
@@ -134,8 +134,8 @@ def _left_out(findings: "Sequence[Finding]") -> str:
 
 def _break(course: Course, assignment: Assignment, tier: Tier, secret: bytes, workers: int, output: Path | None) -> int:
     """Grade every mutant of an assignment; print and write the outcomes; return the exit status."""
-    from viva.verify.mutants import general_mistakes, mutant_report
-    from viva.verify.mutants.mutant_trial import try_all
+    from viva.plugins.verify.mutants import general_mistakes, mutant_report
+    from viva.plugins.verify.mutants.mutant_trial import try_all
 
     if not general_mistakes.installed():
         why = f"viva: cosmic-ray is not installed ({install_command('mutants')})"

@@ -24,7 +24,7 @@ from viva.formats.atomic_write import write_atomically
 from viva.model import Score, Tier
 from viva.model.errors import UsageError
 from viva.model.plain import from_plain, to_plain
-from viva.verify.verify_course import Finding, verify
+from viva.plugins.verify.verify_course import Finding, verify
 
 FOLDER: Final = ".verified"
 _SURROGATES: Final = "surrogatepass"

@@ -10,10 +10,10 @@ from typing import Final
 
 from viva.config import Assignment, Course
 from viva.formats.atomic_write import write_atomically
-from viva.verify.mutants import general_mistakes
-from viva.verify.mutants.equivalent import EQUIVALENT, LEFT_OPEN
-from viva.verify.mutants.make_mutants import OPERATORS
-from viva.verify.mutants.mutant_trial import Verdict
+from viva.plugins.verify.mutants import general_mistakes
+from viva.plugins.verify.mutants.equivalent import EQUIVALENT, LEFT_OPEN
+from viva.plugins.verify.mutants.make_mutants import OPERATORS
+from viva.plugins.verify.mutants.mutant_trial import Verdict
 
 KINDS: Final = ("killed", "survived", EQUIVALENT, LEFT_OPEN)
 

@@ -4,19 +4,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from viva.config import Assignment
+from viva.formats.points_total import in_points, short_points
 from viva.model import Entry, Score, Status
 from viva.model.hand_grading import UNREADABLE, feedback_of
 from viva.model.totals import EXTRA_CREDIT, Totals
+from viva.plugins.verify.expected_verdicts import ExampleSubmission
 from viva.submissions.handout import is_below, questions_in
-from viva.verify.expected_verdicts import ExampleSubmission
-
-
-def points_complaint(assignment: Assignment, total: Fraction) -> str:
-    """Return what is wrong if the tests do not add up to what assignment.yaml says; empty if they do."""
-    if assignment.points is None or total == assignment.points:
-        return ""
-    stated = f"assignment.yaml says {_points(assignment.points)}"
-    return f"the tests add up to {_in_points(total)}, but {stated}: change one of them"
 
 
 def heading_complaints(assignment: Assignment, entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -33,8 +26,8 @@ def heading_complaints(assignment: Assignment, entries: Sequence[Entry]) -> tupl
         below = [entry.points for entry in entries if is_below(entry.number, question.number)]
         total = sum(below, Fraction(0))
         if below and stated not in (None, total):
-            says = f"handout.md says {_in_points(stated)}"
-            found.append(f"the tests of {question.number} add up to {_in_points(total)}, but {says}")
+            says = f"handout.md says {in_points(stated)}"
+            found.append(f"the tests of {question.number} add up to {in_points(total)}, but {says}")
     return tuple(found)
 
 
@@ -80,12 +73,14 @@ def _differences(example: ExampleSubmission, score: Score) -> list[str]:
     found = []
     everywhere = Totals.add_up(e for e in score.entries if not e.needs).earned
     if example.score is not None and everywhere != example.score:
-        found.append(f"got {_in_points(everywhere)}, expected {_points(example.score)} ({_lost_tests(score)})")
+        found.append(f"got {in_points(everywhere)}, expected {short_points(example.score)} ({_lost_tests(score)})")
     trained = [e for e in score.entries if e.needs == ("training",)]
     if example.training is not None and not any(e.status.is_open for e in trained):
         won = Totals.add_up(trained).earned
         if won != example.training:
-            found.append(f"training got {_in_points(won)}, expected {_points(example.training)} ({_lost_tests(score)})")
+            found.append(
+                f"training got {in_points(won)}, expected {short_points(example.training)} ({_lost_tests(score)})"
+            )
     if example.failing is not None:
         wanted = set(example.failing)
         compared = [e for e in score.entries if not e.needs or _covers_training(wanted, score)]
@@ -123,7 +118,7 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
         case "accepted" | "bases" if required.earned != decided:
             return [f"a right answer lost points: {_lost_tests(score)}"]
         case "partial" if not 0 < required.earned < decided:
-            return [f"got {_points(required.earned)} of {_in_points(decided)}, expected some but not all"]
+            return [f"got {short_points(required.earned)} of {in_points(decided)}, expected some but not all"]
         case "wrong" if required.earned >= decided:
             return [f"got full marks{_unless_left_out(score)}"]
         case "error" if Status.ERROR not in statuses and not score.notes:
@@ -131,7 +126,7 @@ def _by_folder(example: ExampleSubmission, score: Score) -> list[str]:
         case "timeout" if Status.TIMEOUT not in statuses and not score.notes:
             return ["no test ended in a timeout"]
         case "starter" if example.score is None and score.earned > 0:
-            return [f"the starter gets {_in_points(score.earned)}; state it in starter/submission.yaml if it is meant"]
+            return [f"the starter gets {in_points(score.earned)}; state it in starter/submission.yaml if it is meant"]
     return []
 
 
@@ -159,14 +154,6 @@ def _lost_tests(score: Score) -> str:
 
 def _test_name(entry: Entry) -> str:
     return entry.test_id.split("::", 1)[-1]
-
-
-def _in_points(points: Fraction) -> str:
-    return f"{_points(points)} {'point' if points == 1 else 'points'}"
-
-
-def _points(points: Fraction) -> str:
-    return f"{float(points):g}" if points.denominator in (1, 2, 4, 5, 10, 20) else str(points)
 
 
 def _reason(entry: Entry) -> str:

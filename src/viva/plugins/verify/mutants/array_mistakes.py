@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, arguments, called, is_method, mistake, operand, whole
+from viva.plugins.verify.mutants.source_edits import Change, Code, arguments, called, is_method, mistake, operand, whole
 
 _NEIGHBOUR: Final = {0: 1, 1: 0, -1: -2, -2: -1, 2: 1, 3: 2, -3: -2}
 _TRANSPOSES: Final = frozenset(

@@ -14,7 +14,7 @@ from pydantic import PlainValidator, WithJsonSchema
 from viva.config import Assignment
 from viva.config.read_config import read_document
 from viva.config.yaml_types import STRICT, Text
-from viva.verify.mutants.mutant import Mutant
+from viva.plugins.verify.mutants.mutant import Mutant
 
 EQUIVALENT, LEFT_OPEN = "equivalent", "left_open"
 FILE: Final = "equivalent_mutants.yaml"

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
 
-from viva.verify.mutants.submission_code import Piece
+from viva.plugins.verify.mutants.submission_code import Piece
 
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -12,14 +12,14 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
-from viva.verify.mutants import general_mistakes
-from viva.verify.mutants.asked_names import asked, main_files, roots_of
-from viva.verify.mutants.equivalent import read_equivalents
-from viva.verify.mutants.make_mutants import MutantMaker
-from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.reachable_code import ReachableCode
-from viva.verify.mutants.submission_code import Piece, pieces_of
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.plugins.verify.mutants import general_mistakes
+from viva.plugins.verify.mutants.asked_names import asked, main_files, roots_of
+from viva.plugins.verify.mutants.equivalent import read_equivalents
+from viva.plugins.verify.mutants.make_mutants import MutantMaker
+from viva.plugins.verify.mutants.mutant import Mutant
+from viva.plugins.verify.mutants.reachable_code import ReachableCode
+from viva.plugins.verify.mutants.submission_code import Piece, pieces_of
 
 SLOW: Final = 5
 """A mutant hangs if it takes this many times longer than the right answer's slowest test."""

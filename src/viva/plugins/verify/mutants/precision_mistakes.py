@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from viva.verify.mutants.source_edits import Change, Code, called, mistake
+from viva.plugins.verify.mutants.source_edits import Change, Code, called, mistake
 
 _REAL_OPERATORS: Final = (ast.Div, ast.MatMult)
 _REAL_FUNCTIONS: Final = frozenset({

@@ -8,6 +8,7 @@ from typing import Final
 from viva.config import Assignment, Course
 from viva.config.read_config import suggest
 from viva.config.rubric import Question, Rubric
+from viva.formats.points_total import points_complaint
 from viva.model import Entry, Score, Status, Tier
 from viva.model.gpu import Gpus
 from viva.model.grade_request import GradeOptions
@@ -15,12 +16,12 @@ from viva.model.hand_grading import UNREADABLE
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.verify.expected_verdicts import ExampleSubmission, example_submissions
-from viva.verify.mutants.mutant import Mutant
-from viva.verify.mutants.mutant_report import survivor
-from viva.verify.mutants.mutant_trial import judge
-from viva.verify.mutants.quick_mutants import LIMIT_S, ten
-from viva.verify.verdict_check import blank_answers, complaints, heading_complaints, points_complaint, waits
+from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
+from viva.plugins.verify.mutants.mutant import Mutant
+from viva.plugins.verify.mutants.mutant_report import survivor
+from viva.plugins.verify.mutants.mutant_trial import judge
+from viva.plugins.verify.mutants.quick_mutants import LIMIT_S, ten
+from viva.plugins.verify.verdict_check import blank_answers, complaints, heading_complaints, waits
 
 LOAD_S: Final = 1.5
 CALL_S: Final = 3.0

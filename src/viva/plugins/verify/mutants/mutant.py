@@ -5,9 +5,9 @@ import hashlib
 from dataclasses import dataclass
 
 from viva.model import Submission
-from viva.verify.mutants.reachable_code import Unit
-from viva.verify.mutants.source_edits import Change
-from viva.verify.mutants.submission_code import with_text
+from viva.plugins.verify.mutants.reachable_code import Unit
+from viva.plugins.verify.mutants.source_edits import Change
+from viva.plugins.verify.mutants.submission_code import with_text
 
 
 @dataclass(frozen=True, eq=False)

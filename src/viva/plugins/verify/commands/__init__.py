@@ -1,0 +1,1 @@
+"""The commands of this plugin; `viva.hooks` names them."""
