@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support.otter_class import TESTS
 from viva.model.errors import CourseError
-from viva.plugins.suites.otter.otter_files import PointsError, read_tests, resolve
+from viva.plugins.suites.otter.otter_files import OtterError, read_tests, resolve_points
 
 OK = "OK_FORMAT = True\ntest = {{'name': 'q', 'points': {points}, 'suites': [{{'cases': [{cases}]}}]}}\n"
 FUNCTION = "OK_FORMAT = False\nfrom otter.test_files import test_case\nname = 'q'\npoints = 2\n{rest}\n"
@@ -66,7 +66,7 @@ def test_file_is_never_run(tmp_path: Path) -> None:
         ),
         ("OK_FORMAT = False\n", "does not define `name`"),
         (FUNCTION.format(rest="@test_case\ndef f(): pass"), "needs its parentheses"),
-        (FUNCTION.format(rest="@test_case(weight=2)\ndef f(): pass"), "what it does not take"),
+        (FUNCTION.format(rest="@test_case(weight=2)\ndef f(): pass"), "unexpected argument"),
         (FUNCTION.format(rest="@test_case(points=two)\ndef f(): pass"), "`points` is worked out"),
         ("def f(:", "is not valid Python (line 1"),
         ("x = 1\0", "q.py: "),
@@ -102,7 +102,7 @@ def test_duplicate_question(tmp_path: Path) -> None:
 )
 def test_resolve(question: object, cases: list[object], expected: list[Fraction]) -> None:
     """Rows of otter's "Resolving Point Values"."""
-    assert resolve(question, cases) == expected
+    assert resolve_points(question, cases) == expected
 
 
 NUMBERS = st.none() | st.integers(0, 100) | st.floats(0, 100, allow_nan=False).map(lambda x: round(x, 2))
@@ -111,8 +111,8 @@ NUMBERS = st.none() | st.integers(0, 100) | st.floats(0, 100, allow_nan=False).m
 @given(NUMBERS, st.lists(NUMBERS, max_size=8))
 def test_resolve_sums(question: float | None, cases: list[float | None]) -> None:
     try:
-        points = resolve(question, cases)
-    except PointsError:
+        points = resolve_points(question, cases)
+    except OtterError:
         assert question is not None and sum(c for c in cases if c is not None) > question - 1e-6
         return
     assert len(points) == len(cases) and all(p >= 0 for p in points)

@@ -7,7 +7,7 @@ import pytest
 from tests.support.suite_course import DECORATORS, by_test, suite_course
 from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
-from viva.plugins.suites.unittests.suite_reading import modules_among
+from viva.plugins.suites.unittests.suite_reading import list_modules
 
 ONE = (
     DECORATORS
@@ -32,7 +32,7 @@ def refusal(root: Path, tests: dict[str, str], **more: str) -> str:
 def test_modules_are_those_that_unittest_discovers() -> None:
     files = ["test_b.py", "test_a.py", "helper.py", "test-x.py", "testing.py"]
     files += ["p/__init__.py", "p/test_c.py", "q/test_d.py"]
-    assert modules_among(files) == ["p", "p.test_c", "test_a", "test_b", "testing"]
+    assert list_modules(files) == ["p", "p.test_c", "test_a", "test_b", "testing"]
 
 
 def test_no_folder(tmp_path: Path) -> None:

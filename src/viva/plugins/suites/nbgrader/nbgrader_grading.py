@@ -105,18 +105,13 @@ class NbgraderRun(NotebookTests):
         return _NotebookResults(notebook, ran, {step.key: at for at, step in enumerate(steps) if step.key})
 
     def _in_snapshots(self, path: str, steps: Sequence[Step], source: SourceNotebook) -> StepResults | None:
-        """Return the results of the hidden tests if they ran in snapshots, and are certain.
-
-        What passes is certain, and what loses everything if the visible part of the test lost everything in its place.
-        """
-        visible = self._ran.get((source.file, False))
-        lost = _lost_in_place(visible, source) if visible is not None else set()
-
-        def is_certain(step: Step, reply: object) -> bool:
-            outcome = judge_cell(reply, source.cells[step.key].points)
-            return outcome.status is Status.PASSED or (step.key in lost and _loses_all(outcome))
-
-        return self.run.run_in_snapshots(path, {at: step for at, step in enumerate(steps) if step.snapshot}, is_certain)
+        """Return the results of the hidden tests if they ran in snapshots, and all passed there."""
+        hidden = {at: step for at, step in enumerate(steps) if step.snapshot}
+        ran = self.run.run_in_snapshots(path, hidden)
+        if ran is None:
+            return None
+        outcomes = [judge_cell(ran.replies[at], source.cells[step.key].points) for at, step in hidden.items()]
+        return ran if all(outcome.status is Status.PASSED for outcome in outcomes) else None
 
     def _find_notebook(self, source: SourceNotebook) -> tuple[str, Notebook | None]:
         """Return the notebook of that name, or the first in the loader's order if only one is expected."""
@@ -132,18 +127,6 @@ class _NotebookResults:
     notebook: Notebook | None
     ran: StepResults
     places: Mapping[str, int]
-
-
-def _lost_in_place(visible: _NotebookResults, source: SourceNotebook) -> set[str]:
-    """Return the tests whose visible part lost everything, which no unfinished cell or busy machine explains."""
-    replies = {key: visible.ran.replies.get(at) for key, at in visible.places.items()}
-    if visible.ran.has_unfinished:
-        return set()
-    return {key for key, reply in replies.items() if reply and _loses_all(judge_cell(reply, source.cells[key].points))}
-
-
-def _loses_all(outcome: Outcome) -> bool:
-    return outcome.status.earns_nothing and not outcome.doubtful
 
 
 def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:

@@ -12,15 +12,13 @@ from viva.model.errors import UsageError
 from viva.plugins.suites.importing.new_course import folder_name, question
 from viva.plugins.suites.importing.student_notebook import Cell, cells_of, language_of, source_of, written
 from viva.plugins.suites.otter.otter_cells import (
-    SolutionError,
-    TestCellError,
-    case_of,
-    test_file,
-    with_seed,
-    without_ignored,
-    without_solutions,
+    read_case,
+    remove_ignored,
+    remove_solutions,
+    replace_seed,
+    write_test_file,
 )
-from viva.plugins.suites.otter.otter_files import PointsError, exact
+from viva.plugins.suites.otter.otter_files import OtterError, read_points
 from viva.plugins.suites.otter.otter_first_format import in_current_format, is_first_format
 
 _CONFIG: Final = re.compile(r"#\s+assignment\s+config\s*", re.IGNORECASE)
@@ -75,7 +73,7 @@ def read_master(data: bytes, shown: str, read_file: ReadFile = lambda path: None
     for number, cell in enumerate(cells, 1):
         try:
             reader.read(cell)
-        except (TestCellError, SolutionError, PointsError) as error:
+        except OtterError as error:
             raise UsageError(f"{shown}: cell {number} of all cells {error}.") from None
     master = reader.finished()
     master.solution = written(data, lambda _: [dict(c) for c, _s in reader.cells], shown)
@@ -105,12 +103,12 @@ class _Reader:
         if kind == "markdown" and "```otter" in text:
             fenced = _FENCE.fullmatch(text)
             if fenced is None:
-                raise TestCellError("holds an otter block and other text; give the block a cell of its own")
+                raise OtterError("holds an otter block and other text; give the block a cell of its own")
             kind, text = "raw", fenced[1]
         if _IGNORED.match(text):
             return
         if "# BEGIN PLUGIN" in text:
-            raise TestCellError("holds a plugin, which cannot be taken over")
+            raise OtterError("holds a plugin, which cannot be taken over")
         boundary = _BOUNDARY.match(text) if kind == "raw" else None
         if kind == "raw" and _CONFIG.match(text):
             self._configure(_yaml(text))
@@ -118,8 +116,8 @@ class _Reader:
             self._boundary(boundary[2].lower(), text, begins=boundary[1].lower() == "begin")
         elif self._blocks and self._blocks[-1] == "tests":
             if kind != "code":
-                raise TestCellError("is among tests, but holds no code")
-            self._tests.append(case_of(cell, ok_format=self._ok_format))
+                raise OtterError("is among tests, but holds no code")
+            self._tests.append(read_case(cell, ok_format=self._ok_format))
         else:
             self._keep(cell, text)
 
@@ -157,7 +155,7 @@ class _Reader:
         if name := settings.pop("config_file", None):
             data = self._read_file(str(name))
             if data is None:
-                raise TestCellError(f"names the settings file {str(name)!r:.80}, which is not next to the notebook")
+                raise OtterError(f"names the settings file {str(name)!r:.80}, which is not next to the notebook")
             self.settings |= _yaml(data.decode("utf-8-sig", "replace"))
         self.settings |= settings
 
@@ -168,16 +166,16 @@ class _Reader:
     def _boundary(self, kind: str, text: str, *, begins: bool) -> None:
         if not begins:
             if not self._blocks or self._blocks.pop() != kind:
-                raise TestCellError(f"ends a {kind} block that is not the last one begun")
+                raise OtterError(f"ends a {kind} block that is not the last one begun")
             if kind == "question":
                 self._end_of_question()
             return
         if (kind == "question") is bool(self._blocks) or len(self._blocks) > 1:
-            raise TestCellError(f"begins a {kind} block where none is allowed")
+            raise OtterError(f"begins a {kind} block where none is allowed")
         if kind == "question":
             self._question, self._tests, self._answer, self._prompted = _yaml(text), [], [], False
             if type(self._question.get("name")) not in (str, int, float):
-                raise TestCellError("begins a question without a name")
+                raise OtterError("begins a question without a name")
         self._prompted = self._prompted or kind == "prompt"
         self._blocks.append(kind)
 
@@ -192,28 +190,26 @@ class _Reader:
         everywhere = bool(self.settings.get("strip_solutions_from_all_cells"))
         is_solution = block == "solution" or (everywhere and block != "prompt")
         if cell.get("cell_type") == "code":
-            text = without_ignored(text)
+            text = remove_ignored(text)
             if is_solution:
-                without_solutions(text)  # raises the error of its markers here, where the cell is known
+                remove_solutions(text)  # raises the error of its markers here, where the cell is known
         self.cells.append(({**cell, "source": text}, is_solution))
 
     def _end_of_question(self) -> None:
         name, told = str(self._question["name"]), self._question
         if folder_name(name) != name:
-            raise TestCellError(
-                f"ends the question {name!r:.60}; its name is to hold letters, digits, `_`, `-` and `.`"
-            )
+            raise OtterError(f"ends the question {name!r:.60}; its name is to hold letters, digits, `_`, `-` and `.`")
         if f"{name}.py" in self.master.tests or name in self.master.rubric:
-            raise TestCellError(f"ends a second question `{name}`")
+            raise OtterError(f"ends a second question `{name}`")
         if told.get("manual"):
-            points = exact(told.get("points") or 0)
+            points = read_points(told.get("points") or 0)
             self.master.rubric[name] = question(name, points, "", "\n\n".join(self._answer))
             self.master.notes.append(
                 f"{name} is graded by hand with the rubric; until then, its points are not graded yet."
             )
         if not self._tests:
             return
-        self.master.tests[f"{name}.py"] = test_file(told, self._tests, ok_format=self._ok_format)
+        self.master.tests[f"{name}.py"] = write_test_file(told, self._tests, ok_format=self._ok_format)
         if told.get("check_cell", True) is not False:
             self.cells.append((_code(f'grader.check("{name}")'), False))
         elif self.cells:
@@ -227,9 +223,9 @@ def _given(reader: _Reader, _cells: list[Cell]) -> list[Cell]:
     for cell, is_solution in reader.cells:
         text = source_of(cell)
         if cell.get("cell_type") == "code":
-            text = without_solutions(text) if is_solution else text
+            text = remove_solutions(text) if is_solution else text
             if seed.get("variable"):
-                text = with_seed(text, str(seed["variable"]), seed.get("student_value"))
+                text = replace_seed(text, str(seed["variable"]), seed.get("student_value"))
         given.append({**cell, "source": text})
     return given
 
@@ -242,9 +238,9 @@ def _yaml(text: str) -> dict[str, object]:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
-        raise TestCellError("holds settings that are not valid YAML") from None
+        raise OtterError("holds settings that are not valid YAML") from None
     if value is not None and not isinstance(value, dict):
-        raise TestCellError("holds settings that are not keys with values")
+        raise OtterError("holds settings that are not keys with values")
     return value or {}
 
 

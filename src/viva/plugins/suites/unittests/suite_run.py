@@ -19,7 +19,7 @@ from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, Missin
 from viva.model.seeds import Seeds
 from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.plugins.suites.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, judge_set_up, judge_test, without_suite
-from viva.plugins.suites.unittests.suite_reading import FOLDER, RUNNER, Suite, SuiteTest, file_of, read_suite
+from viva.plugins.suites.unittests.suite_reading import FOLDER, RUNNER, Suite, SuiteTest, find_file, read_suite
 from viva.sandbox.guest.transport.message_types import (
     BeginSuite,
     ClearSuite,
@@ -198,7 +198,7 @@ class UnittestRun:
 
     def _cannot_import(self, module: str, error: StudentRaised | BoxError) -> None:
         """Record the failure; a note above the results gives the reason unless hidden tests were loaded."""
-        file = f"{FOLDER}/{file_of(module, self._suite.files)}"
+        file = f"{FOLDER}/{find_file(module, self._suite.files)}"
         timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
         staff = describe(error) if isinstance(error, StudentRaised) else str(error)
         message = NOT_IMPORTED.format(file=file)
