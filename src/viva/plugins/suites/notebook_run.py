@@ -120,7 +120,7 @@ class CellLoader(Loader):
         report.notes += [f"{path}: {note}" for note in self.notebooks[path].notes]
 
 
-MOST_BOXES: Final = 4
+MAX_BOXES: Final = 4
 """The most boxes to try for one notebook; one of its cells or tests ends each but the last."""
 _ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
 
@@ -218,7 +218,7 @@ class NotebookRun:
         """
         ran = StepResults()
         self._snapshots_of = None
-        for _ in range(MOST_BOXES):
+        for _ in range(MAX_BOXES):
             if not self._clean:
                 self._session.close()
             self._clean = False

@@ -20,7 +20,7 @@ from viva.model.errors import UsageError
 from viva.model.extras import missing_library
 from viva.plugins.suites.importing.new_course import AUTOTEST_TEMPLATES
 from viva.plugins.suites.importing.student_notebook import Cell, cells_of, written
-from viva.plugins.suites.nbgrader.nbgrader_source import AUTOTEST, is_directive
+from viva.plugins.suites.nbgrader.nbgrader_source import AUTOTEST, has_autotest, is_autotest
 from viva.submissions.code_names import NOT_PYTHON
 
 LONGEST_S: Final = 600.0
@@ -114,7 +114,7 @@ def _sources(cells: list[dict[str, Any]], templates: "_Templates") -> dict[int, 
             continue
         try:
             exec(NOT_PYTHON.sub("", cell["source"]), templates.namespace)  # noqa: S102  # the author's own code
-            if any(map(is_directive, cell["source"].splitlines())):
+            if has_autotest(cell["source"]):
                 sources[cell["number"]] = templates.tests(cell["source"])
         except ModuleNotFoundError as error:
             raise _Failed(f"cell {cell['number']} imports {error.name}, which is not installed here") from None
@@ -140,7 +140,7 @@ class _Templates:
         setup = self._parts.get("setup")
         before: list[str] = []
         for line in source.split("\n"):
-            if not is_directive(line):
+            if not is_autotest(line):
                 lines.append(line)
                 before.append(line)
                 continue

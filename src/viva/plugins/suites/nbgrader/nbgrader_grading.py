@@ -13,10 +13,8 @@ from viva.model.box_source import BoxSource
 from viva.model.hand_grading import NOT_GRADED_YET
 from viva.plugins.suites.nbgrader.nbgrader_source import (
     FOLDER,
-    HIDDEN_TESTS,
     SourceCell,
     SourceNotebook,
-    has_region,
     read_source,
 )
 from viva.plugins.suites.notebook_outcome import judge_cell, judge_error
@@ -143,7 +141,7 @@ def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list
         if known is not None and known.locked:
             text = known.source if hidden else known.released
         key = known.grade_id if known is not None and known.is_test else ""
-        has_hidden = bool(key) and known is not None and has_region(known.source, HIDDEN_TESTS)
+        has_hidden = bool(key) and known is not None and known.has_hidden_tests
         if kind == "code" and (text.strip() or has_hidden):
             number += bool(text.strip())
             steps.append(Step(key, number=number, source=text.strip() and text, snapshot=has_hidden))
@@ -161,7 +159,7 @@ def _tests_of(file: str, cell: SourceCell, *, all_hidden: bool) -> Sequence[Cell
         return ()
     test_id = f"{file}::{cell.grade_id}"
     test = CellTest(plain_test(test_id, cell.grade_id, cell.grade_id, cell.points), file, cell.grade_id)
-    has_hidden = cell.is_test and has_region(cell.source, HIDDEN_TESTS)
+    has_hidden = cell.is_test and cell.has_hidden_tests
     if not has_hidden and not all_hidden:
         return (test,)
     whole = replace(test, function=_hidden(test.function))

@@ -13,12 +13,18 @@ from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import Ask, Loader, LoadProblem, LoadReport, TimeLeft, put_file
 from viva.examiner.boxes.question import Question
 from viva.examiner.outcome import Outcome, describe, judge
-from viva.model import Limits, Status, Submission, untrusted
+from viva.model import Status, Submission, untrusted
 from viva.model.box_source import AnyBox, BoxSource
 from viva.model.errors import BoxDied, BoxError, BoxTimeout, GraderError, MissingName, ProtocolViolation, StudentRaised
 from viva.model.seeds import Seeds
 from viva.plugins.suites.suite_grader import SuiteGrader
-from viva.plugins.suites.unittests.suite_outcome import NOT_IMPORTED, NOT_THERE, judge_set_up, judge_test, without_suite
+from viva.plugins.suites.unittests.suite_outcome import (
+    NOT_IMPORTED,
+    NOT_THERE,
+    judge_set_up,
+    judge_test,
+    without_suite,
+)
 from viva.plugins.suites.unittests.suite_reading import FOLDER, RUNNER, Suite, SuiteTest, find_file, read_suite
 from viva.sandbox.guest.transport.message_types import (
     BeginSuite,
@@ -31,6 +37,44 @@ from viva.sandbox.guest.transport.message_types import (
 )
 from viva.sandbox.reply import Reply
 from viva.submissions.file_names import CODE
+
+MAX_ENDED: Final = 3
+"""The most modules whose import may end the box; after that the cause is shared, and no other is tried."""
+MAX_BOXES: Final = 6
+"""The most boxes to try for one test: what the test before left running may end one."""
+ENDS_AGAIN: Final = "Not asked: your program ends the Python process again and again before the test begins."
+_ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
+
+
+def start_unittest(assignment: Assignment, source: BoxSource, secret: bytes) -> SuiteGrader:
+    """Read the suite in its own box; return what grades.
+
+    Raises:
+        CourseError: the suite cannot be read.
+        BoxUnavailable: this host cannot create a box.
+    """
+    box = source.take()
+    try:
+        suite = read_suite(assignment, partial(_ask_box, box))
+    finally:
+        box.close()
+    seeds = Seeds(secret, assignment.name, assignment.version)
+
+    def begin(submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, UnittestRun]:
+        loader = SuiteLoader(submission, assignment, suite.open_files, seeds.box("suite"))
+        session = BoxSession(source, loader, assignment.limits, record=record)
+        return session, UnittestRun(suite, session, loader, assignment, test_s)
+
+    is_mixed = any(test.function.hidden and test.module not in suite.apart for test in suite.tests)
+    return SuiteGrader(assignment, seeds, suite.tests, begin, is_mixed)
+
+
+def _ask_box(box: AnyBox, request: Request, *, timeout_s: float, soft_s: float | None = None) -> Any:
+    """Ask a box that holds no student files."""
+    reply = Reply.parse(box.ask(request.op, timeout_s=timeout_s, soft_s=soft_s, **request.fields()))
+    if reply.raised is not None:
+        raise StudentRaised.from_wire(reply.raised)
+    return reply.value
 
 
 class SuiteLoader(Loader):
@@ -45,41 +89,38 @@ class SuiteLoader(Loader):
         """Set once, so that a suite that seeds itself, or draws across tests, is not disturbed."""
 
     def load(self, ask: Ask, left_s: TimeLeft) -> LoadReport:
-        """Put every file in its place.
+        """Put every file in its place; nothing runs yet.
 
         Raises:
             BoxError: the box ended.
             GraderError: the suite's files cannot be stored.
         """
         report = LoadReport()
-        given = self._put(ask, report)
-        self._unpack(ask, report, given)
-        limits, course = self._suite_assignment.limits, self._suite_assignment
+        self._unpack(ask, report, self._put(ask, report))
+        course = self._suite_assignment
+        call_s = course.limits.call_s
         ours = {name: path.read_bytes() for name, path in zip(course.data_names, course.data, strict=True)}
         ours |= {f"{FOLDER}/{name}": data for name, data in self.files.items()}
-        for path in [p for p in report.files if p == FOLDER or p.startswith(f"{FOLDER}/")]:
+        for path in [path for path in report.files if path == FOLDER or path.startswith(f"{FOLDER}/")]:
             del report.files[path]
             report.notes.append(f"{path} was left out: the folder {FOLDER} belongs to the assignment.")
-        report.loaded = [p for p in report.files if p.endswith(CODE)]
-        main = self._main(report)
+        report.loaded = [path for path in report.files if path.endswith(CODE)]
+        # An archive may hold the expected module in a folder.
+        wanted = course.submission.module or RUNNER
+        named = [path for path in report.files if PurePosixPath(path).name == wanted]
+        main = min(named, key=lambda path: (path.count("/"), path), default=wanted)
+        modules = sorted(_list_importable(report, {PurePosixPath(main).parent, PurePosixPath()}))
         try:
-            ask(ClearSuite(FOLDER, sorted(ours)), timeout_s=limits.call_s)
+            ask(ClearSuite(FOLDER, sorted(ours)), timeout_s=call_s)
             for path, data in ours.items():
-                put_file(ask, limits.call_s, path, data)
-            modules = sorted(_modules_in(report, {PurePosixPath(main).parent, PurePosixPath()}))
-            ask(BeginSuite(FOLDER, main, modules), timeout_s=limits.call_s, seed=self._seed)
+                put_file(ask, call_s, path, data)
+            ask(BeginSuite(FOLDER, main, modules), timeout_s=call_s, seed=self._seed)
         except StudentRaised as error:
             raise GraderError(f"The suite cannot be put into the box: {error}") from error
         return report
 
-    def _main(self, report: LoadReport) -> str:
-        """Return the path of the expected module, which an archive may hold in a folder."""
-        wanted = self._suite_assignment.submission.module or RUNNER
-        found = [p for p in report.files if PurePosixPath(p).name == wanted]
-        return min(found, key=lambda path: (path.count("/"), path), default=wanted)
 
-
-def _modules_in(report: LoadReport, folders: set[PurePosixPath]) -> set[str]:
+def _list_importable(report: LoadReport, folders: set[PurePosixPath]) -> set[str]:
     """Return the names that `import` finds in these folders of the submission."""
     names = set()
     for path in map(PurePosixPath, report.files):
@@ -88,19 +129,14 @@ def _modules_in(report: LoadReport, folders: set[PurePosixPath]) -> set[str]:
     return names
 
 
-MOST_ENDED: Final = 3
-"""The most modules whose import may end the box; after that the cause is shared, and no other is tried."""
-MOST_BOXES: Final = 6
-"""The most boxes to try for one test: what the test before left running may end one."""
-ENDS_AGAIN: Final = "Not asked: your program ends the Python process again and again before the test begins."
-_ENDED: Final = (BoxTimeout, BoxDied, ProtocolViolation)
-
-
 class UnittestRun:
     """What is known about one submission's suite; `outcome` is called for each test in order."""
 
-    def __init__(self, suite: Suite, session: BoxSession, loader: SuiteLoader, limits: Limits, test_s: float) -> None:
-        self._suite, self._session, self._loader, self._limits = suite, session, loader, limits
+    def __init__(
+        self, suite: Suite, session: BoxSession, loader: SuiteLoader, assignment: Assignment, test_s: float
+    ) -> None:
+        self._suite, self._session, self._loader = suite, session, loader
+        self._limits = assignment.limits
         self._test_s = test_s
         self._apart = False
         self._generation = -1
@@ -122,37 +158,41 @@ class UnittestRun:
         if test.skipped is not None:
             return Outcome(Status.SKIPPED, f"Skipped by the test itself: {test.skipped}".rstrip(": "))
         if self._session.submission_left_s <= 0:
-            used = f"{self._limits.submission_s:g} s"
-            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {used}.")
+            limit_s = f"{self._limits.submission_s:g} s"
+            return Outcome(Status.TIMEOUT, f"Not asked: your submission had used up its {limit_s}.")
         try:
-            if (blocked := self._ready(test)) is not None:
-                return blocked
             try:
-                reply = self._ask(RunSuiteTest(test.function.test_id), test.function.test_id, self._test_s)
+                return self._run(test)
             except MissingName:  # the box had ended after we looked, and the fresh one has imported nothing
                 self._session.close()
-                if (blocked := self._ready(test)) is not None:
-                    return blocked
-                reply = self._ask(RunSuiteTest(test.function.test_id), test.function.test_id, self._test_s)
+                return self._run(test)
         except StudentRaised as error:  # the limit of the box itself: what was interrupted is not asked again
             self._session.close()
             return judge(without_suite(error), answered=True)
         except (BoxError, MissingName, GraderError) as error:
             return judge(error, answered=True)
+
+    def _run(self, test: SuiteTest) -> Outcome:
+        blocked = self._prepare(test)
+        if blocked is not None:
+            return blocked
+        test_id = test.function.test_id
+        reply = self._ask(RunSuiteTest(test_id), test_id, self._test_s)
         self.leader = reply.get("leader")
         return judge_test(reply, test.function)
 
-    def _ready(self, test: SuiteTest) -> Outcome | None:
+    def _prepare(self, test: SuiteTest) -> Outcome | None:
         """Open a box in which the module is imported and the class set up; otherwise return the test's outcome.
 
         Raises:
             BoxError: as BoxSession.ask; what one module or class does to its box is not raised.
             GraderError: as BoxSession.ask.
         """
-        if (apart := test.module in self._suite.apart) is not self._apart:
+        is_apart = test.module in self._suite.apart
+        if is_apart is not self._apart:
             self._session.close()
-            self._apart, self._loader.files = apart, self._suite.files
-        for _ in range(MOST_BOXES):
+            self._apart, self._loader.files = is_apart, self._suite.files
+        for _ in range(MAX_BOXES):
             self._open()
             self._import_all()
             if self._session.epoch != self._generation:
@@ -183,40 +223,30 @@ class UnittestRun:
             except (StudentRaised, *_ENDED) as error:
                 self._session.close()
                 self._ended += 1
-                self._cannot_import(module, error)
-                if self._ended >= MOST_ENDED:
+                self._note_broken(module, error)
+                if self._ended >= MAX_ENDED:
                     for other in self._suite.modules(apart=True):
                         self._broken.setdefault(other, self._broken[module])
                 return
             self._loaded.add(module)
             self._found_tests |= {untrusted.text(key, 300) for key in untrusted.rows(reply.get("tests"))}
             if raised := untrusted.table(reply.get("raised")):
-                self._cannot_import(module, StudentRaised.from_wire(raised))
+                self._note_broken(module, StudentRaised.from_wire(raised))
             elif reply.get("skipped") is not None:
                 reason = untrusted.text(reply["skipped"], 300)
                 self._broken[module] = Outcome(Status.SKIPPED, f"Skipped by the tests themselves: {reason}")
 
-    def _cannot_import(self, module: str, error: StudentRaised | BoxError) -> None:
-        """Record the failure; a note above the results gives the reason unless hidden tests were loaded."""
+    def _note_broken(self, module: str, error: StudentRaised | BoxError) -> None:
+        """Record that a module cannot be imported; a note above the results says why, but not of hidden tests."""
         file = f"{FOLDER}/{find_file(module, self._suite.files)}"
         timed_out = isinstance(error, BoxTimeout) or (isinstance(error, StudentRaised) and error.limit == "time")
         staff = describe(error) if isinstance(error, StudentRaised) else str(error)
-        message = NOT_IMPORTED.format(file=file)
         doubtful = timed_out or (isinstance(error, BoxDied) and not error.by_limit)
-        self._broken[module] = Outcome(Status.TIMEOUT if timed_out else Status.ERROR, message, staff, doubtful=doubtful)
-        report, problem = self._session.report, self._problem(file, error)
+        status = Status.TIMEOUT if timed_out else Status.ERROR
+        self._broken[module] = Outcome(status, NOT_IMPORTED.format(file=file), staff, doubtful=doubtful)
+        report, problem = self._session.report, _describe_problem(file, error, self._suite.students)
         if report is not None and not self._apart and problem.text not in [p.text for p in report.problems]:
             report.problems.append(problem)
-
-    def _problem(self, file: str, error: StudentRaised | BoxError) -> LoadProblem:
-        if isinstance(error, BoxTimeout):
-            return LoadProblem(file, "your code did not finish in time while it was imported")
-        if isinstance(error, BoxError):
-            return LoadProblem(file, f"your code ended the Python process while it was imported: {error}")
-        if error.missing_module and error.missing_module.partition(".")[0] in self._suite.students:
-            return LoadProblem(file, f"no `{error.missing_module}.py` was found in your submission")
-        shown = without_suite(error)
-        return LoadProblem(file, str(shown), shown.missing_module, shown)
 
     def _leave_class(self, test: SuiteTest) -> bool:
         """Tear down the class before; return False if that ended the box, which loses no test."""
@@ -230,21 +260,18 @@ class UnittestRun:
 
     def _enter_class(self, test: SuiteTest) -> Outcome | None:
         """Set up the class of the test once."""
-        if test.holder in self._unusable:
-            return self._unusable[test.holder]
-        if self._holder == test.holder:
-            return None
-        try:
-            reply = self._ask(EnterSuiteTest(test.function.test_id), test.holder, self._test_s)
-        except (StudentRaised, *_ENDED) as error:
-            self._session.close()
-            cause = error if isinstance(error, StudentRaised) else None
-            outcome = judge_set_up(cause, []) if cause else judge(error, answered=True)
-            self._unusable[test.holder] = outcome
-            return outcome
-        self._holder = test.holder
-        if reply.get("failed") is True:
-            self._unusable[test.holder] = judge_set_up(None, reply.get("events"))
+        if test.holder not in self._unusable and self._holder != test.holder:
+            try:
+                reply = self._ask(EnterSuiteTest(test.function.test_id), test.holder, self._test_s)
+                self._holder = test.holder
+                if reply.get("failed") is True:
+                    self._unusable[test.holder] = judge_set_up(None, reply.get("events"))
+            except StudentRaised as error:
+                self._session.close()
+                self._unusable[test.holder] = judge_set_up(error, [])
+            except _ENDED as error:
+                self._session.close()
+                self._unusable[test.holder] = judge(error, answered=True)
         return self._unusable.get(test.holder)
 
     def _begin(self, limit_s: float) -> None:
@@ -258,32 +285,12 @@ class UnittestRun:
             self.asked += self._session.test.questions
 
 
-def start_unittest(assignment: Assignment, source: BoxSource, secret: bytes) -> SuiteGrader:
-    """Read the suite in its own box; return what grades.
-
-    Raises:
-        CourseError: the suite cannot be read.
-        BoxUnavailable: this host cannot create a box.
-    """
-    box = source.take()
-    try:
-        suite = read_suite(assignment, partial(_answer, box))
-    finally:
-        box.close()
-    seeds, limits = Seeds(secret, assignment.name, assignment.version), assignment.limits
-
-    def begin(submission: Submission, test_s: float, *, record: bool) -> tuple[BoxSession, UnittestRun]:
-        loader = SuiteLoader(submission, assignment, suite.open_files, seeds.box("suite"))
-        session = BoxSession(source, loader, limits, record=record)
-        return session, UnittestRun(suite, session, loader, limits, test_s)
-
-    is_mixed = any(test.function.hidden and test.module not in suite.apart for test in suite.tests)
-    return SuiteGrader(assignment, seeds, suite.tests, begin, is_mixed)
-
-
-def _answer(box: AnyBox, request: Request, *, timeout_s: float, soft_s: float | None = None) -> Any:
-    """Ask a box that holds no student files."""
-    reply = Reply.parse(box.ask(request.op, timeout_s=timeout_s, soft_s=soft_s, **request.fields()))
-    if reply.raised is not None:
-        raise StudentRaised.from_wire(reply.raised)
-    return reply.value
+def _describe_problem(file: str, error: StudentRaised | BoxError, students: frozenset[str]) -> LoadProblem:
+    if isinstance(error, BoxTimeout):
+        return LoadProblem(file, "your code did not finish in time while it was imported")
+    if isinstance(error, BoxError):
+        return LoadProblem(file, f"your code ended the Python process while it was imported: {error}")
+    if error.missing_module and error.missing_module.partition(".")[0] in students:
+        return LoadProblem(file, f"no `{error.missing_module}.py` was found in your submission")
+    shown = without_suite(error)
+    return LoadProblem(file, str(shown), shown.missing_module, shown)
