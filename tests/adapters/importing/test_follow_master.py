@@ -12,7 +12,7 @@ from tests.support.nbgrader_class import put, source
 from tests.support.otter_master_notebook import block, code, master, question, raw
 from viva.config import Course, load_course
 from viva.model.errors import CourseError, UsageError
-from viva.plugins.suites.importing.follow_master import follow_masters, with_settings
+from viva.plugins.suites.importing.follow_master import follow_masters, update_settings
 from viva.plugins.suites.importing.new_course import write_course
 from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
 from viva.plugins.suites.otter.otter_import import import_otter
@@ -95,10 +95,10 @@ def test_nbgrader_folder(tmp_path: Path) -> None:
 
 def test_with_settings() -> None:
     text = "title: x  # mine\npoints: 3\ndata:\n- a.txt\n- b.txt\nlimits: {call_s: 7}\n"
-    assert with_settings(text, {"points": 4, "data": ["c.txt"], "preload": ["numpy?"]}) == (
+    assert update_settings(text, {"points": 4, "data": ["c.txt"], "preload": ["numpy?"]}) == (
         "title: x  # mine\npoints: 4\ndata:\n- c.txt\nlimits: {call_s: 7}\npreload:\n- numpy?\n"
     )
-    assert with_settings(text, {"points": 3}) == "title: x  # mine\npoints: 3\nlimits: {call_s: 7}\n"
+    assert update_settings(text, {"points": 3}) == "title: x  # mine\npoints: 3\nlimits: {call_s: 7}\n"
 
 
 def test_master_of_another_suite(course: Course) -> None:

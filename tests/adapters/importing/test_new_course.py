@@ -13,7 +13,7 @@ from viva.config import load_course
 from viva.model.errors import CourseError, UsageError
 from viva.plugins.suites.importing import bundle
 from viva.plugins.suites.importing.bundle import read_bundle, read_zip, select_below
-from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name, plain_points, write_course
+from viva.plugins.suites.importing.new_course import ImportedAssignment, format_points, make_folder_name, write_course
 
 
 def zipped(**files: bytes) -> bytes:
@@ -154,5 +154,5 @@ def test_reserved_paths(path: str) -> None:
 
 def test_names_and_points() -> None:
     names = ["ps1", "Week 1: sums", "../..", "", "größe"]
-    assert [folder_name(n) for n in names] == ["ps1", "Week_1_sums", "assignment", "assignment", "gr_e"]
-    assert [plain_points(Fraction(p)) for p in ("3", "5/2", "1/3")] == [3, 2.5, "1/3"]
+    assert [make_folder_name(n) for n in names] == ["ps1", "Week_1_sums", "assignment", "assignment", "gr_e"]
+    assert [format_points(Fraction(p)) for p in ("3", "5/2", "1/3")] == [3, 2.5, "1/3"]

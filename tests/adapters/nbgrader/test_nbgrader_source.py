@@ -11,7 +11,7 @@ from tests.support.imported_course import ImportedCourse
 from tests.support.nbgrader_class import cell, put, source
 from viva.model import Status
 from viva.model.errors import CourseError
-from viva.plugins.suites.nbgrader.nbgrader_grading import compose
+from viva.plugins.suites.nbgrader.nbgrader_grading import compose_steps
 from viva.plugins.suites.nbgrader.nbgrader_import import import_nbgrader
 from viva.plugins.suites.nbgrader.nbgrader_source import (
     SourceError,
@@ -113,18 +113,18 @@ def test_compose_restores_the_authors_tests(tmp_path: Path) -> None:
             ]
         ).encode()
     )
-    steps = compose(submitted, author, hidden=True)
+    steps = compose_steps(submitted, author, hidden=True)
     assert [step.key for step in steps] == ["", "test_total", "test_halves", "", "test_quiet", ""]
     assert [step.number for step in steps] == [1, 2, 3, 4, 5, 6]
     assert "BEGIN HIDDEN TESTS" in steps[1].source and steps[5].source == "mine"
-    assert "HIDDEN" not in compose(submitted, author, hidden=False)[1].source
+    assert "HIDDEN" not in compose_steps(submitted, author, hidden=False)[1].source
 
 
 @pytest.mark.parametrize("metadata", [{"nbgrader": 3}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": None}, 7, None])
 def test_any_metadata(tmp_path: Path, metadata: Any) -> None:
     author = read(tmp_path, source())
     submitted = read_notebook(notebook([{**cell("code", "1"), "metadata": metadata}]).encode())
-    assert [step.key for step in compose(submitted, author, hidden=True)] == [""]
+    assert [step.key for step in compose_steps(submitted, author, hidden=True)] == [""]
 
 
 def test_cell_without_an_id(tmp_path: Path) -> None:

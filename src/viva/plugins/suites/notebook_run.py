@@ -44,7 +44,7 @@ class CellTest:
     """The case of a question, from 0; None for a test as a whole."""
 
 
-def plain_test(test_id: str, name: str, number: str, points: Fraction = Fraction(0)) -> TestFunction:
+def make_test(test_id: str, name: str, number: str, points: Fraction = Fraction(0)) -> TestFunction:
     """Return a visible test that depends on nothing."""
     return TestFunction(
         test_id=test_id,

@@ -14,7 +14,7 @@ from viva.grading.programs import Comparison
 from viva.model.errors import UsageError
 from viva.model.totals import EXTRA_CREDIT
 from viva.plugins.suites.importing.bundle import read_bundle, select_below
-from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name, plain_points
+from viva.plugins.suites.importing.new_course import ImportedAssignment, format_points, make_folder_name
 from viva.submissions.code_imports import imported, is_installed
 
 AUTOGRADING: Final = ".github/classroom/autograding.json"
@@ -104,7 +104,7 @@ def import_classroom(path: Path) -> list[ImportedAssignment]:
             f"{path}: viva cannot tell which Python file students submit: no command names one, and no test "
             "imports one."
         )
-    name = folder_name(path.resolve().name.removesuffix(".zip"))
+    name = make_folder_name(path.resolve().name.removesuffix(".zip"))
     longest_s = max(test.limit_s * (2 if test.setup else 1) for test in tests)
     settings: dict[str, Any] = {
         "title": name,
@@ -165,7 +165,7 @@ def _write_test(n: int, test: ClassroomTest, points: Fraction) -> str:
     extra = f'@tags("{EXTRA_CREDIT}")\n' if test.is_extra else ""
     words = re.sub(r"\W+", "_", test.name.lower()).strip("_") or "command"
     return (
-        f'@number("{n}")\n@weight({plain_points(points)!r})\n{extra}'
+        f'@number("{n}")\n@weight({format_points(points)!r})\n{extra}'
         f"def test_{n}_{words[:60]}(submission: Any) -> None:\n"
         f"    {docstring}\n    check_command(\n        submission,\n        {test.command.strip()!r},\n{lines}    )\n"
     )

@@ -12,11 +12,11 @@ from viva.model.errors import UsageError
 from viva.plugins.suites.importing.new_course import (
     MANIFEST,
     ImportedAssignment,
-    digest,
-    files_of,
-    manifest,
+    hash_content,
+    hash_state,
+    list_files,
+    make_manifest,
     read_manifest,
-    state,
 )
 
 _MADE_SETTINGS: Final = ("points", "data", "preload")
@@ -40,22 +40,22 @@ def _followed(course: Course, assignment: Assignment) -> bool:
     if master is None or not master.exists():
         return False  # the course is elsewhere, and has what was made last
     known, made = read_manifest(assignment.graders / MANIFEST)
-    if known == state(master, assignment.data_names):
+    if known == hash_state(master, assignment.data_names):
         return False
     imported = _imported(assignment)
-    files = files_of(imported)
+    files = list_files(imported)
     for path, content in files.items():
         place = course.root / path
-        if not place.is_file() or digest(place.read_bytes()) == made.get(path):
+        if not place.is_file() or hash_content(place.read_bytes()) == made.get(path):
             write_atomically(place, content)
     for path in made.keys() - files.keys():
         place = course.root / path
-        if place.is_file() and digest(place.read_bytes()) == made[path]:
+        if place.is_file() and hash_content(place.read_bytes()) == made[path]:
             place.unlink()
     settings = assignment.folder / "assignment.yaml"
     text = settings.read_text("utf-8-sig")
-    write_atomically(settings, with_settings(text, imported.settings).encode())
-    write_atomically(assignment.graders / MANIFEST, manifest(master, imported.settings.get("data", ()), files))
+    write_atomically(settings, update_settings(text, imported.settings).encode())
+    write_atomically(assignment.graders / MANIFEST, make_manifest(master, imported.settings.get("data", ()), files))
     return True
 
 
@@ -76,7 +76,7 @@ def _imported(assignment: Assignment) -> ImportedAssignment:
     return imported
 
 
-def with_settings(text: str, settings: Mapping[str, Any]) -> str:
+def update_settings(text: str, settings: Mapping[str, Any]) -> str:
     """Return assignment.yaml with the settings that come from the master, and the author's own as they are."""
     written = yaml.safe_load(text)
     for key in _MADE_SETTINGS:

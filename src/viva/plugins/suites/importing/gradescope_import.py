@@ -10,7 +10,7 @@ from typing import Final
 
 from viva.model.errors import UsageError
 from viva.plugins.suites.importing.bundle import read_bundle, select_below
-from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name
+from viva.plugins.suites.importing.new_course import ImportedAssignment, make_folder_name
 from viva.submissions.code_imports import imported, is_installed, preloads
 
 _NOT_DATA: Final = ("run_tests.py", "setup.sh", "run_autograder", "requirements.txt", "README.md", "setup.py")
@@ -53,7 +53,7 @@ def import_gradescope(path: Path, module: str | None = None, tests: str | None =
             "Name it with --module, such as --module hw1.py."
         )
     submitted = sorted(f"{name}.py" for name in set(modules))
-    name = folder_name(path.resolve().name.removesuffix(".zip"))
+    name = make_folder_name(path.resolve().name.removesuffix(".zip"))
     settings = {
         "title": name,
         "suite": "unittest",

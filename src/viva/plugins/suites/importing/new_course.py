@@ -29,7 +29,7 @@ AUTOTEST_TEMPLATES: Final = ("autotests.yml", "tests.yml")
 """nbgrader's file of test templates, and its name in nbgrader 0.9.0: the assignment's own, or the course's."""
 
 
-def manifest(master: Path, data: Iterable[str], files: Mapping[str, bytes]) -> bytes:
+def make_manifest(master: Path, data: Iterable[str], files: Mapping[str, bytes]) -> bytes:
     """Return the contents of the manifest.
 
     Args:
@@ -37,8 +37,8 @@ def manifest(master: Path, data: Iterable[str], files: Mapping[str, bytes]) -> b
         data: files next to it that go with the assignment.
         files: what was made, by its path in the course.
     """
-    made = {path: digest(content) for path, content in files.items()}
-    return (json.dumps({"master": state(master, data), "files": made}, indent=1, sort_keys=True) + "\n").encode()
+    made = {path: hash_content(content) for path, content in files.items()}
+    return (json.dumps({"master": hash_state(master, data), "files": made}, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_manifest(path: Path) -> tuple[str, dict[str, str]]:
@@ -51,12 +51,12 @@ def read_manifest(path: Path) -> tuple[str, dict[str, str]]:
         return "", {}
 
 
-def digest(content: bytes) -> str:
+def hash_content(content: bytes) -> str:
     """Return a hash of a file."""
     return hashlib.sha256(content).hexdigest()
 
 
-def state(master: Path, data: Iterable[str]) -> str:
+def hash_state(master: Path, data: Iterable[str]) -> str:
     """Return what changes when the master, a file next to it or viva itself changes; no file is read for it."""
     beside = master.parent if master.is_file() else master
     paths = [master, *(beside / name for name in data), *(master.parent.parent / name for name in AUTOTEST_TEMPLATES)]
@@ -67,7 +67,7 @@ def state(master: Path, data: Iterable[str]) -> str:
         if path.is_file():
             status = path.stat()
             seen.append(f"{os.path.relpath(path, beside)} {status.st_size} {status.st_mtime_ns}")
-    return digest("\n".join(seen).encode())
+    return hash_content("\n".join(seen).encode())
 
 
 @dataclass(slots=True)
@@ -134,29 +134,29 @@ def write_course(to: Path, title: str, assignments: Sequence[ImportedAssignment]
         raise
 
 
-def folder_name(text: str) -> str:
+def make_folder_name(text: str) -> str:
     """Return a name that an assignment's folders can have, as close to the text as possible."""
     if is_folder_name(text):
         return text
     return as_name(text, "").strip("-._") or "assignment"
 
 
-def plain_points(points: Fraction) -> int | float | str:
+def format_points(points: Fraction) -> int | float | str:
     """Return points as YAML writes them: 3, 2.5 or "1/3"."""
     if points.denominator == 1:
         return int(points)
     return float(points) if Fraction(str(float(points))) == points else str(points)
 
 
-def question(title: str, points: Fraction, text: str, model: str) -> dict[str, object]:
+def make_question(title: str, points: Fraction, text: str, model: str) -> dict[str, object]:
     """Return a question of rubric.yaml with one item, and the author's own answer if there is one."""
     words = text.strip() or "The answer is right and complete."
-    worth = plain_points(points)
+    worth = format_points(points)
     answer = {"model": model.strip()} if model.strip() else {}
     return {"title": title, "points": worth, **answer, "items": [{"id": "right", "points": worth, "text": words}]}
 
 
-def files_of(each: ImportedAssignment) -> dict[str, bytes]:
+def list_files(each: ImportedAssignment) -> dict[str, bytes]:
     """Return the files of an assignment, without assignment.yaml, by their paths in the course."""
     folder, right = f"assignments/{each.name}", f"fixtures/{each.name}/submissions/accepted/author"
     files = {f"{folder}/rubric.yaml": _yaml({"questions": each.rubric})} if each.rubric else {}
@@ -171,10 +171,10 @@ def _write(root: Path, to: Path, title: str, assignments: Sequence[ImportedAssig
         ".gitignore": b".secret\nresults/\n__pycache__/\n",
     }
     for each in assignments:
-        folder, own = f"assignments/{each.name}", files_of(each)
+        folder, own = f"assignments/{each.name}", list_files(each)
         if each.master is not None:
             each.settings["master"] = os.path.relpath(each.master.absolute(), to.absolute() / folder)
-            own[f"graders/{each.name}/{MANIFEST}"] = manifest(each.master, each.settings.get("data", ()), own)
+            own[f"graders/{each.name}/{MANIFEST}"] = make_manifest(each.master, each.settings.get("data", ()), own)
         files |= {**own, f"{folder}/assignment.yaml": _yaml(each.settings)}
     for path, data in files.items():
         write_atomically(root / path, data, durable=False)

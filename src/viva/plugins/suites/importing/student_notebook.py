@@ -10,7 +10,7 @@ from viva.submissions.notebook_cells import NotebookError, read_notebook
 Cell = dict[str, Any]
 
 
-def cells_of(data: bytes, shown: str) -> list[Cell]:
+def read_cells(data: bytes, shown: str) -> list[Cell]:
     """Return the cells of a notebook of format 4, with their sources as texts.
 
     Raises:
@@ -23,10 +23,10 @@ def cells_of(data: bytes, shown: str) -> list[Cell]:
     cells = json.loads(data.decode("utf-8-sig")).get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise UsageError(f"{shown} is a notebook of an old format: open it in Jupyter, and save it.")
-    return [{**cell, "source": source_of(cell), "metadata": _table(cell.get("metadata"))} for cell in cells]
+    return [{**cell, "source": read_cell_source(cell), "metadata": _table(cell.get("metadata"))} for cell in cells]
 
 
-def source_of(cell: Cell) -> str:
+def read_cell_source(cell: Cell) -> str:
     """Return the text of a cell, however it is stored."""
     source = cell.get("source")
     if isinstance(source, list):
@@ -34,13 +34,13 @@ def source_of(cell: Cell) -> str:
     return source if isinstance(source, str) else ""
 
 
-def written(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: str) -> bytes:
+def rewrite_notebook(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: str) -> bytes:
     """Return the notebook with other cells, all without outputs.
 
     Raises:
-        UsageError: as `cells_of`.
+        UsageError: as `read_cells`.
     """
-    cells = list(change(cells_of(data, shown)))
+    cells = list(change(read_cells(data, shown)))
     for cell in cells:
         if cell.get("cell_type") == "code":
             cell.update(outputs=[], execution_count=None)
@@ -48,7 +48,7 @@ def written(data: bytes, change: Callable[[list[Cell]], Iterable[Cell]], shown: 
     return (json.dumps(notebook, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def language_of(data: bytes) -> str:
+def read_language(data: bytes) -> str:
     """Return the programming language of a notebook; "python" where it names none."""
     metadata = _table(json.loads(data.decode("utf-8-sig")).get("metadata"))
     language = _table(metadata.get("kernelspec")).get("language") or _table(metadata.get("language_info")).get("name")

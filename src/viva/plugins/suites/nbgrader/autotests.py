@@ -19,7 +19,7 @@ from viva.model.child_process import NoAnswer, answer, ask_child, read_request
 from viva.model.errors import UsageError
 from viva.model.extras import missing_library
 from viva.plugins.suites.importing.new_course import AUTOTEST_TEMPLATES
-from viva.plugins.suites.importing.student_notebook import Cell, cells_of, written
+from viva.plugins.suites.importing.student_notebook import Cell, read_cells, rewrite_notebook
 from viva.plugins.suites.nbgrader.nbgrader_source import AUTOTEST, has_autotest, is_autotest
 from viva.submissions.code_names import NOT_PYTHON
 
@@ -28,7 +28,7 @@ _KERNELS: Final = ("python3", "python")
 _PARTS: Final = ("dispatch", "normalize", "check", "templates")
 
 
-def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> bytes:
+def add_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> bytes:
     """Return a notebook with its AUTOTEST lines replaced by tests.
 
     Args:
@@ -45,7 +45,7 @@ def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> 
     request = {
         "cells": [
             {"source": cell["source"], "number": number, "is_code": cell.get("cell_type") == "code"}
-            for number, cell in enumerate(cells_of(data, shown), 1)
+            for number, cell in enumerate(read_cells(data, shown), 1)
         ],
         "templates": _templates(templates, shown),
         "name": file,
@@ -65,7 +65,7 @@ def with_tests(file: str, folder: Path, templates: bytes | None, shown: str) -> 
     def replaced(cells: list[Cell]) -> list[Cell]:
         return [{**cell, "source": sources.get(str(at), cell["source"])} for at, cell in enumerate(cells, 1)]
 
-    return written(data, replaced, shown)
+    return rewrite_notebook(data, replaced, shown)
 
 
 def _templates(data: bytes | None, shown: str) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from viva.plugins.suites.notebook_run import (
     Step,
     StepResults,
     grade_notebooks,
-    plain_test,
+    make_test,
 )
 from viva.plugins.suites.suite_grader import SuiteGrader
 from viva.submissions.notebook_cells import Cell, Notebook
@@ -96,7 +96,7 @@ class NbgraderRun(NotebookTests):
         path, notebook = self._find_notebook(source)
         if notebook is None:
             return _NotebookResults(None, StepResults(), {})
-        steps = compose(notebook, source, hidden=hidden)
+        steps = compose_steps(notebook, source, hidden=hidden)
         ran = self._in_snapshots(path, steps, source) if hidden and not source.after_hidden else None
         if ran is None:
             ran = self.run.run(path, steps, hidden=hidden, seed=self.seed)
@@ -127,7 +127,7 @@ class _NotebookResults:
     places: Mapping[str, int]
 
 
-def compose(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:
+def compose_steps(notebook: Notebook, source: SourceNotebook, *, hidden: bool) -> list[Step]:
     """Return what runs for a student's notebook: its cells, with the author's locked cells replacing their own.
 
     Of several cells with one id the last counts as the author's, as in nbgrader; a missing one is not put back.
@@ -158,14 +158,14 @@ def _tests_of(file: str, cell: SourceCell, *, all_hidden: bool) -> Sequence[Cell
     if not (cell.is_test or cell.is_graded_by_hand):
         return ()
     test_id = f"{file}::{cell.grade_id}"
-    test = CellTest(plain_test(test_id, cell.grade_id, cell.grade_id, cell.points), file, cell.grade_id)
+    test = CellTest(make_test(test_id, cell.grade_id, cell.grade_id, cell.points), file, cell.grade_id)
     has_hidden = cell.is_test and cell.has_hidden_tests
     if not has_hidden and not all_hidden:
         return (test,)
     whole = replace(test, function=_hidden(test.function))
     if not cell.shows_tests or all_hidden:
         return (whole,)
-    given = plain_test(f"{test_id}#given", f"{cell.grade_id}: the tests that you were given", cell.grade_id)
+    given = make_test(f"{test_id}#given", f"{cell.grade_id}: the tests that you were given", cell.grade_id)
     return (replace(test, function=given), whole)
 
 

@@ -13,12 +13,18 @@ from viva.plugins.suites.importing.bundle import read_bundle, select_below
 from viva.plugins.suites.importing.new_course import (
     AUTOTEST_TEMPLATES,
     ImportedAssignment,
-    folder_name,
-    plain_points,
-    question,
+    format_points,
+    make_folder_name,
+    make_question,
 )
-from viva.plugins.suites.importing.student_notebook import Cell, cells_of, language_of, source_of, written
-from viva.plugins.suites.nbgrader.autotests import with_tests
+from viva.plugins.suites.importing.student_notebook import (
+    Cell,
+    read_cell_source,
+    read_cells,
+    read_language,
+    rewrite_notebook,
+)
+from viva.plugins.suites.nbgrader.autotests import add_tests
 from viva.plugins.suites.nbgrader.nbgrader_source import FOLDER, SourceCell, SourceNotebook, has_autotest, read_source
 from viva.submissions.code_imports import preloads
 
@@ -54,14 +60,14 @@ def import_nbgrader(path: Path) -> list[ImportedAssignment]:
 def _assignments(files: Mapping[str, bytes], path: Path) -> Iterator[tuple[str, Path, dict[str, bytes]]]:
     """Yield the name of each assignment, its folder and its files."""
     if any(PurePosixPath(p).suffix == ".ipynb" and "/" not in p for p in files):
-        yield folder_name(path.resolve().name.removesuffix(".zip")), path, dict(files)
+        yield make_folder_name(path.resolve().name.removesuffix(".zip")), path, dict(files)
         return
     top = select_below(files, FOLDER) or files
     above = path / FOLDER if select_below(files, FOLDER) else path
     for name in sorted({p.partition("/")[0] for p in top if "/" in p}):
         own = select_below(top, name)
         if any(p.endswith(".ipynb") and "/" not in p for p in own):
-            yield folder_name(name), above / name, own
+            yield make_folder_name(name), above / name, own
 
 
 def _assignment(
@@ -69,17 +75,17 @@ def _assignment(
 ) -> ImportedAssignment:
     notebooks = {p: data for p, data in files.items() if p.endswith(".ipynb") and "/" not in p}
     for file, data in notebooks.items():
-        if b'"nbgrader"' in data and not language_of(data).startswith("python"):
+        if b'"nbgrader"' in data and not read_language(data).startswith("python"):
             raise UsageError(
-                f"{path}: {file} is written in {language_of(data)}; only notebooks in Python are taken over."
+                f"{path}: {file} is written in {read_language(data)}; only notebooks in Python are taken over."
             )
     with tempfile.TemporaryDirectory() as folder:
         for file, data in files.items():
             Path(folder, file).parent.mkdir(parents=True, exist_ok=True)
             Path(folder, file).write_bytes(data)
         for file, data in notebooks.items():
-            if any(has_autotest(source_of(cell)) for cell in _code_cells(data, f"{path}: {file}")):
-                notebooks[file] = with_tests(file, Path(folder), _templates(files, course, path), f"{path}: {file}")
+            if any(has_autotest(read_cell_source(cell)) for cell in _code_cells(data, f"{path}: {file}")):
+                notebooks[file] = add_tests(file, Path(folder), _templates(files, course, path), f"{path}: {file}")
                 Path(folder, file).write_bytes(notebooks[file])
         try:
             read = read_source(Path(folder))
@@ -90,14 +96,14 @@ def _assignment(
     limit_s = settings.get("timeout", CELL_S)
     total = sum((c.points for c in cells if c.is_test or c.is_graded_by_hand), Fraction(0))
     pattern = graded[0].file if len(graded) == 1 else "*.ipynb"
-    texts = [source_of(cell) for each in graded for cell in _code_cells(notebooks[each.file], each.file)]
+    texts = [read_cell_source(cell) for each in graded for cell in _code_cells(notebooks[each.file], each.file)]
     imported = ImportedAssignment(
         name,
         {
             "title": name,
             "suite": "nbgrader",
             "submission": {"notebook": pattern, "module": None},
-            "points": plain_points(total),
+            "points": format_points(total),
             "preload": preloads(texts),
             "limits": {"load_s": limit_s, "test_s": limit_s},
         },
@@ -106,14 +112,14 @@ def _assignment(
         data = notebooks[each.file]
         imported.graders[f"{FOLDER}/{each.file}"] = data
         imported.accepted[each.file] = data
-        imported.starter[each.file] = written(data, partial(_released, notebook=each), each.file)
+        imported.starter[each.file] = rewrite_notebook(data, partial(_released, notebook=each), each.file)
         imported.rubric |= _rubric(each, imported.rubric)
     imported.add_data({p: data for p, data in files.items() if not p.endswith(".ipynb") and p != _CONFIG})
     return imported
 
 
 def _code_cells(data: bytes, shown: str) -> list[Cell]:
-    return [cell for cell in cells_of(data, shown) if cell.get("cell_type") == "code"]
+    return [cell for cell in read_cells(data, shown) if cell.get("cell_type") == "code"]
 
 
 def _templates(files: Mapping[str, bytes], course: Mapping[str, bytes], path: Path) -> bytes | None:
@@ -145,7 +151,7 @@ def _rubric(notebook: SourceNotebook, there: Mapping[str, object]) -> dict[str, 
             continue
         if cell.number in there:
             raise UsageError(f"{notebook.file}: `{cell.grade_id}` is graded by hand in another notebook too.")
-        questions[cell.number] = question(cell.grade_id, cell.points, cell.mark_scheme, _model_answer(cell))
+        questions[cell.number] = make_question(cell.grade_id, cell.points, cell.mark_scheme, _model_answer(cell))
     return questions
 
 

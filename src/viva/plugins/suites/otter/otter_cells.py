@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from viva.plugins.suites.importing.student_notebook import Cell, source_of
+from viva.plugins.suites.importing.student_notebook import Cell, read_cell_source
 from viva.plugins.suites.otter.otter_files import OtterError
 
 PROMPT: Final = "..."
@@ -119,7 +119,7 @@ def read_case(cell: Cell, *, ok_format: bool) -> dict[str, object]:
     Raises:
         OtterError: it is not valid Python, or uses what otter does not know.
     """
-    settings, body = _split_config(source_of(cell).split("\n"))
+    settings, body = _split_config(read_cell_source(cell).split("\n"))
     try:
         tree = ast.parse(body)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -171,6 +171,6 @@ def _read_output(cell: Cell) -> str:
     for output in outputs if isinstance(outputs, list) else ():
         if isinstance(output, dict):
             data = output.get("data")
-            parts.append(source_of({"source": output.get("text")}))
-            parts.append(source_of({"source": data.get("text/plain")}) if isinstance(data, dict) else "")
+            parts.append(read_cell_source({"source": output.get("text")}))
+            parts.append(read_cell_source({"source": data.get("text/plain")}) if isinstance(data, dict) else "")
     return "".join(parts)

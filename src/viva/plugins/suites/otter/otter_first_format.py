@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from viva.plugins.suites.importing.student_notebook import Cell, source_of
+from viva.plugins.suites.importing.student_notebook import Cell, read_cell_source
 
 _BLOCK: Final = re.compile(
     r"^```[ \t]*\n[ \t]*BEGIN (ASSIGNMENT|QUESTION)[ \t]*\n(.*?)^```[ \t]*$\n?", re.DOTALL | re.MULTILINE
@@ -22,7 +22,7 @@ def is_first_format(data: bytes) -> bool:
     return re.search(rb'```[ \t]*\\n(?:",\s*")?[ \t]*BEGIN (ASSIGNMENT|QUESTION)\b', data) is not None
 
 
-def in_current_format(cells: Sequence[Cell]) -> list[Cell]:
+def convert_first_format(cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells with raw cells at the edges of questions, as otter writes them today."""
     return [_raw(f"# ASSIGNMENT CONFIG\n{_EVERYWHERE}"), *_Converter().cells(cells)]
 
@@ -33,7 +33,7 @@ class _Converter:
 
     def cells(self, cells: Sequence[Cell]) -> Iterator[Cell]:
         for cell in cells:
-            text = source_of(cell)
+            text = read_cell_source(cell)
             block = _BLOCK.search(text) if cell.get("cell_type") == "markdown" else None
             if block is not None:
                 yield from self._block(cell, block)

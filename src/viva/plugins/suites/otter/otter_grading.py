@@ -22,7 +22,7 @@ from viva.plugins.suites.notebook_run import (
     Step,
     StepResults,
     grade_notebooks,
-    plain_test,
+    make_test,
 )
 from viva.plugins.suites.otter.otter_files import FOLDER, OtterCase, OtterTest, read_tests
 from viva.plugins.suites.suite_grader import SuiteGrader
@@ -55,9 +55,7 @@ class OtterSuite:
     def tests(self) -> tuple[CellTest, ...]:
         """Return the tests, hidden cases last; an all-or-nothing question gives its points after its last case."""
         tests = [test for question in self.questions for test in self._of(question)]
-        tests += [
-            CellTest(plain_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.graded_by_hand
-        ]
+        tests += [CellTest(make_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.graded_by_hand]
         return tuple(sorted(tests, key=lambda test: test.function.hidden))
 
     def _of(self, question: OtterTest) -> Sequence[CellTest]:
@@ -65,13 +63,13 @@ class OtterSuite:
         if not question.all_or_nothing:
             return cases
         name = f"{question.name}: every test, or nothing"
-        whole = plain_test(f"{FOLDER}/{question.file}.py::all", name, question.name, self.scale * question.points)
+        whole = make_test(f"{FOLDER}/{question.file}.py::all", name, question.name, self.scale * question.points)
         function = replace(whole, visibility=self.hidden) if question.has_hidden else whole
         return [*cases, CellTest(function, question.file, question.file)]
 
     def _case(self, question: OtterTest, at: int, case: OtterCase) -> CellTest:
         points = Fraction(0) if question.all_or_nothing else self.scale * case.points
-        test = plain_test(f"{FOLDER}/{question.file}.py::{at + 1}", case.name, question.name, points)
+        test = make_test(f"{FOLDER}/{question.file}.py::{at + 1}", case.name, question.name, points)
         return CellTest(replace(test, visibility=self.hidden) if case.hidden else test, question.file, case.name, at)
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from viva.model.errors import UsageError
 from viva.plugins.suites.importing.bundle import read_bundle, read_named_files, read_zip, select_below
-from viva.plugins.suites.importing.new_course import ImportedAssignment, folder_name
-from viva.plugins.suites.importing.student_notebook import cells_of, source_of
+from viva.plugins.suites.importing.new_course import ImportedAssignment, make_folder_name
+from viva.plugins.suites.importing.student_notebook import read_cell_source, read_cells
 from viva.plugins.suites.otter.otter_grading import CONFIG
 from viva.plugins.suites.otter.otter_master import Master, is_master, read_master
 from viva.submissions.code_imports import preloads
@@ -30,7 +30,7 @@ def import_otter(path: Path) -> list[ImportedAssignment]:
         UsageError: there is none, or it uses what cannot be imported.
     """
     files = read_bundle(path)
-    name = folder_name(path.resolve().name.removesuffix(".zip").removesuffix(".ipynb"))
+    name = make_folder_name(path.resolve().name.removesuffix(".zip").removesuffix(".ipynb"))
     masters = [p for p in files if p.endswith(".ipynb") and is_master(files[p])]
     root = _root(files)
     if root is None and len(masters) == 1:
@@ -104,9 +104,9 @@ def _set_notebook(imported: ImportedAssignment, names: list[str]) -> None:
     only = len(set(names)) == 1
     imported.settings["submission"] = {"notebook": names[0] if only else "*.ipynb", "module": None}
     sources = [
-        source_of(cell)
+        read_cell_source(cell)
         for data in imported.accepted.values()
-        for cell in cells_of(data, names[0])
+        for cell in read_cells(data, names[0])
         if cell.get("cell_type") == "code"
     ]
     imported.settings["preload"] = sorted({*imported.settings["preload"], *preloads(sources)})

@@ -9,8 +9,14 @@ from typing import Any, Final
 import yaml
 
 from viva.model.errors import UsageError
-from viva.plugins.suites.importing.new_course import folder_name, question
-from viva.plugins.suites.importing.student_notebook import Cell, cells_of, language_of, source_of, written
+from viva.plugins.suites.importing.new_course import make_folder_name, make_question
+from viva.plugins.suites.importing.student_notebook import (
+    Cell,
+    read_cell_source,
+    read_cells,
+    read_language,
+    rewrite_notebook,
+)
 from viva.plugins.suites.otter.otter_cells import (
     read_case,
     remove_ignored,
@@ -19,7 +25,7 @@ from viva.plugins.suites.otter.otter_cells import (
     write_test_file,
 )
 from viva.plugins.suites.otter.otter_files import OtterError, read_points
-from viva.plugins.suites.otter.otter_first_format import in_current_format, is_first_format
+from viva.plugins.suites.otter.otter_first_format import convert_first_format, is_first_format
 
 _CONFIG: Final = re.compile(r"#\s+assignment\s+config\s*", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(r"#\s+(begin|end)\s+(question|prompt|solution|tests)\s*", re.IGNORECASE)
@@ -64,11 +70,11 @@ def read_master(data: bytes, shown: str, read_file: ReadFile = lambda path: None
     Raises:
         UsageError: it is not one, or uses what cannot be imported.
     """
-    cells = cells_of(data, shown)
-    if not language_of(data).startswith("python"):
-        raise UsageError(f"{shown} is written in {language_of(data)}; only notebooks in Python are taken over.")
+    cells = read_cells(data, shown)
+    if not read_language(data).startswith("python"):
+        raise UsageError(f"{shown} is written in {read_language(data)}; only notebooks in Python are taken over.")
     if is_first_format(data):
-        cells = in_current_format(cells)
+        cells = convert_first_format(cells)
     reader = _Reader(shown, read_file)
     for number, cell in enumerate(cells, 1):
         try:
@@ -76,8 +82,8 @@ def read_master(data: bytes, shown: str, read_file: ReadFile = lambda path: None
         except OtterError as error:
             raise UsageError(f"{shown}: cell {number} of all cells {error}.") from None
     master = reader.finished()
-    master.solution = written(data, lambda _: [dict(c) for c, _s in reader.cells], shown)
-    master.student = written(data, partial(_given, reader), shown)
+    master.solution = rewrite_notebook(data, lambda _: [dict(c) for c, _s in reader.cells], shown)
+    master.student = rewrite_notebook(data, partial(_given, reader), shown)
     return master
 
 
@@ -99,7 +105,7 @@ class _Reader:
 
     def read(self, cell: Cell) -> None:
         """Read one cell."""
-        kind, text = cell.get("cell_type"), source_of(cell)
+        kind, text = cell.get("cell_type"), read_cell_source(cell)
         if kind == "markdown" and "```otter" in text:
             fenced = _FENCE.fullmatch(text)
             if fenced is None:
@@ -197,13 +203,13 @@ class _Reader:
 
     def _end_of_question(self) -> None:
         name, told = str(self._question["name"]), self._question
-        if folder_name(name) != name:
+        if make_folder_name(name) != name:
             raise OtterError(f"ends the question {name!r:.60}; its name is to hold letters, digits, `_`, `-` and `.`")
         if f"{name}.py" in self.master.tests or name in self.master.rubric:
             raise OtterError(f"ends a second question `{name}`")
         if told.get("manual"):
             points = read_points(told.get("points") or 0)
-            self.master.rubric[name] = question(name, points, "", "\n\n".join(self._answer))
+            self.master.rubric[name] = make_question(name, points, "", "\n\n".join(self._answer))
             self.master.notes.append(
                 f"{name} is graded by hand with the rubric; until then, its points are not graded yet."
             )
@@ -221,7 +227,7 @@ def _given(reader: _Reader, _cells: list[Cell]) -> list[Cell]:
     seed = _seed(reader.settings.get("seed"))
     given: list[Cell] = []
     for cell, is_solution in reader.cells:
-        text = source_of(cell)
+        text = read_cell_source(cell)
         if cell.get("cell_type") == "code":
             text = remove_solutions(text) if is_solution else text
             if seed.get("variable"):
