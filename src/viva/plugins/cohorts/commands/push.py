@@ -86,9 +86,9 @@ def command(
         grades, _ = compute_grades(results, choice, with_open=allowed.with_open)
         with_points = [grade for grade in grades if grade.points is not None]
         pages, missing = find_feedback(feedback, with_points) if feedback is not None else ({}, [])
-        task = site.task()
+        task = site.read_task()
         rules = Rules(allowed.lower, allowed.rescale, site.excuses)
-        rows = plan_push(grades, site.presents(site.accounts()), task, rules, pages)
+        rows = plan_push(grades, site.list_presents(site.list_accounts()), task, rules, pages)
         print_view(PushTable(rows), None, None)
         for sentence in missing:
             click.echo(f"viva: {line(sentence)}.", err=True)

@@ -24,7 +24,7 @@ Sort = Literal["file", "folder", "link", "other"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One name in a folder."""
 
     path: Path
@@ -41,7 +41,7 @@ class Entry:
         return Unmatched(self.name, reason)
 
 
-def list_entries(folder: Path) -> tuple[Entry, ...]:
+def list_entries(folder: Path) -> tuple[FolderEntry, ...]:
     """List what a folder holds, by name, without what tools leave behind.
 
     Raises:
@@ -50,7 +50,7 @@ def list_entries(folder: Path) -> tuple[Entry, ...]:
     try:
         with os.scandir(folder) as listed:
             work = [entry for entry in listed if not is_not_the_work(entry.name)]
-            found = [Entry(folder / entry.name, safe(entry.name), _sort(entry)) for entry in work]
+            found = [FolderEntry(folder / entry.name, safe(entry.name), _sort(entry)) for entry in work]
     except OSError as error:
         raise UsageError(f"{folder} cannot be listed: {error.strerror}.") from None
     if len(found) > MAX_ENTRIES:

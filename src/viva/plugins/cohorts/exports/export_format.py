@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
-from viva.plugins.cohorts.exports.export_folder import Entry, Gatherer
+from viva.plugins.cohorts.exports.export_folder import FolderEntry, Gatherer
 from viva.submissions.class_export import Unmatched
 
 
@@ -56,8 +56,8 @@ class ExportFormat(Protocol):
     name: str
     """As in `Attempt.source`."""
 
-    def recognize(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+    def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Return whether a folder with these entries is such an export."""
 
-    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:
         """Read everything in it."""

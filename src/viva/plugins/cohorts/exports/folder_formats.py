@@ -8,7 +8,7 @@ from typing import Final
 
 from viva.model.errors import UsageError
 from viva.model.submission import ARCHIVES
-from viva.plugins.cohorts.exports.export_folder import Entry, Gatherer, list_entries, read_text
+from viva.plugins.cohorts.exports.export_folder import FolderEntry, Gatherer, list_entries, read_text
 from viva.plugins.cohorts.exports.export_format import Found, Person, Reading
 from viva.plugins.cohorts.exports.times import parse_iso_time
 from viva.submissions.discover import discover
@@ -26,7 +26,7 @@ _MAX_DEPTH: Final = 2
 """Levels of folders in a student's folder that are searched for work."""
 
 
-class GitHub:
+class GitHubExport:
     """Clones of repositories: `<slug>-submissions/<slug>-<login or team>/`, or folders `<slug>-…` with `.git`.
 
     Nothing in a clone's `.git` is read and git is not run: both belong to the student.
@@ -34,7 +34,7 @@ class GitHub:
 
     name = "github"
 
-    def recognize(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+    def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Recognize it by the folder's name from the classroom's tool, or by clones whose names begin alike."""
         prefix, is_named = _find_prefix(folder, entries)
         folders = [entry for entry in entries if entry.sort == "folder"]
@@ -43,7 +43,7 @@ class GitHub:
             return True
         return bool(_common_prefix(folders)) and all(os.path.lexists(entry.path / ".git") for entry in folders)
 
-    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:
         """Read one submission for each repository."""
         reading = Reading()
         prefix, _ = _find_prefix(folder, entries)
@@ -57,7 +57,7 @@ class GitHub:
         return reading
 
 
-def _find_prefix(folder: Path, entries: Sequence[Entry]) -> tuple[str, bool]:
+def _find_prefix(folder: Path, entries: Sequence[FolderEntry]) -> tuple[str, bool]:
     """Return what the names of all repositories begin with, and whether the folder's own name says so."""
     here = folder.absolute().name
     if here.endswith(_SUBMISSIONS):
@@ -65,7 +65,7 @@ def _find_prefix(folder: Path, entries: Sequence[Entry]) -> tuple[str, bool]:
     return _common_prefix([entry for entry in entries if entry.sort == "folder"]), False
 
 
-def _common_prefix(folders: Sequence[Entry]) -> str:
+def _common_prefix(folders: Sequence[FolderEntry]) -> str:
     """Return the common beginning of two or more names, up to a hyphen."""
     if len(folders) < 2:
         return ""
@@ -76,7 +76,7 @@ def _common_prefix(folders: Sequence[Entry]) -> str:
     return first[: first.rfind("-", 0, same) + 1]
 
 
-def _found_clone(entry: Entry, prefix: str) -> Found:
+def _found_clone(entry: FolderEntry, prefix: str) -> Found:
     login = entry.name.removeprefix(prefix)
     # Two logins may begin alike ("hw-ada-b", "hw-ada-c"): the whole name and every tail may be the login.
     parts = entry.name.split("-")
@@ -85,12 +85,12 @@ def _found_clone(entry: Entry, prefix: str) -> Found:
     return Found(entry.name, entry.path, (person,), group=login, also={"repository": entry.name})
 
 
-class Nbgrader:
+class NbgraderExport:
     """nbgrader's tree: `submitted/{student}/{assignment}/…`, with the time in `timestamp.txt`."""
 
     name = "nbgrader"
 
-    def recognize(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+    def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Recognize `submitted` with folders of folders, or folders of folders most of which have a timestamp."""
         if _has_submitted(entries):
             return any(_assignments(entry) for entry in list_entries(folder / _SUBMITTED))
@@ -102,10 +102,10 @@ class Nbgrader:
         timed = sum(any((entry.path / _TIMESTAMP).is_file() for entry in assignments) for assignments in inner)
         return timed > 0 and 2 * timed >= len(students)
 
-    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:
         """Read one submission for each student and assignment."""
         reading = Reading()
-        found: list[tuple[str, Entry]] = []
+        found: list[tuple[str, FolderEntry]] = []
         for student in list_entries(folder / _SUBMITTED) if _has_submitted(entries) else entries:
             if student.sort != "folder":
                 reading.unmatched.append(student.refuse("is not a folder of a student"))
@@ -114,7 +114,7 @@ class Nbgrader:
                 if entry.sort == "folder":
                     found.append((student.name, entry))
                 else:
-                    inner = Entry(entry.path, f"{student.name}/{entry.name}", entry.sort)
+                    inner = FolderEntry(entry.path, f"{student.name}/{entry.name}", entry.sort)
                     reading.unmatched.append(inner.refuse("is not a folder of an assignment"))
         has_several = len({assignment.name for _, assignment in found}) > 1
         for name, assignment in found:
@@ -126,15 +126,15 @@ class Nbgrader:
         return reading
 
 
-def _has_submitted(entries: Sequence[Entry]) -> bool:
+def _has_submitted(entries: Sequence[FolderEntry]) -> bool:
     return any(entry.name == _SUBMITTED and entry.sort == "folder" for entry in entries)
 
 
-def _assignments(student: Entry) -> list[Entry]:
+def _assignments(student: FolderEntry) -> list[FolderEntry]:
     return [entry for entry in _list_if_folder(student) if entry.sort == "folder"]
 
 
-def _list_if_folder(entry: Entry) -> tuple[Entry, ...]:
+def _list_if_folder(entry: FolderEntry) -> tuple[FolderEntry, ...]:
     """List a folder; nothing if it is not a folder or cannot be listed."""
     try:
         return list_entries(entry.path) if entry.sort == "folder" else ()
@@ -150,16 +150,16 @@ def _read_timestamp(path: Path) -> datetime | None:
         return None
 
 
-class PlainFolder:
+class PlainFolderExport:
     """A class without a platform: a folder, an archive or a file for each student, in any mixture."""
 
     name = "folder"
 
-    def recognize(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+    def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Recognize a class as `viva grade` does, or at least two files that can be graded."""
         return discover([folder]) != [folder] or sum(map(is_file_of_work, entries)) >= 2
 
-    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:
         """Read one submission for each folder, archive and file that can be graded.
 
         A link is a submission as well: its result says that it was not followed.
@@ -178,25 +178,25 @@ class PlainFolder:
         return reading
 
 
-def is_class_of_one(entries: tuple[Entry, ...]) -> bool:
+def is_class_of_one(entries: tuple[FolderEntry, ...]) -> bool:
     """Return whether a folder in which no class was recognized holds a folder or archive of a student's work."""
     if any(entry.sort == "file" and is_code(entry.name) for entry in entries):
         return False
     return any(_holds_work(entry, 0) for entry in entries)
 
 
-def is_file_of_work(entry: Entry) -> bool:
+def is_file_of_work(entry: FolderEntry) -> bool:
     """Return whether a file alone can be a student's work."""
     return entry.sort == "file" and (is_archive(entry.name) or is_code(entry.name))
 
 
-def _holds_work(entry: Entry, depth: int) -> bool:
+def _holds_work(entry: FolderEntry, depth: int) -> bool:
     if depth > _MAX_DEPTH + 1:
         return False
     return is_file_of_work(entry) or any(_holds_work(inner, depth + 1) for inner in _list_if_folder(entry))
 
 
-def _without_ending(entry: Entry) -> str:
+def _without_ending(entry: FolderEntry) -> str:
     """Return the name without the ending of an archive or a file."""
     if entry.sort == "folder":
         return entry.name

@@ -12,7 +12,7 @@ from typing import Any, Final
 import yaml
 from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
 
-from viva.plugins.cohorts.exports.export_folder import Entry, Gatherer, read_text
+from viva.plugins.cohorts.exports.export_folder import FolderEntry, Gatherer, read_text
 from viva.plugins.cohorts.exports.export_format import Found, Person, Reading
 from viva.plugins.cohorts.exports.names import clean_text
 from viva.plugins.cohorts.exports.times import parse_iso_time
@@ -33,16 +33,16 @@ _UNREADABLE: Final = (yaml.YAMLError, ValueError, OverflowError, RecursionError,
 Metadata = Mapping[str, object]
 
 
-class Gradescope:
+class GradescopeExport:
     """Reads exports of Gradescope."""
 
     name = "gradescope"
 
-    def recognize(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+    def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Recognize it by the file with the metadata."""
         return any(entry.name == _METADATA for entry in entries)
 
-    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:
         """Read one submission for each submission in the metadata, with all its submitters.
 
         Raises:

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Final
 
-from viva.plugins.cohorts.exports.export_folder import Entry, Gatherer, list_entries
+from viva.plugins.cohorts.exports.export_folder import FolderEntry, Gatherer, list_entries
 from viva.plugins.cohorts.exports.export_format import Found, Person, Reading
 from viva.plugins.cohorts.exports.names import clean_text
 from viva.plugins.cohorts.exports.times import parse_english_time
 
-Matched = Sequence[tuple[Entry, re.Match[str]]]
+Matched = Sequence[tuple[FolderEntry, re.Match[str]]]
 
 
-class NamedFormat(ABC):
+class NamedExport(ABC):
     """A kind of export whose entries have names of one form."""
 
     name: str
@@ -27,17 +27,17 @@ class NamedFormat(ABC):
     _ignored: ClassVar[str] = ""
     """The platform's own file next to the submissions."""
 
-    def match(self, entry: Entry) -> re.Match[str] | None:
+    def match(self, entry: FolderEntry) -> re.Match[str] | None:
         """Return the parts of an entry's name; None if it has another form."""
         matches = (pattern.fullmatch(entry.name) for pattern in self._patterns)
         return next((match for match in matches if match is not None), None)
 
-    def recognize(self, folder: Path, entries: tuple[Entry, ...]) -> bool:
+    def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Recognize it by at least one name of its form, and at least half of all."""
         fitting = sum(entry.sort in (*self._sorts, "link") and self.match(entry) is not None for entry in entries)
         return fitting > 0 and 2 * fitting >= len(entries)
 
-    def read(self, folder: Path, entries: tuple[Entry, ...], gatherer: Gatherer) -> Reading:
+    def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:
         """Read the submissions whose names have the form; list the other entries."""
         reading = Reading()
         matched = []
@@ -77,7 +77,7 @@ class _CanvasFile:
     number: int = 0
 
 
-class Canvas(NamedFormat):
+class CanvasExport(NamedExport):
     """Canvas, "Download submissions": flat files, `lovelaceada_LATE_1234_5678_solution.py`.
 
     Anonymous: `LATE_anon_Ab3xY_5678_solution.py`; entered text: `lovelaceada_1234_text.html`. A name that Canvas
@@ -141,7 +141,7 @@ def _found_at_canvas(files: Sequence[_CanvasFile], gatherer: Gatherer, *, is_onl
     return Found(label, path, (person,), late=is_late, attempt=number + 1, order=f"{number:04}", group=name)
 
 
-class Moodle(NamedFormat):
+class MoodleExport(NamedExport):
     """Moodle, "Download all submissions": folders or flat files, `{Full Name}_{number}_assignsubmission_file…`.
 
     The number is that of the participant in the grading worksheet, or of the team. Names have spaces where they had
@@ -166,7 +166,7 @@ class Moodle(NamedFormat):
             yield Found(label, path, (person,), group=person.name, also={"moodle": number})
 
 
-def _moodle_parts(entry: Entry, file: str) -> Iterator[tuple[str, Path]]:
+def _moodle_parts(entry: FolderEntry, file: str) -> Iterator[tuple[str, Path]]:
     """Yield a flat file under its own name, and a folder as it is, or its entries if Moodle made it for a text."""
     if entry.sort == "file":
         yield file or entry.name, entry.path
@@ -196,7 +196,7 @@ _DATE: Final = r"[^-/]{3,20} \d{1,2}, \d{4},? \d{1,2}[:.]?\d{2}(?: ?[AaPp]\.?[Mm
 _OTHER_DATE: Final = r"\d{1,2}\.? [^-/]{3,20} \d{4},? \d{1,2}[:.]?\d{2}"  # elsewhere the day comes first
 
 
-class Brightspace(NamedFormat):
+class BrightspaceExport(NamedExport):
     """Brightspace (D2L): `{assignment}-{user} - Ada Lovelace - Oct 5, 2026 1107 AM/…`, or flat, ` - hw.py` after it.
 
     The time has no zone: it is in the zone of the person who downloaded. Each time is an attempt. Descriptions of the
@@ -216,7 +216,7 @@ class Brightspace(NamedFormat):
 
     def _read_matched(self, matched: Matched, gatherer: Gatherer) -> Iterator[Found]:
         number = _find_user_number([match for _, match in matched])
-        flat: dict[str, list[tuple[Entry, re.Match[str]]]] = {}
+        flat: dict[str, list[tuple[FolderEntry, re.Match[str]]]] = {}
         for entry, match in matched:
             if entry.sort == "folder":
                 yield _found_at_brightspace(match, number, entry.name, entry.path)

@@ -16,19 +16,19 @@ from viva.hooks import hooks
 from viva.model import Attempt, ScoredAttempt, Student
 from viva.model.errors import UsageError
 from viva.plugins.cohorts.exports.attempts import build_class
-from viva.plugins.cohorts.exports.export_folder import Entry, Gatherer, list_entries, not_read
+from viva.plugins.cohorts.exports.export_folder import FolderEntry, Gatherer, list_entries, not_read
 from viva.plugins.cohorts.exports.export_format import ExportFormat
 from viva.plugins.cohorts.exports.folder_formats import (
     CLASSROOM_ROSTER,
-    GitHub,
-    Nbgrader,
-    PlainFolder,
+    GitHubExport,
+    NbgraderExport,
+    PlainFolderExport,
     is_class_of_one,
     is_file_of_work,
 )
-from viva.plugins.cohorts.exports.gradescope import Gradescope
+from viva.plugins.cohorts.exports.gradescope import GradescopeExport
 from viva.plugins.cohorts.exports.matching import rematch_students
-from viva.plugins.cohorts.exports.named_formats import Brightspace, Canvas, Moodle, NamedFormat
+from viva.plugins.cohorts.exports.named_formats import BrightspaceExport, CanvasExport, MoodleExport, NamedExport
 from viva.plugins.cohorts.exports.names import list_name_forms, normalize_id
 from viva.plugins.cohorts.exports.roster import Roster, read_roster
 from viva.plugins.cohorts.exports.unpacking import Caps, unpack
@@ -40,7 +40,15 @@ from viva.submissions.safe_names import make_safe_component
 from viva.submissions.unpacked_classes import unpacked_path
 
 FORMATS: Final[tuple[ExportFormat, ...]] = (
-    *(Gradescope(), Moodle(), Brightspace(), Canvas(), Nbgrader(), GitHub(), PlainFolder()),
+    *(
+        GradescopeExport(),
+        MoodleExport(),
+        BrightspaceExport(),
+        CanvasExport(),
+        NbgraderExport(),
+        GitHubExport(),
+        PlainFolderExport(),
+    ),
 )
 """The more particular ones come first."""
 _MIN_RESEMBLING: Final = 3
@@ -51,7 +59,7 @@ _MAX_WRAPPERS: Final = 4
 def is_export(path: Path) -> bool:
     """Return whether a folder is an export of one of the platforms; archives are not opened."""
     try:
-        return _is_folder(path) and not isinstance(_recognize(path, path, None, set())[0], PlainFolder)
+        return _is_folder(path) and not isinstance(_recognize(path, path, None, set())[0], PlainFolderExport)
     except UsageError:
         return False
 
@@ -204,7 +212,7 @@ def _make_private_folder(into: Path) -> Path:
 
 def _recognize(
     folder: Path, path: Path, roster: Path | None, listed: Container[str]
-) -> tuple[ExportFormat, Path, tuple[Entry, ...], list[Unmatched]]:
+) -> tuple[ExportFormat, Path, tuple[FolderEntry, ...], list[Unmatched]]:
     """Return the kind of export, the folder in which it begins, its entries, and what was found on the way there."""
     unmatched: list[Unmatched] = []
     here = folder
@@ -212,10 +220,10 @@ def _recognize(
     for _ in range(_MAX_WRAPPERS):
         entries = _list_without(roster, here)
         kind = next((kind for kind in formats if kind.recognize(here, entries)), None)
-        if isinstance(kind, PlainFolder):
+        if isinstance(kind, PlainFolderExport):
             _refuse_half_an_export(path, entries)
         if kind is None and any(normalize_id(entry.name) in listed for entry in entries):
-            kind = PlainFolder()  # even of one student, or without any code
+            kind = PlainFolderExport()  # even of one student, or without any code
         if kind is not None:
             return kind, here, entries, unmatched
         folders = [entry for entry in entries if entry.sort == "folder"]
@@ -225,17 +233,17 @@ def _recognize(
         here = folders[0].path
     entries = _list_without(roster, folder)
     if is_class_of_one(entries):
-        return PlainFolder(), folder, entries, []
+        return PlainFolderExport(), folder, entries, []
     raise UsageError(
         f"{path} is not a class in a known format; expected what Canvas, Moodle, Gradescope, Brightspace, GitHub's "
         "classroom or nbgrader exports, or a folder with a folder, an archive or a file for each student."
     )
 
 
-def _refuse_half_an_export(path: Path, entries: tuple[Entry, ...]) -> None:
+def _refuse_half_an_export(path: Path, entries: tuple[FolderEntry, ...]) -> None:
     """Raise if some names have the form of a platform but most do not: they would be taken for students' names."""
     for kind in FORMATS:
-        if not isinstance(kind, NamedFormat):
+        if not isinstance(kind, NamedExport):
             continue
         others = [entry.name for entry in entries if kind.match(entry) is None]
         fitting = len(entries) - len(others)
@@ -248,7 +256,7 @@ def _refuse_half_an_export(path: Path, entries: tuple[Entry, ...]) -> None:
             )
 
 
-def _list_without(roster: Path | None, folder: Path) -> tuple[Entry, ...]:
+def _list_without(roster: Path | None, folder: Path) -> tuple[FolderEntry, ...]:
     """List a folder without the roster itself, which is often kept next to the submissions."""
     entries = list_entries(folder)
     if roster is None:

@@ -50,7 +50,7 @@ class Canvas:
         self._course = f"{address.site}/api/v1/courses/{address.course}"
         self._assignment = f"{self._course}/assignments/{address.number}"
 
-    def task(self) -> Task:
+    def read_task(self) -> Task:
         """Return the assignment.
 
         Raises:
@@ -71,7 +71,7 @@ class Canvas:
             raise LmsError(f"`{line(title)}` hides who the students are; turn off anonymous grading at Canvas.")
         return Task(title, maximum)
 
-    def accounts(self) -> list[Account]:
+    def list_accounts(self) -> list[Account]:
         """Return the students of the course."""
         what = "The students of the course"
         fields = (("enrollment_type[]", "student"), ("include[]", "email"), ("include[]", "enrollments"))
@@ -83,7 +83,7 @@ class Canvas:
             accounts[number] = Account(number, get_text(found, "name"), identifiers)
         return list(accounts.values())
 
-    def presents(self, accounts: Sequence[Account]) -> list[Present]:
+    def list_presents(self, accounts: Sequence[Account]) -> list[Present]:
         """Return the grade of each student; someone without a submission object is not assigned."""
         what = "The grades"
         listed = self._list(f"{self._assignment}/submissions", what, _WITH_COMMENTS)
@@ -95,7 +95,7 @@ class Canvas:
             presents.append(absent if known is None else _read_present(account, known, what))
         return presents
 
-    def present(self, account: Account) -> Present:
+    def read_present(self, account: Account) -> Present:
         """Return the grade of one student now."""
         what = "The grade"
         found = self._ask("GET", f"{self._assignment}/submissions/{account.number}", what, _WITH_COMMENTS)
@@ -125,7 +125,7 @@ class Canvas:
             there = "no grade" if after.grade is None else in_decimals(after.grade)
             raise LmsError(f"Canvas accepted {in_decimals(change.points)} but shows {there}; look at the gradebook.")
 
-    def submissions(self, accounts: Sequence[Account]) -> Iterator[RemoteSubmission]:
+    def list_submissions(self, accounts: Sequence[Account]) -> Iterator[RemoteSubmission]:
         """Yield the last submission of each student who submitted something."""
         what = "The submissions"
         known = {account.number: account for account in accounts}

@@ -75,7 +75,7 @@ class Moodle:
         self._site = address.site
         self._module = address.number
 
-    def task(self) -> Task:
+    def read_task(self) -> Task:
         """Return the assignment.
 
         Raises:
@@ -94,7 +94,7 @@ class Moodle:
         self._refuse_blind()
         return Task(title, maximum)
 
-    def accounts(self) -> list[Account]:
+    def list_accounts(self) -> list[Account]:
         """Return the students of the course, in pages."""
         what = "The students"
         course, _ = self._assignment
@@ -114,7 +114,7 @@ class Moodle:
                 return list(found.values())
         raise LmsError("The course has more people than any course has; check the address.")
 
-    def presents(self, accounts: Sequence[Account]) -> list[Present]:
+    def list_presents(self, accounts: Sequence[Account]) -> list[Present]:
         """Return the grade of each student; what feedback there is, `present` finds out."""
         what = "The grades"
         latest: dict[int, tuple[int, Fraction | None]] = {}
@@ -124,7 +124,7 @@ class Moodle:
                 latest[user] = attempt, _read_grade(grade)
         return [Present(account, latest.get(account.number, (0, None))[1], files=None) for account in accounts]
 
-    def present(self, account: Account) -> Present:
+    def read_present(self, account: Account) -> Present:
         """Return the grade of one student now, and the names of the feedback files."""
         feedback = self._read_feedback(account)
         return Present(account, feedback.grade, files=feedback.names)
@@ -162,7 +162,7 @@ class Moodle:
         if change.feedback is not None and not change.feedback.is_among(after.names):
             raise LmsError("Moodle has the grade but not the feedback file; turn on `Feedback files` there.")
 
-    def submissions(self, accounts: Sequence[Account]) -> Iterator[RemoteSubmission]:
+    def list_submissions(self, accounts: Sequence[Account]) -> Iterator[RemoteSubmission]:
         """Yield the last submission of each student and team; drafts are left out."""
         what = "The submissions"
         self._refuse_blind()

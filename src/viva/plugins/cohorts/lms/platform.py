@@ -102,22 +102,22 @@ class Platform(Protocol):
     def excuses(self) -> bool:
         """Return whether the platform knows excused students."""
 
-    def task(self) -> Task:
+    def read_task(self) -> Task:
         """Return the assignment; raise LmsError if viva cannot grade it there."""
 
-    def accounts(self) -> list[Account]:
+    def list_accounts(self) -> list[Account]:
         """Return the students of the course."""
 
-    def presents(self, accounts: Sequence[Account]) -> list[Present]:
+    def list_presents(self, accounts: Sequence[Account]) -> list[Present]:
         """Return what the platform has for each of them."""
 
-    def present(self, account: Account) -> Present:
+    def read_present(self, account: Account) -> Present:
         """Return what the platform has for one student at this moment, with the names of feedback files."""
 
     def send(self, change: Change, now: Present) -> None:
         """Send a grade, a feedback file or both; `now` is what `present` has just returned."""
 
-    def submissions(self, accounts: Sequence[Account]) -> Iterable[RemoteSubmission]:
+    def list_submissions(self, accounts: Sequence[Account]) -> Iterable[RemoteSubmission]:
         """Return everything that was submitted."""
 
     def download(self, file: RemoteFile, into: IO[bytes], max_bytes: int) -> None:

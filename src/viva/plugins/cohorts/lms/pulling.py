@@ -123,10 +123,10 @@ class _Puller:
 
     def run(self) -> Pulled:
         platform, place = self._platform, self._folder / SUBMISSIONS
-        platform.task()
-        accounts = platform.accounts()
+        platform.read_task()
+        accounts = platform.list_accounts()
         ids = choose_student_ids(accounts)
-        found = list(platform.submissions(accounts))
+        found = list(platform.list_submissions(accounts))
         teams = name_teams(found, ids.values())
         place.mkdir(mode=0o700)
         times: dict[int, str] = {}

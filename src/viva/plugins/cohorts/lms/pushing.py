@@ -192,7 +192,7 @@ def send_all(platform: Platform, rows: Sequence[Row]) -> Iterator[tuple[Row, str
 
 def _send(platform: Platform, change: Change, planned: Present) -> None:
     """Send one change, if the platform still has what the plan was made from."""
-    now = platform.present(planned.account)
+    now = platform.read_present(planned.account)
     if not has_same_points(now.grade, planned.grade) or now.excused != planned.excused:
         raise LmsError("The grade changed since the plan was made; run the command again.")
     if change.feedback is not None and change.feedback.is_among(now.files or ()):
