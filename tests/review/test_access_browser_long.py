@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.review_server import chromium
 from tests.support.served_app import PASSWORD, Review, served
-from viva.plugins.review.web.serving import browser as opening
+from viva.plugins.review.web import browser as opening
 
 pytestmark = pytest.mark.nightly
 OTHER = "review.example"

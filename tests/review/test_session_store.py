@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viva.plugins.review.web.sign_in import session_store
-from viva.plugins.review.web.sign_in.session_store import LIFETIME_S, AlreadyRunning, SessionStore
+from viva.plugins.review.web import session_store
+from viva.plugins.review.web.session_store import LIFETIME_S, AlreadyRunning, SessionStore
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_new_key(environ: dict[str, str]) -> None:
 
 def test_key_lifetime(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_700_000_000.0
-    monkeypatch.setattr("viva.plugins.review.web.sign_in.session_store.time.time", lambda: now)
+    monkeypatch.setattr("viva.plugins.review.web.session_store.time.time", lambda: now)
     key, _ = run(environ)
     now += LIFETIME_S - 1
     assert run(environ)[0] == key  # which does not make it younger

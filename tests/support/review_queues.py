@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.support.review_class import NAME, assignment, course, hash_of, rubric
 from tests.support.served_app import Answer as Reply
-from tests.support.served_app import Browser, Review, behind_the_guard
+from tests.support.served_app import Browser, Review, behind_the_guard, sign_session
 from viva.config.rubric import Item, Question, Rubric
 from viva.model import Attempt, Score, Student
 from viva.model.hand_grading import FIRST, CurrentDecision
@@ -152,9 +152,8 @@ class Pages:
     def person(self, name: str = "Ada", round: int = FIRST) -> Person:
         """Return a marker who has signed in."""
         access = self.review.access
-        session = access.begin(name, round)
-        cookie = access.set_cookie(session).partition(";")[0].partition("=")[2]
-        return Person(Browser(self.review.port, {access.cookie: cookie}), session.csrf)
+        session = access.begin_session(name, round)
+        return Person(Browser(self.review.port, {access.cookie: sign_session(access, session)}), session["csrf"])
 
 
 @contextlib.contextmanager

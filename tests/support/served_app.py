@@ -1,21 +1,24 @@
 """A small app behind the guard, on a real server of this machine, and a browser that knows cookies but no rules."""
 
+import base64
 import contextlib
 import http.client
+import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+import itsdangerous
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
-from viva.plugins.review.web.serving.listening import listen
-from viva.plugins.review.web.serving.server import ServerOptions, server
-from viva.plugins.review.web.sign_in.access import Access
-from viva.plugins.review.web.sign_in.guard import Guard
+from viva.plugins.review.web.access import Access
+from viva.plugins.review.web.guard import protect, show_fault
+from viva.plugins.review.web.listening import listen
+from viva.plugins.review.web.server import ServerOptions, make_server
 
 KEY = bytes(range(32))
 PASSWORD = "correct horse"
@@ -25,19 +28,19 @@ def pages() -> Starlette:
     """Answers in place of the pages of `viva review`; `app.state.marks` holds what got through."""
     app = Starlette(routes=[*map(Route, _PATHS, _PATHS.values()), Route("/mark", _mark, methods=["POST"]),
                             Route("/marks.csv", _table, methods=["POST"])])  # fmt: skip
+    app.add_exception_handler(Exception, show_fault)
     app.state.marks = []
     app.state.asked, app.state.goes_on = threading.Event(), threading.Event()
     return app
 
 
 async def _start(request: Request) -> JSONResponse:
-    session = request.scope["viva"]
-    return JSONResponse({"marker": session.marker, "round": session.round, "csrf": session.csrf})
+    return JSONResponse({name: request.session[name] for name in ("marker", "round", "csrf")})
 
 
 async def _mark(request: Request) -> PlainTextResponse:
     form = await request.form()
-    request.app.state.marks.append((request.scope["viva"].marker, form.get("points")))
+    request.app.state.marks.append((request.session["marker"], form.get("points")))
     return PlainTextResponse("kept")
 
 
@@ -147,6 +150,12 @@ class Review:
         return browser
 
 
+def sign_session(access: Access, session: dict[str, Any]) -> str:
+    """Return the value of the cookie that holds a session."""
+    data = base64.b64encode(json.dumps(session).encode())
+    return itsdangerous.TimestampSigner(access.secret).sign(data).decode()
+
+
 @contextlib.contextmanager
 def served(*, password: str | None = None) -> Iterator[Review]:
     """Serve the small app behind the guard until the end of the block."""
@@ -164,7 +173,7 @@ def behind_the_guard(app: Starlette, *, password: str | None = None) -> Iterator
     at, _ = listen(None, None, 0)
     hosts = None if password else at.hosts
     access = Access(KEY, hosts=hosts, password=password, marker="ada", round=1, port=at.port)
-    running = server(Guard(app, access), ServerOptions("", "ada", 1))
+    running = make_server(protect(app, access), ServerOptions("", "ada", 1))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [at.socket]})
     thread.start()
     try:

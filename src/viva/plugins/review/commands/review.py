@@ -22,8 +22,6 @@ from viva.model.hand_grading import FIRST, SECOND
 from viva.plugins.records.open_records import folder_records, open_records, records_at, records_url_of
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from viva.config import Course
     from viva.plugins.review.queue import ReviewQueue
 
@@ -90,14 +88,8 @@ def command(
         with queue_for(course, what, records_url, assignment) as queue:
             click.echo(_with_table(queue, export, table, marker, round))
         return 0
-    from viva.plugins.review.web.serving.server import ServerOptions, serve
-
-    until_the_end = contextlib.ExitStack()
-
-    def pages() -> "ASGIApp":
-        from viva.plugins.review.web.app import create_app
-
-        return create_app(until_the_end.enter_context(queue_for(course, what, records_url, assignment)))
+    from viva.plugins.review.web.app import create_app
+    from viva.plugins.review.web.server import ServerOptions, check_options, serve
 
     serving = ServerOptions(
         about=about,
@@ -112,9 +104,10 @@ def command(
         new_token=new_token,
         start=f"/q/{quote(question, safe='')}" if question else "/",
     )
+    check_options(serving)
     do_not_repeat()
-    with until_the_end:
-        return serve(pages, serving)
+    with queue_for(course, what, records_url, assignment) as queue:
+        return serve(create_app(queue), serving)
 
 
 @contextlib.contextmanager
@@ -165,9 +158,9 @@ def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, m
 
 
 def _marker(by: str) -> str:
-    from viva.plugins.review.web.sign_in.access import NAME_CHARACTERS, marker_of
+    from viva.plugins.review.web.access import NAME_CHARACTERS, normalize_marker
 
-    marker = marker_of(by or login_name())
+    marker = normalize_marker(by or login_name())
     if marker is None:
         raise UsageError(f"--by has to be a name of 1 to {NAME_CHARACTERS} characters that can be printed.")
     return marker
@@ -189,7 +182,7 @@ def _about(course: "Course", what: Path, records_url: str | None, assignment: st
 
 def _password(host: str | None) -> str | None:
     """Return the password if other machines may connect; it is never an option, because every user can list those."""
-    from viva.plugins.review.web.serving.listening import is_loopback
+    from viva.plugins.review.web.listening import is_loopback
 
     if is_loopback(host):
         return None

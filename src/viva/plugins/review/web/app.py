@@ -11,11 +11,12 @@ from viva.model.errors import UsageError
 from viva.plugins.review.queue import ReviewQueue
 from viva.plugins.review.web import csv_pages, decision_pages, grading_pages, overview_page
 from viva.plugins.review.web.fields import Fields, InvalidField
+from viva.plugins.review.web.guard import show_fault
 from viva.plugins.review.web.request_context import ClassNotReady, NotFound, RequestContext
 
 
 def create_app(queue: ReviewQueue) -> Starlette:
-    """Create the application for a queue; it expects the session of each request as `scope["viva"]`."""
+    """Create the application for a queue; `guard.protect` lets only requests with a session in."""
     parts = (overview_page, csv_pages, decision_pages, grading_pages)
     app = Starlette(routes=[route for part in parts for route in part.ROUTES])
     app.state.queue = queue
@@ -23,6 +24,7 @@ def create_app(queue: ReviewQueue) -> Starlette:
     app.add_exception_handler(ClassNotReady, _class_not_ready)
     app.add_exception_handler(UsageError, _not_possible)
     app.add_exception_handler(HTTPException, _unknown_address)
+    app.add_exception_handler(Exception, show_fault)
     app.add_exception_handler(InvalidField, _invalid_form)
     return app
 

@@ -39,9 +39,9 @@ class RequestContext:
     @classmethod
     def of(cls, request: Request, fields: Fields) -> Self:
         """Return the context of a request, whether the class is read or not."""
-        session = request.scope["viva"]
-        marker = Marker(session.marker, session.round)
-        return cls(request.app.state.queue, marker, session.csrf, "hx-request" in request.headers, fields)
+        session = request.session
+        marker = Marker(session["marker"], session["round"])
+        return cls(request.app.state.queue, marker, session["csrf"], "hx-request" in request.headers, fields)
 
     def show(self, template: str, status: int = 200, **values: object) -> HTMLResponse:
         """Render a page."""

@@ -4,7 +4,6 @@ They are stored in a folder that only its owner can enter. A link, a file of ano
 read is ignored.
 """
 
-import contextlib
 import hashlib
 import json
 import os
@@ -14,16 +13,15 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from viva.model import system
 from viva.model.errors import UsageError
-from viva.plugins.review.web.sign_in.access import KEY_BYTES
+from viva.plugins.review.web.access import KEY_BYTES
 
 LIFETIME_S: Final = 24 * 3600
 """An older key is not used again."""
-_MOST_BYTES: Final = 4096
+_MAX_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +61,20 @@ class SessionStore:
         """
         self.problem = ""
         self.key, self.port, self._made = secrets.token_bytes(KEY_BYTES), 0, time.time()
-        self._name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-        self._folder = self._lock = -1
-        self._path = _state_folder(environ)
+        name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        folder = _find_state_folder(environ)
+        self._file, self._lock = folder / f"{name}.json", -1
         try:
-            self._folder = _open_folder(self._path)
-            self._lock = _locked(self._folder, f"{self._name}.lock")
-            last = self._read()
+            _make_private(folder)
+            self._lock = _lock_file(folder / f"{name}.lock")
         except BlockingIOError:
-            last = self._read()
-            self.close()
             if exclusive:
-                raise _already_running(last) from None
+                raise AlreadyRunning(_name_other_run(_read_last_run(self._file))) from None
             return
         except (OSError, ValueError) as error:
             self._give_up(error)
             return
+        last = _read_last_run(self._file)
         if last is not None:
             self.port = last.port
             if not new_key and 0 <= self._made - last.made < LIFETIME_S:
@@ -87,9 +83,7 @@ class SessionStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def renew(self) -> None:
@@ -101,82 +95,59 @@ class SessionStore:
         if self._lock < 0:
             return
         stored = {"key": self.key.hex(), "port": port, "made": self._made, "address": address}
+        part = self._file.with_suffix(f".{secrets.token_hex(6)}.part")
         try:
-            self._write(json.dumps(stored).encode())
+            file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOT_INHERITED, 0o600)
+            with os.fdopen(file, "w", encoding="utf-8") as stream:
+                json.dump(stored, stream)
+            part.replace(self._file)
         except OSError as error:
+            part.unlink(missing_ok=True)
             self._give_up(error)
 
     def close(self) -> None:
         """Release the lock, so that the next run can start."""
-        for descriptor in (self._lock, self._folder):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._folder = self._lock = -1
+        if self._lock >= 0:
+            os.close(self._lock)
+        self._lock = -1
 
     def _give_up(self, error: Exception) -> None:
         self.close()
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        self.problem = f"nothing can be kept in {self._path} ({why}): pages that are open now end with this run."
-
-    def _read(self) -> LastRun | None:
-        """Return the last run; None if there is none, or if its file is accessible to other users."""
-        flags = os.O_RDONLY | os.O_NONBLOCK | system.NO_LINK | system.NOT_INHERITED
-        try:
-            file = os.open(f"{self._name}.json", flags, dir_fd=self._folder)
-        except OSError:
-            return None
-        try:
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode) or not _is_private(found):
-                return None
-            return _parse_last_run(os.read(file, _MOST_BYTES))
-        finally:
-            os.close(file)
-
-    def _write(self, data: bytes) -> None:
-        temporary = f".{self._name}.{secrets.token_hex(6)}.part"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NO_LINK | system.NOT_INHERITED
-        file = os.open(temporary, flags, 0o600, dir_fd=self._folder)
-        try:
-            with os.fdopen(file, "wb") as stream:
-                stream.write(data)
-            os.replace(temporary, f"{self._name}.json", src_dir_fd=self._folder, dst_dir_fd=self._folder)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=self._folder)
-            raise
+        why = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            why = error.strerror
+        folder = self._file.parent
+        self.problem = f"nothing can be kept in {folder} ({why}): pages that are open now end with this run."
 
 
-def _state_folder(environ: Mapping[str, str]) -> Path:
+def _find_state_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder by the XDG Base Directory Specification, which ignores relative paths."""
-    stored = Path(environ.get("XDG_STATE_HOME", ""))
-    return (stored if stored.is_absolute() else Path.home() / ".local" / "state") / "viva" / "review"
+    home = Path(environ.get("XDG_STATE_HOME", ""))
+    if not home.is_absolute():
+        home = Path.home() / ".local" / "state"
+    return home / "viva" / "review"
 
 
-def _open_folder(place: Path) -> int:
-    """Create and open the folder, which no one else can enter.
+def _make_private(folder: Path) -> None:
+    """Create the folder, which no one else can enter.
 
     Raises:
-        OSError: it cannot be created or opened, or is a link.
-        ValueError: it belongs to another user, or this system has no such folders.
+        OSError: it cannot be created.
+        ValueError: it is a link or belongs to another user, or this system has no such folders.
     """
-    if not system.OPENS_BELOW_FOLDERS or not system.LOCKS_FOLDERS:
+    if not system.LOCKS_FOLDERS:
         raise ValueError("this system has no folders that only their owner can enter")
-    place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | system.NO_LINK | system.NOT_INHERITED)
-    try:
-        found = os.fstat(folder)
-        if found.st_uid != os.geteuid():
-            raise ValueError("the folder is another user's")
-        if not _is_private(found):
-            os.fchmod(folder, 0o700)
-    except BaseException:
-        os.close(folder)
-        raise
-    return folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise ValueError("it is no folder")
+    if status.st_uid != os.geteuid():
+        raise ValueError("the folder is another user's")
+    if not _is_private(status):
+        folder.chmod(0o700)
 
 
-def _locked(folder: int, name: str) -> int:
+def _lock_file(path: Path) -> int:
     """Lock a file; the system releases the lock when the process ends.
 
     Raises:
@@ -184,7 +155,7 @@ def _locked(folder: int, name: str) -> int:
     """
     import fcntl
 
-    lock = os.open(name, os.O_RDWR | os.O_CREAT | system.NO_LINK | system.NOT_INHERITED, 0o600, dir_fd=folder)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | system.NO_LINK | system.NOT_INHERITED, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BaseException:
@@ -193,8 +164,23 @@ def _locked(folder: int, name: str) -> int:
     return lock
 
 
-def _is_private(found: os.stat_result) -> bool:
-    return found.st_uid == os.geteuid() and not found.st_mode & 0o077
+def _is_private(status: os.stat_result) -> bool:
+    return status.st_uid == os.geteuid() and not status.st_mode & 0o077
+
+
+def _read_last_run(path: Path) -> LastRun | None:
+    """Return the last run; None if there is none, or if its file is accessible to other users."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | system.NO_LINK | system.NOT_INHERITED)
+    except OSError:
+        return None
+    try:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or not _is_private(status):
+            return None
+        return _parse_last_run(os.read(file, _MAX_BYTES))
+    finally:
+        os.close(file)
 
 
 def _parse_last_run(data: bytes) -> LastRun | None:
@@ -206,9 +192,9 @@ def _parse_last_run(data: bytes) -> LastRun | None:
     return last if len(last.key) == KEY_BYTES and 0 < last.port < 65536 else None
 
 
-def _already_running(last: LastRun | None) -> AlreadyRunning:
+def _name_other_run(last: LastRun | None) -> str:
     where = f" at {last.address}" if last is not None else ""
-    return AlreadyRunning(
+    return (
         f"`viva review` of this runs already{where}: open that address, end that run with Ctrl-C, or say another "
         "--port."
     )

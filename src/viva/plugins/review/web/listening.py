@@ -12,7 +12,6 @@ from viva.model.errors import UsageError
 
 LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 128
-_USUAL_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class ListeningSocket:
     name: str
     """The host name for a browser."""
     hosts: tuple[str, ...] | None
-    """The allowed values of the Host header; None if other machines may connect, by any name of this machine."""
+    """The allowed names in the Host header; None if other machines may connect, by any name of this machine."""
 
     def origin(self, scheme: str) -> str:
         """Return the address without a path."""
@@ -81,9 +80,7 @@ def _listening(bound: socket.socket, address: str | None) -> ListeningSocket:
     numeric, port = bound.getsockname()[:2]
     name = f"[{numeric}]" if ":" in numeric else numeric
     if is_loopback(address):
-        names = (LOOPBACK, "localhost", "[::1]", name)
-        ports = (f":{port}", *[""] * (port in _USUAL_PORTS.values()))  # which browsers leave out
-        return ListeningSocket(bound, port, name, tuple(f"{one}{after}" for one in names for after in ports))
+        return ListeningSocket(bound, port, name, (LOOPBACK, "localhost", "[::1]", "::1", name))
     everywhere = ipaddress.ip_address(numeric.partition("%")[0]).is_unspecified
     return ListeningSocket(bound, port, socket.gethostname() if everywhere else name, None)
 

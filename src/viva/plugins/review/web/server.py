@@ -6,28 +6,25 @@ import signal
 import socket
 import ssl
 import sys
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
 
 from viva.model.errors import UsageError
-from viva.plugins.review.web.serving.browser import open_in_browser
-from viva.plugins.review.web.serving.listening import is_loopback, listen
-from viva.plugins.review.web.serving.loading_page import LoadingPage
-from viva.plugins.review.web.sign_in.access import Access
-from viva.plugins.review.web.sign_in.guard import Guard
-from viva.plugins.review.web.sign_in.session_store import SessionStore
-
-if TYPE_CHECKING:
-    import uvicorn
-    from starlette.types import ASGIApp
+from viva.plugins.review.web.access import Access
+from viva.plugins.review.web.browser import open_in_browser
+from viva.plugins.review.web.guard import protect
+from viva.plugins.review.web.listening import is_loopback, listen
+from viva.plugins.review.web.session_store import SessionStore
 
 PASSWORD_CHARACTERS: Final = 10
 """The minimum length of a password."""
-MOST_CONNECTIONS: Final = 200
+MAX_CONNECTIONS: Final = 200
+KEEP_ALIVE_S: Final = 10
+"""How long a connection may stay open without another request."""
 ENDING_S: Final = 5
 """How long open requests may take after the server is stopped."""
 _UNENCRYPTED: Final = (
@@ -66,24 +63,20 @@ class ServerOptions:
         return "http" if self.certificate is None else "https"
 
 
-def serve(app_factory: "Callable[[], ASGIApp]", options: ServerOptions) -> int:
-    """Serve the pages until Ctrl-C; print the address and answer requests before the app is made.
+def serve(app: ASGIApp, options: ServerOptions) -> int:
+    """Serve the pages until Ctrl-C, and print their address.
 
     Args:
-        app_factory: makes the app, in another thread, and imports its libraries there.
-        options: the options of the server.
+        app: the pages.
+        options: the options of the server, for which `check_options` has raised nothing.
 
     Returns:
         The exit status, 0.
 
     Raises:
-        UsageError: the socket cannot listen, the certificate is invalid, or the password is missing or too short. Also
-            raised if `app_factory` raises it.
+        UsageError: the socket cannot listen, or another run serves the same answers.
     """
-    local = is_loopback(options.host)
-    password = None if local else checked_password(options.password)
-    _check_certificate(options.certificate, options.key)
-    if not local and options.scheme == "http":
+    if options.password is not None and options.scheme == "http":
         print(_UNENCRYPTED, file=sys.stderr, flush=True)
     store = SessionStore(options.about, os.environ, new_key=options.new_token, exclusive=options.port is None)
     with store, contextlib.ExitStack() as cleanup:
@@ -94,14 +87,16 @@ def serve(app_factory: "Callable[[], ASGIApp]", options: ServerOptions) -> int:
         access = Access(
             store.key,
             hosts=listening.hosts,
-            password=password,
+            password=options.password,
             marker=options.marker,
             round=options.round,
             port=listening.port,
             https=options.scheme == "https",
             start=options.start,
         )
-        address = f"{listening.origin(options.scheme)}/" + (f"?token={access.token}" if access.token else "")
+        address = f"{listening.origin(options.scheme)}/"
+        if access.token:
+            address += f"?token={access.token}"
         store.save(listening.port, address)
         if store.problem:
             print(f"viva: {store.problem}", file=sys.stderr, flush=True)
@@ -109,29 +104,26 @@ def serve(app_factory: "Callable[[], ASGIApp]", options: ServerOptions) -> int:
             print(f"viva review: {address}", flush=True)
             if options.opens:
                 cleanup.enter_context(open_in_browser(address))
-            _run(app_factory, access, options, listening.socket)
+            _run(make_server(protect(app, access), options), listening.socket)
         print("viva review: stopped; every grade is saved.", file=sys.stderr, flush=True)
     return 0
 
 
-def server(app: "ASGIApp", options: ServerOptions) -> "uvicorn.Server":
+def make_server(app: ASGIApp, options: ServerOptions) -> uvicorn.Server:
     """Return the server without starting it; it speaks HTTP/1.1 only, has timeouts, and logs nothing."""
-    import uvicorn
-
-    from viva.plugins.review.web.serving.timeouts import Timeouts
-
     config = uvicorn.Config(
         app,
-        http=Timeouts,
+        http="h11",
         ws="none",
         lifespan="off",
         loop="asyncio",
         log_config=None,
-        log_level="critical",  # the guard prints the app's errors; invalid requests are not worth a line
+        log_level="critical",  # the app's errors are printed by `protect`; invalid requests are not worth a line
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=ENDING_S,
         ssl_certfile=options.certificate,
         ssl_keyfile=options.key,
@@ -139,41 +131,26 @@ def server(app: "ASGIApp", options: ServerOptions) -> "uvicorn.Server":
     return uvicorn.Server(config)
 
 
-def checked_password(password: str | None) -> str:
-    """Return the password if it is long enough.
+def check_options(options: ServerOptions) -> None:
+    """Check the options before anything is read.
 
     Raises:
-        UsageError: it is missing or too short.
+        UsageError: the password is missing or too short, or the certificate cannot be used.
     """
-    if password is None or len(password) < PASSWORD_CHARACTERS:
+    _check_certificate(options.certificate, options.key)
+    if not is_loopback(options.host) and len(options.password or "") < PASSWORD_CHARACTERS:
         raise UsageError(
             f"--host lets other machines in, which needs a password of at least {PASSWORD_CHARACTERS} characters: type "
             "it when you are asked, or set VIVA_REVIEW_PASSWORD."
         )
-    return password
 
 
-def _run(app_factory: "Callable[[], ASGIApp]", access: Access, options: ServerOptions, bound: socket.socket) -> None:
+def _run(server: uvicorn.Server, bound: socket.socket) -> None:
     """Answer requests; on Ctrl-C and other signals finish the open ones before the signal is raised again."""
-    making: Future[ASGIApp] = Future()
-    made = server(Guard(LoadingPage(making), access), options)
     hangup = getattr(signal, "SIGHUP", None)  # Windows has none
     if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:  # nohup ignores it
-        signal.signal(hangup, made.handle_exit)
-    # A daemon thread, so that Ctrl-C does not wait for it: nothing is graded yet.
-    threading.Thread(target=_make, args=(app_factory, making, made), name="viva-pages", daemon=True).start()
-    made.run(sockets=[bound])
-    if making.done():  # a hangup ends the server without an exception
-        making.result()
-
-
-def _make(app_factory: "Callable[[], ASGIApp]", making: "Future[ASGIApp]", server: "uvicorn.Server") -> None:
-    """Make the app, and stop the server if that fails."""
-    try:
-        making.set_result(app_factory())
-    except BaseException as error:  # `_run` raises it
-        making.set_exception(error)
-        server.should_exit = True
+        signal.signal(hangup, server.handle_exit)
+    server.run(sockets=[bound])
 
 
 def _check_certificate(certificate: Path | None, key: Path | None) -> None:
