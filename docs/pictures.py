@@ -27,8 +27,8 @@ from viva.formats.results_json import load_results
 from viva.model.hand_grading import FIRST, SECOND
 from viva.plugins.records.hand_grading import decision_rows
 from viva.plugins.records.store import Records
-from viva.plugins.review.open_queue import queue_of_folder
-from viva.plugins.review.queue import Marker, ReviewQueue
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.queue import ReviewQueue, queue_of_folder
 
 ROOT = Path(__file__).parents[1]
 NAME = "translation_and_masks"

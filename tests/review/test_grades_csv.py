@@ -16,10 +16,10 @@ from viva.formats import escaping
 from viva.model import Attempt
 from viva.model.errors import UsageError
 from viva.model.hand_grading import SECOND, Judgement, Place
+from viva.plugins.review import spreadsheet_cells
+from viva.plugins.review.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
 from viva.plugins.review.rubric_points import judge
-from viva.plugins.review.tables import spreadsheet_cells
-from viva.plugins.review.tables.grades_csv import COLUMNS, ReadMark, read_marks, to_csv
-from viva.plugins.review.tables.spreadsheet_cells import cell, text_of
+from viva.plugins.review.spreadsheet_cells import cell, text_of
 from viva.plugins.review.written_answers import Answer, GradedSubmission, Key, Written
 
 TRICKY = st.text(alphabet=st.one_of(st.sampled_from("'=+-@＝ 12./\t\n\u00a0e"), st.characters()), max_size=30)

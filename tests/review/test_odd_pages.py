@@ -14,7 +14,7 @@ from viva.config.rubric import Group, Item, Misconception, Question, Rubric
 from viva.formats.results_json import to_json
 from viva.model.hand_grading import FIRST, SECOND
 from viva.plugins.records.store import Records
-from viva.plugins.review.open_queue import queue_of_folder
+from viva.plugins.review.queue import queue_of_folder
 
 F = Fraction
 ODD = ("_", "all", "2.1-a_B.", "0", "group", "static", "x" * 80)

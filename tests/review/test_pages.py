@@ -8,7 +8,7 @@ from tests.support.review_class import attempt_of, hash_of
 from tests.support.review_pages import DECIDE, HERE, OTHER, SIZE, mark
 from tests.support.review_queues import ITEMS, QUESTION, Pages, Person, answer_of
 from viva.model.hand_grading import FIRST, SECOND
-from viva.plugins.review.web import request_context
+from viva.plugins.review.web import requests
 
 
 def parts(path: str = HERE) -> list[str]:
@@ -162,7 +162,7 @@ def test_decision_is_hidden_before_grading(pages: Pages, ada: Person, grace: Per
 
 def test_class_not_readable(pages: Pages, ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     pages.queue.ready.clear()
-    monkeypatch.setattr(request_context, "CLASS_TIMEOUT_S", 0.01)
+    monkeypatch.setattr(requests, "CLASS_TIMEOUT_S", 0.01)
     assert "Reading the class" in ada.get("/").body
     for answer in (ada.get(f"/q/{QUESTION}"), ada.send(HERE, comment="x"), ada.send("/undo")):
         assert answer.status == 503 and "still being read" in answer.body

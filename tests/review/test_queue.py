@@ -57,7 +57,7 @@ def test_order_of_answers(file: Path) -> None:
     program = (
         "import json, sys; from tests.support.review_class import NAME, course\n"
         "from viva.plugins.records.store import Records\n"
-        "from pathlib import Path; from viva.plugins.review.open_queue import queue_of_records\n"
+        "from pathlib import Path; from viva.plugins.review.queue import queue_of_records\n"
         "records = Records.open(sys.argv[1], Path())\n"
         "with records, queue_of_records(course(), NAME, records) as queue:\n"
         "    queue.wait()\n"

@@ -18,8 +18,7 @@ from viva.model.hand_grading import FIRST, CurrentDecision
 from viva.plugins.records.store import Records
 from viva.plugins.review.decision_log import DecisionLog
 from viva.plugins.review.leases import Marker
-from viva.plugins.review.open_queue import queue_of_records
-from viva.plugins.review.queue import ReviewQueue
+from viva.plugins.review.queue import ReviewQueue, queue_of_records
 from viva.plugins.review.web.app import create_app
 from viva.plugins.review.written_answers import Answer, GradedSubmission, Written
 

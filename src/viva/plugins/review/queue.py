@@ -8,25 +8,60 @@ import sys
 import threading
 import traceback
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, partial
 from itertools import chain
+from pathlib import Path
 from typing import Self
 
-from viva.config import Assignment
+from viva.config import Assignment, Course
 from viva.config.rubric import Item, Question, Rubric
+from viva.config.rubric_file import load_rubric
 from viva.formats import escaping
 from viva.model.errors import EXPECTED_ERRORS, UsageError
 from viva.model.hand_grading import FIRST, MARK, SECOND, SETTLED, UNREADABLE, CurrentDecision, Judgement, Place, Review
 from viva.model.reason import Reason
-from viva.plugins.review.answer_sources import AnswerSource
-from viva.plugins.review.background_writer import BackgroundWriter
+from viva.plugins.records.store import Records
+from viva.plugins.review.answer_sources import AnswerSource, FolderSource, RecordsSource
 from viva.plugins.review.decision_log import DecisionLog, key_of, place_of
 from viva.plugins.review.leases import Leases, Marker
 from viva.plugins.review.rubric_points import MOST_REASON, judge, rejudged, tidied
-from viva.plugins.review.written_answers import Answer, Key, Written, answers_of
+from viva.plugins.review.written_answers import Answer, GradedSubmission, Key, Written, answers_of
+
+Grades = Callable[[], Mapping[str, CurrentDecision]]
+"""Returns the grades of a submission that count at the time of the call, by question."""
+
+
+class BackgroundWriter:
+    """Passes grades to a source in one thread, in the order in which they were given."""
+
+    def __init__(self, source: AnswerSource) -> None:
+        self._source = source
+        self._thread = ThreadPoolExecutor(1, "viva-review")
+        self.failures: Mapping[str, str] = {}
+        """Submissions whose results could not be updated, and why. The mapping is replaced, never changed in place,
+        because pages read it from other threads."""
+
+    def schedule(self, submissions: Iterable[GradedSubmission], grades: Grades) -> None:
+        """Schedule the update of a submission under each of its names; return at once."""
+        self._thread.submit(self._write, submissions, grades)
+
+    def close(self) -> None:
+        """Wait until every scheduled update is written."""
+        self._thread.shutdown(wait=True)
+
+    def _write(self, submissions: Iterable[GradedSubmission], grades: Grades) -> None:
+        for submission in submissions:
+            name = submission.attempt.name
+            try:
+                self._source.write_grades(submission, grades())
+            except Exception as error:  # no caller can catch it: it is shown on the page and at the end
+                self.failures = {**self.failures, name: str(error) or type(error).__name__}
+            else:
+                self.failures = {other: why for other, why in self.failures.items() if other != name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +321,57 @@ def _unreadable_question(part: Written) -> Question:
         (Item("right", part.points, "The answer is right; the test asks for the form that it should have had."),),
         note="Read the answer as a person would. For an answer that is partly right, adjust the points.",
     )
+
+
+def queue_of_records(course: Course, name: str, records: Records) -> ReviewQueue:
+    """Create the queue for an assignment whose scores are in the records.
+
+    Raises:
+        UsageError: there is no such assignment, or it has no rubric.
+    """
+    assignment = course.assignment(name)
+    return _queue(assignment, RecordsSource(records, assignment, course.withheld), records)
+
+
+def queue_of_folder(course: Course, folder: Path, submissions: Path, name: str | None, records: Records) -> ReviewQueue:
+    """Create the queue for a folder that `viva grade -o` wrote.
+
+    Grades are stored in the records, and written into the results of the folder.
+
+    Args:
+        course: the course of the assignment.
+        folder: what `viva grade -o` wrote.
+        submissions: the folder in which grading was started; the results name their submissions relative to it.
+        name: the assignment; None for the only one in the folder.
+        records: where decisions are stored.
+
+    Raises:
+        UsageError: there is no such assignment, or it has no rubric.
+    """
+    assignment = course.assignment(name or _assignment_of(folder))
+    source = FolderSource(folder, submissions, assignment, course.withheld, only_assignment=name is None)
+    return _queue(assignment, source, records)
+
+
+def _queue(assignment: Assignment, source: AnswerSource, records: Records) -> ReviewQueue:
+    return ReviewQueue(assignment, _rubric(assignment), source, DecisionLog(records, assignment.name))
+
+
+def _rubric(assignment: Assignment) -> Rubric:
+    rubric = load_rubric(assignment.folder / "rubric.yaml")
+    if not rubric.questions and not assignment.answers:
+        raise UsageError(
+            f"{assignment.folder / 'rubric.yaml'} has no questions, so there is nothing by which prose is graded; "
+            "part 13 of docs/author-guide.md shows how a rubric is written."
+        )
+    return rubric
+
+
+def _assignment_of(folder: Path) -> str:
+    """Return the assignment of the first result; `FolderSource` refuses results of others."""
+    from viva.formats.results_json import load_results
+
+    file = next((path for path in sorted(folder.rglob("results.json")) if path.is_file()), None)
+    if file is None:
+        raise UsageError(f"{folder} holds no results.json; give the folder that `viva grade -o` wrote.")
+    return load_results(file).extra_data.assignment

@@ -1,14 +1,9 @@
 """Groups of answers with nearly the same wording, which a marker can grade together."""
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from viva.plugins.review.wording import decisive_tokens, tokens
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 NEAR: Final = (4, 5)
 """The minimum Jaccard similarity of two answers, as a fraction: four in five."""
@@ -34,55 +29,33 @@ def groups(texts: Sequence[str]) -> list[list[int]]:
     for words in same:
         alike.setdefault(decisive_tokens(words), []).append(words)
     for block in alike.values():
-        for cluster in _clusters(block):
-            found.append(sorted(index for place in cluster for index in same[block[place]]))
+        for cluster in _cluster(block):
+            found.append(sorted(index for words in cluster for index in same[words]))
     return sorted((group for group in found if len(group) > 1), key=lambda group: (-len(group), group[0]))
 
 
-def _clusters(block: Sequence[Words]) -> Iterable[list[int]]:
+def _cluster(block: Sequence[Words]) -> list[list[Words]]:
     """Assign each answer to the first one that it is near to.
 
-    The similarity is exact. An index maps each shingle to the answers that contain it, so that the shingles that an
-    answer shares with all others are counted at once.
+    Who shares four in five of an answer's shingles has at least one of any fifth of them and one more. So an index by
+    shingles finds the few answers that need to be compared.
     """
-    if len(block) == 1:
-        return [[0]]
-    import numpy as np
-
-    which, shingles = _shingles(block)
-    sizes = np.bincount(which)
-    # The answers by shingle, in their order: before an answer's own position are the earlier ones with that shingle.
-    order = np.argsort(shingles, kind="stable")
-    standing, ends = which[order], np.argsort(order)
-    begins = (np.cumsum(np.bincount(shingles)) - np.bincount(shingles))[shingles]
-    again = ends > begins
-    begins, ends = begins[again], ends[again]
-    own = np.searchsorted(which[again], np.arange(len(block) + 1)).tolist()
     part, whole = NEAR
-    clusters: dict[int, list[int]] = {}
-    for index, (first, last) in enumerate(pairwise(own)):
-        found = [standing[a:b] for a, b in zip(begins[first:last].tolist(), ends[first:last].tolist(), strict=True)]
-        shared = np.bincount(np.concatenate([standing[:0], *found]), minlength=len(block))
-        near = np.flatnonzero(whole * shared >= part * (sizes + sizes[index] - shared)).tolist()
-        clusters.setdefault(next((other for other in near if other in clusters), index), []).append(index)
-    return clusters.values()
-
-
-def _shingles(block: Sequence[Words]) -> "tuple[NDArray[np.intp], NDArray[np.intp]]":
-    """Return the distinct shingles of every answer: the index of the answer, and the shingle as a number.
-
-    Both arrays have the shape (shingles of all answers,), in the order of the answers.
-    """
-    import numpy as np
-
-    numbers = {"": 0}
-    padded = [(*words, *[""] * (_SHINGLE - len(words))) for words in block]
-    flat = np.array([numbers.setdefault(word, len(numbers)) for words in padded for word in words])
-    ends = np.cumsum([len(words) for words in padded])
-    which = np.repeat(np.arange(len(block)), [len(words) for words in padded])
-    starts = np.flatnonzero(np.arange(len(flat)) + _SHINGLE <= ends[which])
-    shingles = flat[starts]
-    for step in range(1, _SHINGLE):  # renumbered after each word, so that no product overflows
-        shingles = np.unique(shingles * len(numbers) + flat[starts + step], return_inverse=True)[1].reshape(-1)
-    pairs = np.unique(which[starts] * (shingles.max() + 1) + shingles)
-    return np.divmod(pairs, shingles.max() + 1)
+    firsts: list[frozenset[Words]] = []
+    clusters: list[list[Words]] = []
+    index: dict[Words, list[int]] = {}
+    for words in block:
+        shingles = frozenset(words[start : start + _SHINGLE] for start in range(max(1, len(words) - _SHINGLE + 1)))
+        rarest = sorted(shingles, key=lambda shingle: len(index.get(shingle, ())))
+        probes = rarest[: len(shingles) - len(shingles) * part // whole + 1]
+        for number in sorted({number for probe in probes for number in index.get(probe, ())}):
+            shared = len(firsts[number] & shingles)
+            if whole * shared >= part * (len(firsts[number]) + len(shingles) - shared):
+                clusters[number].append(words)
+                break
+        else:
+            for shingle in shingles:
+                index.setdefault(shingle, []).append(len(firsts))
+            firsts.append(shingles)
+            clusters.append([words])
+    return clusters

@@ -118,7 +118,7 @@ def queue_for(course: "Course", what: Path, url: str | None, assignment: str | N
         UsageError: there is nothing to grade, or it cannot be read.
     """
     from viva.plugins.report.commands.class_scores import assignment_meant
-    from viva.plugins.review.open_queue import queue_of_folder, queue_of_records
+    from viva.plugins.review.queue import queue_of_folder, queue_of_records
 
     kept = assignment_meant(course, what, url)
     if kept is not None:
@@ -143,17 +143,17 @@ def queue_for(course: "Course", what: Path, url: str | None, assignment: str | N
 
 def _with_table(queue: "ReviewQueue", export: Path | None, table: Path | None, marker: str, round: int) -> str:
     """Write the grades as a table, or read them from one; return a sentence about it."""
+    from viva.plugins.review.grades_csv import import_csv, write_csv
     from viva.plugins.review.leases import Marker
-    from viva.plugins.review.tables import round_csv
-    from viva.plugins.review.tables.spreadsheet_cells import MOST_BYTES
+    from viva.plugins.review.spreadsheet_cells import MOST_BYTES
 
     queue.wait()
     if export is not None:
-        round_csv.write_csv(queue, round, export)
+        write_csv(queue, round, export)
         return f"written: {export}"
     assert table is not None  # one of the two options was given
     with table.open("rb") as file:
-        taken = round_csv.import_csv(queue, Marker(marker, round), file.read(MOST_BYTES + 1))
+        taken = import_csv(queue, Marker(marker, round), file.read(MOST_BYTES + 1))
     return f"{counted(taken, 'grade')} taken from {table}"
 
 

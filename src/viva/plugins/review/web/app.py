@@ -9,15 +9,14 @@ from starlette.responses import Response
 
 from viva.model.errors import UsageError
 from viva.plugins.review.queue import ReviewQueue
-from viva.plugins.review.web import csv_pages, decision_pages, grading_pages, overview_page
-from viva.plugins.review.web.fields import Fields, InvalidField
+from viva.plugins.review.web import decision_pages, grading_pages, overview_pages
 from viva.plugins.review.web.guard import show_fault
-from viva.plugins.review.web.request_context import ClassNotReady, NotFound, RequestContext
+from viva.plugins.review.web.requests import ClassNotReady, Fields, InvalidField, NotFound, RequestContext
 
 
 def create_app(queue: ReviewQueue) -> Starlette:
     """Create the application for a queue; `guard.protect` lets only requests with a session in."""
-    parts = (overview_page, csv_pages, decision_pages, grading_pages)
+    parts = (overview_pages, decision_pages, grading_pages)
     app = Starlette(routes=[route for part in parts for route in part.ROUTES])
     app.state.queue = queue
     app.add_exception_handler(NotFound, _not_found)

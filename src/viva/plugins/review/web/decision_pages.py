@@ -16,8 +16,7 @@ from viva.plugins.review.marker_agreement import agreement, cohen_kappa
 from viva.plugins.review.rubric_points import MOST_REQUEST, adjustment, tidied
 from viva.plugins.review.web import page_values
 from viva.plugins.review.web.grading_pages import UNDONE, unix
-from viva.plugins.review.web.request_context import NotFound, RequestContext, address_of, decision_on
-from viva.plugins.review.web.routing import get, post
+from viva.plugins.review.web.requests import NotFound, RequestContext, address_of, decision_on, get, post
 from viva.plugins.review.written_answers import Answer, GradedSubmission
 
 _DISAGREEMENT = "Two markers came to different points."

@@ -13,8 +13,7 @@ from viva.plugins.review import time_estimate
 from viva.plugins.review.decision_log import key_of
 from viva.plugins.review.rubric_points import adjustment
 from viva.plugins.review.web import page_values
-from viva.plugins.review.web.request_context import RequestContext, address_of, decision_on
-from viva.plugins.review.web.routing import get, post
+from viva.plugins.review.web.requests import RequestContext, address_of, decision_on, get, post
 from viva.plugins.review.written_answers import Answer
 
 _ANSWERS_PER_PAGE: Final = 200

@@ -1,14 +1,16 @@
-"""The first page: every question with its progress, disagreements and regrade requests."""
+"""The first page, with every question and its progress, and the page of the table of grades."""
 
 from collections import Counter
 from typing import Final
 
 from starlette.responses import Response
 
+from viva.model.errors import UsageError
 from viva.plugins.records.hand_grading import Changed
-from viva.plugins.review import rubric_change, time_estimate
-from viva.plugins.review.web.request_context import RequestContext
-from viva.plugins.review.web.routing import get, post
+from viva.plugins.review import rubric_change
+from viva.plugins.review.grades_csv import export_csv, import_csv
+from viva.plugins.review.time_estimate import seconds_per_answer, time_left
+from viva.plugins.review.web.requests import RequestContext, get, post
 
 AT_ONCE_S: Final = 0.1
 """How long the first page waits for the class; after that it shows how many submissions were read."""
@@ -53,10 +55,37 @@ def _row(context: RequestContext, number: str, appeals: int, differing: int) -> 
         "done": progress.done,
         "of": progress.of,
         "left": progress.left,
-        "time": time_estimate.time_left(progress.left, time_estimate.seconds_per_answer(times)),
+        "time": time_left(progress.left, seconds_per_answer(times)),
         "appeals": appeals,
         "differing": differing,
     }
 
 
-ROUTES: Final = (get("/", overview, RequestContext.of), post("/rubric", follow_rubric))
+def show_table(context: RequestContext) -> Response:
+    """Show the page for downloading and uploading the table."""
+    return context.show("table.html.j2", fault="", taken=None)
+
+
+def send_table(context: RequestContext) -> Response:
+    """Return every answer with its grade in the marker's round."""
+    name = f"{context.queue.assignment.name}-marks{'-second' if context.marker.round == 2 else ''}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(export_csv(context.queue, context.marker.round), media_type="text/csv", headers=headers)
+
+
+def read_table(context: RequestContext) -> Response:
+    """Store the grades of a table, all or none."""
+    try:
+        taken = import_csv(context.queue, context.marker, context.fields.file("file"))
+    except UsageError as error:
+        return context.show("table.html.j2", 422, fault=str(error), taken=None)
+    return context.show("table.html.j2", fault="", taken=taken)
+
+
+ROUTES: Final = (
+    get("/", overview, RequestContext.of),
+    post("/rubric", follow_rubric),
+    get("/table", show_table),
+    get("/marks.csv", send_table),
+    post("/marks.csv", read_table),
+)

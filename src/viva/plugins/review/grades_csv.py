@@ -6,17 +6,24 @@ since the table was written. If any row is wrong, none counts.
 
 import hashlib
 import re
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Final, Self
 
 from viva.config.rubric import Rubric
 from viva.formats import escaping
+from viva.formats.atomic_write import write_atomically
 from viva.model.errors import UsageError
 from viva.model.hand_grading import FIRST, Judgement, Place
+from viva.model.reason import Reason
+from viva.plugins.review.decision_log import place_of
+from viva.plugins.review.leases import Marker
+from viva.plugins.review.queue import ReviewQueue
 from viva.plugins.review.rubric_points import adjustment, judge, tidied
-from viva.plugins.review.tables.spreadsheet_cells import cell, number, rows, table, text_of
+from viva.plugins.review.spreadsheet_cells import cell, number, rows, table, text_of
 from viva.plugins.review.written_answers import Answer, Key
 
 COLUMNS: Final = ("submission", "question", "answer", "items", "adjust", "comment", "done", "points", "seen")
@@ -199,3 +206,42 @@ def _normalized(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return f"`{escaping.line(text, characters=80)}`"
+
+
+def export_csv(queue: ReviewQueue, round_: int) -> bytes:
+    """Return every answer of the class with its grade in a round, as CSV."""
+    return to_csv(queue.all_answers(), _latest(queue, round_))
+
+
+def write_csv(queue: ReviewQueue, round_: int, path: Path) -> None:
+    """Write that table to a file.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    write_atomically(path, export_csv(queue, round_))
+
+
+def import_csv(queue: ReviewQueue, marker: Marker, data: bytes) -> int:
+    """Store the grades of a table that differ from the current ones as one action, and return how many these are.
+
+    Raises:
+        UsageError: it is not such a table, a row is wrong, one of its answers was graded since, or the marker may not
+            grade one of them. Nothing was stored then.
+    """
+    answers = {answer.key: answer for answer in queue.all_answers()}
+    marks = read_marks(data, answers, queue.rubric, _latest(queue, marker.round), marker.round)
+    seen = {mark.place: mark.seen or 0 for mark in marks}
+    queue.leases.check_may_mark(marker, [answers[mark.place.content_hash, mark.place.question] for mark in marks])
+    judgements = [(mark.place, mark.judgement) for mark in marks]
+    queue.append(judgements, Reason(marker.name), action=uuid.uuid4().hex, seen=seen)
+    return len(marks)
+
+
+def _latest(queue: ReviewQueue, round_: int) -> Latest:
+    found = {}
+    for answer in queue.all_answers():
+        latest = queue.decisions.at(place_of(answer.key, round_))
+        if latest is not None:
+            found[answer.key] = (latest.id, latest.judgement)
+    return found

@@ -1,1 +1,0 @@
-"""Grades as CSV tables, out to a spreadsheet and in again."""
