@@ -14,7 +14,6 @@ from viva.model.errors import UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.pipeline.process.settings import BoxOptions
 from viva.plugins.records.call_log import CallLog
-from viva.plugins.records.call_log.call_log import LOADING
 
 KEY = """
 import math
@@ -186,15 +185,6 @@ def test_replay_gives_same_score(course: _Course) -> None:
     }
 
 
-def test_call_log_can_be_read(course: _Course) -> None:
-    kept = CallLog.from_bytes(course.first.interceptor_output)
-    assert len(kept.loads) == 4, "the first, the second tries of two tests, and one after a call ended that"
-    asked = kept.cases["test_course.py::test_exit[]"]
-    assert all(b"leave" in exchange.question for exchange in asked)
-    assert [exchange.ending for exchange in asked if exchange.ending] == ["died", "died"], "tried a second time"
-    assert LOADING not in kept.cases
-
-
 @pytest.mark.parametrize(
     ("file", "old", "new", "test", "expected"),
     [
@@ -261,12 +251,6 @@ def test_replay_without_removed_test(course: _Course) -> None:
     assert [*without_times(again.score)["entries"]] == [e for i, e in kept.items() if "test_hang" not in i]
 
 
-def test_replay_of_other_version(course: _Course) -> None:
-    course.change("assignment.yaml", "title: Small\n", "title: Small\nversion: 2\n")
-    changed = changed_tests(course.replay())
-    assert "test_course.py::test_half" in changed
-
-
 def test_replay_alone_beside_functions(course: _Course) -> None:
     passes = "    agree_on(lambda f: student.apply(f, 2), lambda f: f(2), functions(lambda x: x + 1))\n"
     course.change(
@@ -302,15 +286,6 @@ def test_replay_alone_runs_other_files(course: _Course) -> None:
     first = course.grade(course.work)
     assert by_name(first.score)["test_after"].status is Status.PASSED
     course.replay_alone(first, "test_half", "test_third", "test_missing", "test_after")
-
-
-def test_replay_alone_names_same_objects(course: _Course) -> None:
-    """Objects of earlier tests do not count, so that a call log answers a test that keeps some."""
-    course.change("test_course.py", '    """Divides by three."""', "    student.Counter.keep(1).step()")
-    course.change("test_course.py", "    assert student.half(8) == 4", "    assert student.Counter.keep(8).step() == 9")
-    first = course.grade(course.work)
-    assert by_name(first.score)["test_after"].status is Status.PASSED
-    course.replay_alone(first, "test_after")
 
 
 def test_replay_of_other_load(course: _Course) -> None:

@@ -142,17 +142,13 @@ FIVE = [("a.ipynb", "abcdef"), ("b.ipynb", "abcdef"), ("c.ipynb", "a"), ("d.ipyn
 @pytest.mark.parametrize(
     ("files", "wanted", "counts", "because"),
     [
-        ([], NAMED, "", ""),
         ([("solution.py", "fg")], NAMED, "", ""),
         ([("a.ipynb", "fg")], BOTH, "", ""),
-        ([("a.ipynb", "fg")], SubmissionFiles(notebook=None, module=None), "", ""),
         ([("a.ipynb", "f"), ("b.ipynb", "g")], BOTH, "", ""),
         ([("hw1 (1).ipynb", "fg")], NAMED, "was read from hw1 (1).ipynb", "no other notebook or module"),
         ([("solution.py", "f"), ("a.ipynb", "fg")], BOTH, "`f` solution.py", "the assignment asks for it"),
         ([("solution.py", "f"), ("old/solution.py", "f")], BOTH, "`f` solution.py", "in the outermost folder"),
-        ([("hw.ipynb", "fg"), ("hw-Copy1.ipynb", "fgh")], BOTH, "`f` `g` hw.ipynb", "the name of the file"),
         ([("b.ipynb", "fgh"), ("a.ipynb", "fg")], BOTH, "`f` `g` b.ipynb", "it defines more names"),
-        ([("b.ipynb", "f"), ("old/a.ipynb", "f")], BOTH, "`f` b.ipynb", "in the outermost folder"),
         (FIVE, BOTH, "`a` `b` a.ipynb", "its name comes first in the alphabet"),
     ],
 )

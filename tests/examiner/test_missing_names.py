@@ -34,10 +34,8 @@ INSIDE = "defines it inside a function or a class."
     [
         ({"work.ipynb": notebook("x = 1", "double = undefined(2)")}, f"cell 2 of work.ipynb {FAILED}: NameError"),
         ({"work.ipynb": notebook("x = 1", f"double = {ENDLESS}")}, f"cell 2 of work.ipynb {FAILED}"),
-        ({"work.ipynb": notebook("def double(n:\n    return 2")}, "cell 1 of work.ipynb defines it and did not run"),
         ({"solution.py": f"{OTHER}\n\nclass A:\n    def double(self): pass\n"}, f"solution.py line 6 {INSIDE}"),
         ({"work.ipynb": notebook("x = 1", NESTED)}, f"cell 2 of work.ipynb, line 2 {INSIDE}"),
-        ({"solution.py": f"{OTHER}\n@undefined\ndef double(n): pass\n"}, f"solution.py line 4 {FAILED}: NameError"),
         (
             {"solution.py": "class double:\n    size = 1\n    other = missing\n"},
             f"solution.py line 1 {FAILED}: NameError",
@@ -108,15 +106,12 @@ FITTING = [
     "def scaled(a, b, c): pass",
     "def scaled(*args, **kwargs): pass",
     "def scaled(x, factor, shift=0, verbose=False): pass",
-    "def another(x): pass",
     "class Model:\n    def __init__(self, ntoken, nhead, dropout=0.1): pass\n    def helper(self): pass",
     "scaled = lambda factor, x: x",
-    "def scaled(x, factor",
 ]
 OTHER_PARAMETERS = [
     ("def scaled(factor, x, shift=0): pass", "`scaled(factor, x, shift)` where the starter has `(x, factor, shift)`"),
     ("def scaled(x): pass", "`scaled(x)` where the starter has `(x, factor, shift)`"),
-    ("def scaled(x, factor, shift, log): pass", "`scaled(x, factor, shift, log)` where the starter has"),
     (
         "class Model:\n    def forward(self, source): pass",
         "`Model.forward(source)` where the starter has `(source, mask)`",
@@ -138,10 +133,6 @@ def test_fitting_parameters() -> None:
         for source in FITTING:
             with row(source):
                 assert note(source) == ""
-
-
-def test_parameters_without_exception() -> None:
-    assert note("def scaled(factor, x, shift=0): pass", "in forward, output = Model(3, 4)") == ""
 
 
 def test_other_parameters_are_named() -> None:
