@@ -79,16 +79,6 @@ def test_measured_examples_have_scores_and_curves(tmp_path: Path, offered: Gpus)
     assert f"{NAME}, accepted/other: {file}::test_on_it failed: " in lost[1]
 
 
-def test_unsound_gpu_is_not_measured(tmp_path: Path, offered: Gpus, capsys: pytest.CaptureFixture[str]) -> None:
-    """A null device is no GPU, and torch says so."""
-    course = write_course(tmp_path / "course", tests=TESTS, key=RIGHT)
-    assert bench.everything(course, [NAME], best_tier(), offered, tmp_path / "gpu") == 1
-    (row,) = json.loads((tmp_path / "gpu" / "doctor.json").read_text("utf-8"))
-    assert row["gpu"]["name"] == "NVIDIA L4" and not row["sound"] and "✗ CUDA starts" in row["steps"][0]
-    assert [path.name for path in (tmp_path / "gpu").iterdir()] == ["doctor.json"]
-    assert "failed its check, so nothing was measured" in capsys.readouterr().err
-
-
 def test_each_part_is_written(
     tmp_path: Path, offered: Gpus, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

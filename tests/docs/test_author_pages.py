@@ -7,20 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-import yaml
 
-import viva.grading
 from viva.config.rubric import earned
 from viva.config.rubric_file import load_rubric
-from viva.examiner import plugin
-from viva.model import Status
-from viva.model.score import VISIBILITIES
-from viva.submissions.examples import EXAMPLE_NAME, KINDS, ExampleFile
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "author-guide.md").read_text("utf-8")
 SUBMISSIONS = "fixtures/first_steps/submissions"
@@ -118,39 +111,6 @@ def last_of_longest(course: Path, shell: Shell, text: str) -> Path:
     edited.write_text(right.replace("max(text.split()", "max(reversed(text.split())"), "utf-8")
     assert "a copy of accepted/counter with 2 changed lines" in shell(store).stdout
     return course / SUBMISSIONS / "wrong" / "last_of_longest"
-
-
-def test_named_fixtures_exist() -> None:
-    named = set(re.findall(r"^\| `(\w+)` \|", section("2. What a test may ask"), re.M))
-    there = {name for name, value in vars(plugin).items() if type(value).__name__ == "FixtureFunctionDefinition"}
-    assert named == there and len(there) == 7
-
-
-def test_named_decorators_and_markers_exist() -> None:
-    text = section("4. Points and what the student sees")
-    for name in set(re.findall(r"`@(\w+)\(", text)):
-        assert callable(getattr(viva.grading, name)), name
-    markers = {m.split(":")[0].split("(")[0] for m in plugin.MARKERS}
-    assert set(re.findall(r"`@pytest\.mark\.(\w+)", text)) <= markers
-    for word in [*Status, *(v for v in VISIBILITIES if v != "visible")]:
-        assert f"`{word}`" in text or f'("{word}")' in text, word
-
-
-def test_named_comparisons_exist() -> None:
-    text = section("3. Comparing")
-    names = set(re.findall(r"\b((?:agree|needs)\w*)\(", text))
-    assert len(names) >= 6
-    for name in names:
-        assert callable(getattr(viva.grading, name))
-
-
-def test_keys_of_known_verdicts() -> None:
-    text = section("5. Known verdicts")
-    for kind in KINDS:
-        assert kind in text
-    written = next(block for block in map(yaml.safe_load, blocks("yaml")) if "base" in block)
-    assert set(written) == {field.name for field in fields(ExampleFile)}
-    assert re.fullmatch(EXAMPLE_NAME, written["base"])
 
 
 def test_rubric_of_the_guide(tmp_path: Path) -> None:

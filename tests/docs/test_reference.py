@@ -6,10 +6,9 @@ from typing import Any
 import click
 
 from docs.site.commands import commands_page
-from docs.site.reference import course_files_page, results_page
+from docs.site.reference import results_page
 from tests.support.table_rows import Rows
 from viva.cli.main import cli
-from viva.cli.schema import COURSE_FILES, schema_of
 from viva.cli.shared.command_table import commands
 from viva.formats.results_json import json_schema
 
@@ -40,14 +39,6 @@ def keys(schema: Any) -> set[str]:
     """The keys of a file and of everything in it."""
     parts = [schema, *schema.get("$defs", {}).values()]
     return {key for part in parts for key in part.get("properties", {})}
-
-
-def test_every_key_of_the_course_files() -> None:
-    page = course_files_page()
-    for name in COURSE_FILES:
-        assert f"## {name}.yaml " in page
-        for key in keys(schema_of(name)):
-            assert re.search(rf"^\| `{key}` \| .+ \| .* \| \S.+ \|$", page, re.M), (name, key)
 
 
 def test_every_key_of_results_json() -> None:

@@ -11,8 +11,7 @@ import yaml
 
 from viva.compare.answers import agree_choice, agree_formula, agree_number, agree_table
 from viva.config.strict_yaml import read_yaml
-from viva.formats.results_json import json_schema, load_results, results_of
-from viva.model import Case, Entry, Score, Status
+from viva.formats.results_json import json_schema, load_results
 from viva.submissions.answers_file import read_answers
 
 ROOT = Path(__file__).parents[2]
@@ -73,12 +72,6 @@ def test_ways_to_write_an_answer(row: list[str]) -> None:
     assert examples or kind == "a table of 0 and 1"
 
 
-def test_statuses_are_explained() -> None:
-    assert [code(row[0])[0] for row in rows(RESULTS, "status |")] == [s.value for s in Status]
-    words = [f"{status.symbol} {status.value.replace('_', ' ')}" for status in Status]
-    assert [code(row[0])[0] for row in rows(STUDENT, "you see")] == words
-
-
 # --- the page about results
 
 
@@ -92,30 +85,6 @@ def test_example_of_a_result(tmp_path: Path) -> None:
     for name in ("earned", "points"):
         assert Fraction(getattr(exact, name)) == sum(Fraction(getattr(t.extra_data, name)) for t in result.tests)
     assert exact.still_open == "2" and result.score == 4
-
-
-def test_keys_of_the_file_are_explained() -> None:
-    named = set(code(re.sub(r"^```.*?^```$", "", RESULTS, flags=re.M | re.S)))
-    schema: Any = json_schema()
-    models = "TestResult TestData Provenance LeaderboardEntry CurveData Isolation GpuUse"
-    for model, part in [("Results", schema), *((name, schema["$defs"][name]) for name in models.split())]:
-        fields = set(part["properties"])
-        assert fields <= named, (model, fields - named)
-
-
-@pytest.mark.parametrize("row", rows(RESULTS, "status |"), ids=lambda row: row[0])
-def test_table_of_statuses(row: list[str]) -> None:
-    status = Status(code(row[0])[0])
-    points = {Status.PASSED: Fraction(4), Status.PARTIAL: Fraction(1)}.get(status, Fraction(0))
-    case = Case("", status, points, Fraction(4), "said")
-    entry = Entry("test_a.py::test_a", "Name.", "1", "visible", status, points, Fraction(4), (case,))
-    test = results_of(Score("a", "0", "b", 1, (entry,))).tests[0]
-    how, counted, exit_status = row[1], row[2], row[3]
-    assert (test.status is None) == how.startswith("missing") == status.is_open == (counted == "not graded yet")
-    if test.status is not None:
-        assert f"`{test.status}`" in how
-        assert test.score == {"all": 4, "part": 1, "none": 0}[how.split()[0]]
-    assert exit_status == ("2" if status is Status.GRADER_ERROR else "0")
 
 
 def test_python_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,8 +119,7 @@ def test_needs_are_those_of_the_markers(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [],
+    "arguments", ["16_000", "memory_mib=-1", "memory_mib='much'", "memory_gb=4", "nondeterministic=' '"]
 )
 def test_invalid_gpu_marker(pytester: pytest.Pytester, arguments: str) -> None:
     source = f"import pytest\n@pytest.mark.gpu({arguments})\ndef test_it(): pass"

@@ -2,13 +2,12 @@
 
 import itertools
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from tests.fuzz import target as harness
-from tests.fuzz.findings import Findings, shortened
-from tests.fuzz.target import Broken, Target, TooLarge, TooSlow, run
+from tests.fuzz.findings import shortened
+from tests.fuzz.target import Broken, Target, TooSlow, run
 
 
 def raising(data: bytes) -> None:
@@ -39,30 +38,6 @@ def test_broken_promise_comes_out(
     monkeypatch.setattr(harness, "CPU_S", 0.2)
     with pytest.raises(error):
         run(of(check), b"!")
-
-
-def test_too_much_memory_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    highest = iter([1 << 20, 2 << 20])  # KiB; the peak of this process may already be high
-
-    class Usage:
-        ru_maxrss = property(lambda self: next(highest))
-
-    monkeypatch.setattr("resource.getrusage", lambda who: Usage())
-    with pytest.raises(TooLarge, match="1024 MiB"):
-        run(of(lambda data: None), b"")
-
-
-def test_shortest_input_is_kept(tmp_path: Path) -> None:
-    findings = Findings(tmp_path / "found")
-    for data in (b"long!!!", b"!", b"no!"):
-        for check in (raising, breaking):
-            try:
-                check(data)
-            except BaseException as error:
-                findings.keep(data, error)
-    kept = sorted(path for path in (tmp_path / "found").iterdir() if path.suffix != ".txt")
-    assert [path.read_bytes() for path in kept] == [b"!", b"!"]
-    assert "KeyError: 'of the engine'" in kept[1].with_suffix(".txt").read_text("utf-8")
 
 
 def test_input_is_shortened() -> None:

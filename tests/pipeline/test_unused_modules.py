@@ -1,12 +1,10 @@
 """Which modules a run of few submissions does not import."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.small_course import cell, notebook
 from tests.support.course_of_texts import best_tier
 from viva.config import load_course
 from viva.model import File, Submission
@@ -14,7 +12,7 @@ from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.pipeline.unused_modules import imported_libraries, unused_modules
+from viva.pipeline.unused_modules import unused_modules
 
 NUMPY = "import numpy as np\n"
 TORCH = "import torch\nweight = torch.ones(3)\n"
@@ -77,33 +75,6 @@ def test_sandbox_for_numpy_has_no_torch() -> None:
         [(_, graded)] = pool.run([job])
         assert isinstance(graded, Graded)
         assert ("box.torch" in graded.score.signature) is there
-
-
-def submission_of(**files: str) -> Submission:
-    """Files by their names, with `_py` and `_ipynb` for the endings."""
-    sources = tuple(File(name.replace("__", "/").replace("_", "."), text.encode()) for name, text in files.items())
-    return Submission("a", sources, hashlib.sha256(repr(sources).encode()).hexdigest())
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({"solution_py": "import numpy as np\nimport json, os.path\nfrom collections import Counter"}, {"numpy"}),
-        ({"solution_py": "import helpers\nfrom . import helpers", "helpers_py": "import math"}, set()),
-        ({"solution_py": "from parts.one import f", "parts__one_py": "f = len"}, set()),
-        ({"solution_py": "import torch"}, {"torch"}),
-        ({"solution_py": "def f():\n    from torch.nn import functional"}, {"torch"}),
-        ({"solution_py": "import helpers", "helpers_py": "import torch"}, {"torch"}),
-        ({"solution_py": "import importlib\nm = importlib.import_module('to' 'rch')"}, None),
-        ({"solution_py": "import numpy as np\n1 +"}, None),
-        ({"solution_py": "import numpy", "more_zip": "PK"}, None),
-        ({"homework_ipynb": notebook([cell("a", "%matplotlib inline\nimport numpy")])}, {"numpy", "matplotlib"}),
-        ({"solution_py": "import json\n# %matplotlib inline"}, set()),
-        ({"homework_ipynb": "{"}, None),
-    ],
-)
-def test_libraries_of_a_submission(files: dict[str, str], expected: set[str] | None) -> None:
-    assert imported_libraries(submission_of(**files)) == expected
 
 
 def test_submission_that_was_not_read(tmp_path: Path) -> None:

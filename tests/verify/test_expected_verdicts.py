@@ -71,3 +71,16 @@ def test_key_submits_files(tmp_path: Path) -> None:
         **{f.path: f.data for f in alone.files}, "predictions.csv": b"0\n1\n", "runs/log.csv": b"epoch\n1\n",
     }  # fmt: skip
     assert found.content_hash != alone.content_hash
+
+
+@pytest.mark.parametrize(
+    ("status", "rubric", "is_open"),
+    [(Status.NEEDS_REVIEW, "", True), (Status.DEFERRED, "", True), (Status.NEEDS_REVIEW, "2.1", False)],
+)
+def test_verdict_waits_for_a_person(status: Status, rubric: str, is_open: bool) -> None:
+    """A test that rests on a guess has not passed, although it must fail."""
+    undecided = dataclasses.replace(entry("test_it", status, 1), rubric=rubric)
+    example = ExampleSubmission("wrong/one", "wrong", Submission("one", (), ""), failing=("test_it",))
+    graded = Score("s", "h", "a", 1, (undecided,))
+    assert waits(example, graded) is is_open
+    assert ("should not pass but did: test_it" in complaints(example, graded)) is not is_open

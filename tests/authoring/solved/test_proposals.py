@@ -17,36 +17,6 @@ from viva.plugins.authoring.source.starter import notebook_of
 from viva.plugins.verify.verify_course import verify
 
 pytestmark = pytest.mark.long
-PROPOSED = {
-    "attention": [
-        'agree_on(student.attention, key.attention, arrays("n", "m"), arrays("k", "m"), arrays("k", "d"), booleans())',
-        'agree_on(student.one_hot, key.one_hot, arrays("n", elements=integers(0, 2)), integers(3, 6))',
-        'needs_review(submission.written["2.3"], rubric="2.3")',
-    ],
-    "structures": [
-        'tuples(just("push"), integers(1, 8)),',
-        "key.played_Stack, tuples() | tuples(none() | integers(2, 4)), sequences(calls, (1, 8)),",
-        'agree_on(student.fibonacci, key.fibonacci, integers(-2, 20), errors="expect")',
-        'observed(student.reverse, "arguments"), observed(key.reverse, "arguments")',
-        'observed(student.greet, "printed"), observed(key.greet, "printed"), words("Ada"), integers(0, 4)',
-    ],
-    "sampling": [
-        "agree_in_distribution(student.sample, key.sample, distributions(), rng=rng)",
-        '@visibility("hidden")',
-    ],
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PROPOSED)
-def test_proposed_lines(name: str, tmp_path: Path) -> None:
-    _, made = taken_over(name, tmp_path)
-    text = (made.folder / "tests.py").read_text("utf-8")
-    compile(text, "tests.py", "exec")
-    with Rows() as row:
-        for line in PROPOSED[name]:
-            with row(line):
-                assert line in text, text
-    assert made.left == [] and made.failed == []
 
 
 def test_manually_graded_function(tmp_path: Path) -> None:
