@@ -31,10 +31,10 @@ def viva_suite_grader(assignment: "Assignment") -> Suite | None:
     if assignment.suite == "nbgrader":
         from viva.plugins.suites.nbgrader.nbgrader_grading import start_nbgrader
 
-        return Suite(("doctest",), start_nbgrader)
+        return Suite(("doctest", "IPython?"), start_nbgrader)
     from viva.plugins.suites.otter.otter_grading import start_otter
 
-    return Suite(("doctest",), start_otter)
+    return Suite(("doctest", "IPython?"), start_otter)
 
 
 @hookimpl

@@ -20,6 +20,7 @@ from viva.submissions.safe_names import Names
 MAX_ENTRIES: Final = 100_000
 MAX_COPIED_FILE: Final = 128 << 20
 """Bytes of one file, as in an archive."""
+MAX_DEPTH: Final = 24
 Sort = Literal["file", "folder", "link", "other"]
 
 
@@ -126,15 +127,39 @@ class Gatherer:
             elif path.is_dir() and not path.is_symlink():
                 self._copy_folder(path, target, label)
             elif self._is_copied(path, target, label):
-                _copy_file(str(path), str(target))
+                self._copy_file(path, target, label)
         return folder
 
-    def _copy_folder(self, path: Path, target: Path, label: str) -> None:
-        def leave_out(folder: str, names: list[str]) -> list[str]:
-            there = target / Path(folder).relative_to(path)
-            return [name for name in names if not self._is_copied(Path(folder, name), there / name, label)]
+    def _copy_folder(self, path: Path, target: Path, label: str, depth: int = 1) -> None:
+        """Copy a folder; what cannot be read is noted, and the rest is copied."""
+        if depth > MAX_DEPTH:
+            self.unmatched.append(Unmatched(f"{label}: {safe(path.name)}", f"is deeper than {MAX_DEPTH} folders"))
+            return
+        target.mkdir(mode=0o700, exist_ok=True)
+        try:
+            inner = sorted(path.iterdir())
+        except OSError as error:
+            self.unmatched.append(Unmatched(f"{label}: {safe(path.name)}", f"cannot be read ({error.strerror})"))
+            return
+        for child in inner:
+            if not self._is_copied(child, target / child.name, label):
+                continue
+            if child.is_dir():
+                self._copy_folder(child, target / child.name, label, depth + 1)
+            else:
+                self._copy_file(child, target / child.name, label)
 
-        shutil.copytree(path, target, symlinks=True, ignore=leave_out, copy_function=_copy_file, dirs_exist_ok=True)
+    def _copy_file(self, path: Path, target: Path, label: str) -> None:
+        """Copy a file; one that is too large for any submission keeps its size alone, so that its result says so."""
+        try:
+            size = path.lstat().st_size
+            if size > MAX_COPIED_FILE:
+                with target.open("xb") as file:
+                    file.truncate(size)
+            else:
+                shutil.copyfile(path, target, follow_symlinks=False)
+        except OSError as error:
+            self.unmatched.append(Unmatched(f"{label}: {safe(path.name)}", f"cannot be read ({error.strerror})"))
 
     def _is_copied(self, path: Path, target: Path, label: str) -> bool:
         """Return whether a path is a file or folder of the work; note any other, and a second file of one name."""
@@ -151,13 +176,3 @@ class Gatherer:
         if reason:
             self.unmatched.append(Unmatched(f"{label}: {safe(path.name)}", reason))
         return not reason
-
-
-def _copy_file(source: str, target: str) -> None:
-    """Copy a file; one that is too large for any submission keeps its size alone, so that its result says so."""
-    size = os.lstat(source).st_size
-    if size > MAX_COPIED_FILE:
-        with Path(target).open("xb") as file:
-            file.truncate(size)
-    else:
-        shutil.copyfile(source, target, follow_symlinks=False)

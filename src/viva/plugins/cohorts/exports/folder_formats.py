@@ -11,6 +11,7 @@ from viva.model.submission import ARCHIVES
 from viva.plugins.cohorts.exports.export_folder import FolderEntry, Gatherer, list_entries, read_text
 from viva.plugins.cohorts.exports.export_format import Found, Person, Reading
 from viva.plugins.cohorts.exports.times import parse_iso_time
+from viva.submissions.class_export import Unmatched
 from viva.submissions.discover import discover
 from viva.submissions.file_names import is_archive, is_code
 
@@ -110,12 +111,17 @@ class NbgraderExport:
             if student.sort != "folder":
                 reading.unmatched.append(student.refuse("is not a folder of a student"))
                 continue
-            for entry in list_entries(student.path):
+            try:
+                inner = list_entries(student.path)
+            except UsageError:
+                reading.unmatched.append(Unmatched(student.name, "cannot be listed"))
+                continue
+            for entry in inner:
                 if entry.sort == "folder":
                     found.append((student.name, entry))
                 else:
-                    inner = FolderEntry(entry.path, f"{student.name}/{entry.name}", entry.sort)
-                    reading.unmatched.append(inner.refuse("is not a folder of an assignment"))
+                    other = FolderEntry(entry.path, f"{student.name}/{entry.name}", entry.sort)
+                    reading.unmatched.append(other.refuse("is not a folder of an assignment"))
         has_several = len({assignment.name for _, assignment in found}) > 1
         for name, assignment in found:
             label = f"{name}_{assignment.name}" if has_several else name

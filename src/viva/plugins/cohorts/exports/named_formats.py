@@ -32,9 +32,13 @@ class NamedExport(ABC):
         matches = (pattern.fullmatch(entry.name) for pattern in self._patterns)
         return next((match for match in matches if match is not None), None)
 
+    def fits(self, entry: FolderEntry) -> bool:
+        """Return whether an entry may be a submission by its name and by what it is."""
+        return entry.sort in (*self._sorts, "link") and self.match(entry) is not None
+
     def recognize(self, folder: Path, entries: tuple[FolderEntry, ...]) -> bool:
         """Recognize it by at least one name of its form, and at least half of all."""
-        fitting = sum(entry.sort in (*self._sorts, "link") and self.match(entry) is not None for entry in entries)
+        fitting = sum(map(self.fits, entries))
         return fitting > 0 and 2 * fitting >= len(entries)
 
     def read(self, folder: Path, entries: tuple[FolderEntry, ...], gatherer: Gatherer) -> Reading:

@@ -245,7 +245,7 @@ def _refuse_half_an_export(path: Path, entries: tuple[FolderEntry, ...]) -> None
     for kind in FORMATS:
         if not isinstance(kind, NamedExport):
             continue
-        others = [entry.name for entry in entries if kind.match(entry) is None]
+        others = [entry.name for entry in entries if not kind.fits(entry)]
         fitting = len(entries) - len(others)
         if fitting >= _MIN_RESEMBLING and 10 * fitting >= len(entries):
             examples = ", ".join(safe(name)[:100] for name in others[:3])
@@ -262,13 +262,13 @@ def _list_without(roster: Path | None, folder: Path) -> tuple[FolderEntry, ...]:
     if roster is None:
         return entries
     own = roster.resolve()
-    return tuple(entry for entry in entries if entry.path.name != own.name or entry.path.resolve() != own)
+    return tuple(entry for entry in entries if entry.path.name != roster.name or entry.path.resolve() != own)
 
 
 def _is_same_folder(one: Path, other: Path) -> bool:
     """Return whether two folders hold the same names and the same bytes."""
     names = _list_files(one)
-    if other.is_symlink() or names != _list_files(other):
+    if not other.is_dir() or other.is_symlink() or names != _list_files(other):
         return False
     return all(filecmp.cmp(one / name, other / name, shallow=False) for name in names)
 

@@ -11,7 +11,7 @@ _ENGLISH: Final = re.compile(
     r"(?P<month>[A-Za-z]{3,9})\.? (?P<day>\d{1,2}), (?P<year>\d{4}),? "
     r"(?P<hour>\d{1,2})[:.]?(?P<minute>\d{2})(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
 )
-_ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?)\s*([+-]\d\d:?\d\d|Z|)(\S{0,64})")
+_ISO: Final = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?)\s*([+-]\d\d:?\d\d|Z|UTC|GMT|)(\S{0,64})")
 
 
 def parse_iso_time(text: object, *, without_zone: tzinfo | None = None) -> datetime | None:
@@ -29,7 +29,8 @@ def parse_iso_time(text: object, *, without_zone: tzinfo | None = None) -> datet
         # A name that leads elsewhere, an unknown one, or a folder of zones is no zone.
         with contextlib.suppress(ValueError, KeyError, OSError):
             zone = ZoneInfo(match[3]) if match[3] else without_zone
-            moment = datetime.fromisoformat(match[1] + match[2])
+            offset = "Z" if match[2] in ("UTC", "GMT") else match[2]  # known without a database of zones
+            moment = datetime.fromisoformat(match[1] + offset)
     if not isinstance(moment, datetime) or (moment.tzinfo is None and zone is None):
         return None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=zone)

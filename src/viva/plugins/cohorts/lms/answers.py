@@ -51,10 +51,10 @@ def get_record(value: object, what: str) -> Record:
 
 
 def get_records(value: object, what: str) -> list[Record]:
-    """Return a list of objects; an empty one for a missing value. Raises LmsError for another value."""
-    if not isinstance(value, list | None):
+    """Return a list of objects. Raises LmsError for another value."""
+    if not isinstance(value, list):
         raise LmsError(f"{what}: the platform's answer has another form than its documentation says.")
-    return [get_record(each, what) for each in value or ()]
+    return [get_record(each, what) for each in value]
 
 
 def get_text(found: Record, key: str) -> str:

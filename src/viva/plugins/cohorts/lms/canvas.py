@@ -22,7 +22,7 @@ from viva.plugins.cohorts.lms.answers import (
     parse_json,
 )
 from viva.plugins.cohorts.lms.connection import Call, Connection, Fields
-from viva.plugins.cohorts.lms.feedback_files import FeedbackFile, read_page
+from viva.plugins.cohorts.lms.feedback_files import FeedbackFile
 from viva.plugins.cohorts.lms.platform import (
     Account,
     Change,
@@ -150,7 +150,7 @@ class Canvas:
 
     def _upload(self, url: str, page: FeedbackFile) -> int:
         """Upload a file for a comment, in the three steps that Canvas documents, and return its number."""
-        what, kind, data = "The feedback file", "text/html", read_page(page.path)
+        what, kind, data = "The feedback file", "text/html", page.read()
         fields: Fields = (("name", page.name), ("size", str(len(data))), ("content_type", kind))
         where = get_record(self._ask("POST", url, what, fields), what)
         parameters = get_record(where.get("upload_params") or {}, what)
@@ -172,15 +172,15 @@ def _read_present(account: Account, found: Record, what: str) -> Present:
     if grade is None:
         grade = get_points(found, "score", what)
     names: set[str] = set()
-    for comment in get_records(found.get("submission_comments"), what):
-        for file in get_records(comment.get("attachments"), what):
+    for comment in get_records(found.get("submission_comments") or [], what):
+        for file in get_records(comment.get("attachments") or [], what):
             names |= {get_text(file, "display_name"), get_text(file, "filename")}
     return Present(account, grade, excused=found.get("excused") is True, files=frozenset(names))
 
 
 def _read_submission(account: Account, found: Record, what: str) -> RemoteSubmission:
     files = []
-    for file in get_records(found.get("attachments"), what):
+    for file in get_records(found.get("attachments") or [], what):
         name = get_text(file, "display_name") or get_text(file, "filename")
         size = None if file.get("size") is None else get_number(file, "size", what)
         files.append(RemoteFile(name, get_text(file, "url"), size))

@@ -236,10 +236,17 @@ def _check(answer: Answer, call: Call) -> None:
         raise LmsError(f"{what}: {host} has no such page, or the token's owner may not see it (404).")
     if status >= 500:
         raise UnreachableError(f"{what}: {host} has an error of its own ({status}); run the command later.")
-    message = ""
-    with contextlib.suppress(ValueError, KeyError, IndexError, TypeError, RecursionError):  # Canvas's form of errors
-        message = f": {line(json.loads(answer.data)['errors'][0]['message'], characters=200)}"
-    raise LmsError(f"{what}: {host} refuses the request ({status}{message}).")
+    raise LmsError(f"{what}: {host} refuses the request ({status}{_describe_refusal(answer.data)}).")
+
+
+def _describe_refusal(data: bytes) -> str:
+    """Return what Canvas says of an error, `{"errors": [{"message": "…"}]}` or `{"errors": "…"}`; empty if nothing."""
+    with contextlib.suppress(ValueError, KeyError, IndexError, TypeError, RecursionError):
+        errors = json.loads(data)["errors"]
+        message = errors if isinstance(errors, str) else errors[0]["message"]
+        if isinstance(message, str):
+            return f": {line(message, characters=200)}"
+    return ""
 
 
 def _copy(parts: Iterator[bytes], target: IO[bytes], max_bytes: int, what: str) -> None:

@@ -28,6 +28,13 @@ class FeedbackFile:
         """Return its name on the platform."""
         return f"feedback-{self.digest}.html"
 
+    def read(self) -> bytes:
+        """Return the content. Raises UsageError if it cannot be read or has changed since it was found."""
+        data = read_page(self.path)
+        if _digest(data) != self.digest:
+            raise UsageError(f"{self.path} has changed while grades were sent; run the command again.")
+        return data
+
     def is_among(self, names: Iterable[str]) -> bool:
         """Return whether a platform has it, perhaps with a number that the platform added to its name."""
         return self.digest in {read_digest(name) for name in names}
@@ -43,6 +50,10 @@ def read_page(path: Path) -> bytes:
     if data is None:
         raise UsageError(f"{path} is larger than {MAX_BYTES >> 20} MiB; a feedback page is expected.")
     return data
+
+
+def _digest(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]
 
 
 def read_digest(name: str) -> str:
@@ -72,7 +83,7 @@ def find_feedback(folder: Path, grades: Iterable[ReturnedGrade]) -> tuple[dict[s
     for grade in with_attempt:
         path = paths[grade.attempt]
         if path.is_file():
-            found[grade.student.id] = FeedbackFile(path, sha256(read_page(path)).hexdigest()[:16])
+            found[grade.student.id] = FeedbackFile(path, _digest(read_page(path)))
         else:
             missing.append(f"{grade.student.id}: there is no page {path}, so only the grade is sent")
     if with_attempt and not found:

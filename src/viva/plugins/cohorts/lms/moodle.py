@@ -26,7 +26,7 @@ from viva.plugins.cohorts.lms.answers import (
     parse_json,
 )
 from viva.plugins.cohorts.lms.connection import Call, Connection, Fields
-from viva.plugins.cohorts.lms.feedback_files import MAX_BYTES, FeedbackFile, read_digest, read_page
+from viva.plugins.cohorts.lms.feedback_files import MAX_BYTES, FeedbackFile, read_digest
 from viva.plugins.cohorts.lms.platform import (
     Account,
     Change,
@@ -106,7 +106,7 @@ class Moodle:
                 fields += [(f"options[{index}][name]", name), (f"options[{index}][value]", str(value))]
             page = get_records(self._ask("core_enrol_get_enrolled_users", what, fields), what)
             for person in page:
-                roles = {get_text(role, "shortname") for role in get_records(person.get("roles"), what)}
+                roles = {get_text(role, "shortname") for role in get_records(person.get("roles") or [], what)}
                 if not roles or not roles <= _STAFF:
                     account = _read_account(person, what)
                     found[account.number] = account
@@ -181,8 +181,8 @@ class Moodle:
         """The number of the course, and the assignment, found by its course module."""
         what = "The assignment"
         answer = get_record(self._ask("mod_assign_get_assignments", what, []), what)
-        for course in get_records(answer.get("courses"), what):
-            for found in get_records(course.get("assignments"), what):
+        for course in get_records(answer.get("courses") or [], what):
+            for found in get_records(course.get("assignments") or [], what):
                 if get_number(found, "cmid", what) == self._module:
                     return get_number(course, "id", what), found
         raise LmsError(
@@ -203,12 +203,12 @@ class Moodle:
     def _ask_about_assignment(self, function: str, key: str, what: str) -> Iterator[Record]:
         """Yield what a function lists about the assignment; an answer that is not complete is an error."""
         answer = get_record(self._ask(function, what, [("assignmentids[0]", str(self._number))]), what)
-        for warning in get_records(answer.get("warnings"), what):
+        for warning in get_records(answer.get("warnings") or [], what):
             if get_text(warning, "warningcode") != _NOTHING_FOUND:
                 raise LmsError(f"{what}: Moodle says: {line(get_text(warning, 'message'), characters=200)}")
-        for found in get_records(answer.get("assignments"), what):
+        for found in get_records(answer.get("assignments") or [], what):
             if get_number(found, "assignmentid", what) == self._number:
-                yield from get_records(found.get(key), what)
+                yield from get_records(found.get(key) or [], what)
 
     def _ask(self, function: str, what: str, fields: Fields, *, reads: bool = True) -> Any:
         """Call a function of the web service.
@@ -243,13 +243,13 @@ class Moodle:
         found = get_record(status.get("feedback") or {}, what)
         grade = _read_grade(get_record(found.get("grade") or {}, what))
         comment, form, files = "", "", list[Record]()
-        for plugin in get_records(found.get("plugins"), what):
+        for plugin in get_records(found.get("plugins") or [], what):
             if get_text(plugin, "type") == "comments":
-                for editor in get_records(plugin.get("editorfields"), what):
+                for editor in get_records(plugin.get("editorfields") or [], what):
                     comment, form = get_text(editor, "text"), get_text(editor, "format")
             if get_text(plugin, "type") == "file":
-                for area in get_records(plugin.get("fileareas"), what):
-                    files += get_records(area.get("files"), what)
+                for area in get_records(plugin.get("fileareas") or [], what):
+                    files += get_records(area.get("files") or [], what)
         if any(mark in comment for mark in _EMBEDDED):
             raise LmsError(
                 "The feedback comment there holds pictures or files, which viva could damage; grade it there."
@@ -262,7 +262,7 @@ class Moodle:
         Moodle replaces all feedback files of a student by those of a draft area.
         """
         what = "The feedback file"
-        draft = self._upload(page.name, "/", read_page(page.path), 0)
+        draft = self._upload(page.name, "/", page.read(), 0)
         others = [file for file in before.files if not read_digest(get_text(file, "filename"))]
         if len(others) > _MAX_FEEDBACK_FILES:
             raise LmsError(f"{what}: the student has {len(others)} feedback files there; send this one by hand.")
@@ -308,7 +308,7 @@ def _read_account(found: Record, what: str) -> Account:
     number = get_number(found, "id", what)
     kinds = {"login": "username", "email": "email", "idnumber": "idnumber"}
     identifiers = {kind: get_text(found, key) for kind, key in kinds.items()} | {"user": f"moodle-user-{number}"}
-    groups = {get_number(g, "id", what): get_text(g, "name") for g in get_records(found.get("groups"), what)}
+    groups = {get_number(g, "id", what): get_text(g, "name") for g in get_records(found.get("groups") or [], what)}
     name = get_text(found, "fullname") or f"{get_text(found, 'firstname')} {get_text(found, 'lastname')}".strip()
     return Account(number, name, identifiers, groups=groups)
 
@@ -316,13 +316,13 @@ def _read_account(found: Record, what: str) -> Account:
 def _read_submission(found: Record, known: dict[int, Account], what: str) -> RemoteSubmission | None:
     """Return what was submitted; None if nothing was, or by someone who is not in the course any more."""
     files, entered = list[RemoteFile](), list[tuple[str, str]]()
-    for plugin in get_records(found.get("plugins"), what):
+    for plugin in get_records(found.get("plugins") or [], what):
         kind = get_text(plugin, "type")
-        for area in get_records(plugin.get("fileareas"), what):
+        for area in get_records(plugin.get("fileareas") or [], what):
             if kind == "file" and get_text(area, "area") == "submission_files":
-                files += [_read_file(file, what) for file in get_records(area.get("files"), what)]
+                files += [_read_file(file, what) for file in get_records(area.get("files") or [], what)]
         if kind == "onlinetext":
-            texts = [get_text(editor, "text") for editor in get_records(plugin.get("editorfields"), what)]
+            texts = [get_text(editor, "text") for editor in get_records(plugin.get("editorfields") or [], what)]
             entered += [("onlinetext.html", text) for text in texts if text.strip()]
     user, group = get_number(found, "userid", what), get_number(found, "groupid", what)
     account = known.get(user)

@@ -1,8 +1,10 @@
 """The files of an assignment of another tool: a folder or a zip archive, read with limits, no link followed."""
 
 import io
+import lzma
 import os
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -15,7 +17,7 @@ MAX_DEPTH: Final = 12
 _LITTER: Final = frozenset(
     {"__pycache__", ".ipynb_checkpoints", ".git", ".venv", "node_modules", ".OTTER_LOG", "__MACOSX"}
 )
-_DAMAGED: Final = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError)
+_DAMAGED: Final = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 Entries = Iterable[tuple[str, int, Callable[[], bytes]]]
 """The path of each file, its size, and what reads it."""
 
@@ -53,7 +55,8 @@ def read_named_files(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
                 entries += _list_folder(found, folder)
             elif found.is_file():
                 entries.append((relative, found.stat().st_size, found.read_bytes))
-    return _read_entries(entries, str(folder))
+    by_path = {entry[0]: entry for entry in entries}  # a file may be named twice, by itself and in a folder
+    return _read_entries(by_path.values(), str(folder))
 
 
 def read_zip(data: bytes, shown: str) -> dict[str, bytes]:

@@ -54,15 +54,22 @@ class PlainCells:
         tree = ast.parse(python, filename)
         self._flags |= future_flags(tree)
         tree.body.sort(key=lambda node: not is_future_import(node))  # in a cell, they may come after other statements
+        self._namespace.pop("__warningregistry__", None)  # each cell warns again, as in IPython
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         with Streams(self._outputs):
             exec(_compile(tree, filename, "exec", self._flags, dont_inherit=True), self._namespace)
             if isinstance(last, ast.Expr):
                 expression = _compile(ast.Expression(last.value), filename, "eval", self._flags, dont_inherit=True)
                 value = _eval(expression, self._namespace)
-                if value is not None:
+                if value is not None and not _ends_with_semicolon(last, python):
                     self._outputs.result({"text/plain": repr(value)}, {}, number)
 
     def show_error(self, _error: BaseException, raised: Raised) -> None:
         """Add what `run` has raised to the outputs."""
         self._outputs.error(raised)
+
+
+def _ends_with_semicolon(last: ast.Expr, text: str) -> bool:
+    """Return whether a semicolon follows the last expression, which suppresses its display."""
+    line = sources.lines_of(text)[(last.end_lineno or 1) - 1].encode("utf-8", "surrogatepass")
+    return line[last.end_col_offset :].strip().startswith(b";")
