@@ -7,10 +7,7 @@ from viva.config.assignment import Assignment
 
 
 def content_of(assignment: Assignment) -> str:
-    """Return one digest of all that the course itself contributes to a score: tests, helpers, labels, data.
-
-    A changed test is another test; a training that began under the earlier one is not continued.
-    """
+    """Return one digest of all that the course itself contributes to a score: tests, helpers, labels, data."""
     graders = [path for path in sorted(assignment.graders.rglob("*")) if "__pycache__" not in path.parts]
     named = [(path.relative_to(assignment.graders).as_posix(), path) for path in graders]
     named += zip(assignment.data_names, assignment.data, strict=True)

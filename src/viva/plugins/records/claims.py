@@ -21,7 +21,8 @@ from viva.model.errors import UsageError
 from viva.plugins.records.database import split_values, write_session
 from viva.plugins.records.tables import Claim
 
-CLAIM_S: Final = 20.0
+CLAIM_S: Final = 60.0
+"""Longer than a transaction that holds the lock on writing, such as a regrade of a large class that is applied."""
 
 
 class Claims:

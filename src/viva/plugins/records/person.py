@@ -1,6 +1,7 @@
 """Find one person in the records, with everything that they submitted."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -105,12 +106,27 @@ def names_pattern(students: Iterable[Student], *, parts: bool = True) -> re.Patt
         words |= {student.id, student.email, student.name, *student.also.values()}
         if first:
             words.add(f"{last}, {first}")
+        if ", " in student.name:
+            last, _, first = student.name.partition(", ")
+            words.add(f"{first} {last}")
         if parts:
             pieces = [*re.split(r"[\s,]+", student.name), student.email.partition("@")[0]]
             words |= {piece for piece in pieces if len(piece) >= _MIN_NAME_LETTERS}
         else:
             words = {word for word in words if not word.isdecimal()}
-    longest_first = sorted((re.escape(word) for word in words if len(word) > 1), key=len, reverse=True)
-    if not longest_first:
+    spelled = {unicodedata.normalize(form, word) for word in words if len(word) > 1 for form in ("NFC", "NFD")}
+    if not spelled:
         return re.compile(r"(?!)")  # matches nothing
-    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)", re.IGNORECASE)
+    longest_first = sorted(spelled, key=len, reverse=True)
+    return re.compile("|".join(map(_whole_word, longest_first)), re.IGNORECASE)
+
+
+def _whole_word(word: str) -> str:
+    """Return a pattern for a word that is no part of another one; scripts without case have no spaces around words."""
+    before = r"(?<!\w)" if _has_word_borders(word[0]) else ""
+    after = r"(?!\w)" if _has_word_borders(word[-1]) else ""
+    return before + re.escape(word) + after
+
+
+def _has_word_borders(letter: str) -> bool:
+    return letter.isdigit() or letter.lower() != letter.upper()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sqlalchemy import JSON, Text, delete, select
+from sqlalchemy import Text, delete, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from viva.model import Student
@@ -21,9 +21,11 @@ from viva.plugins.records.tables import (
     Claim,
     DeletionRow,
     Override,
+    ProposalRow,
     ProposedScore,
     ReviewRow,
     ScoreRow,
+    StoredJson,
     hash_plain,
 )
 
@@ -156,8 +158,8 @@ def _find_mentions(session: Session, person: Person) -> list[str]:
     aliases = [Student(each.attempt.name) for each in person.alone]
     names = names_pattern([*person.students, *aliases], parts=False)
     found = []
-    for table in (AttemptRow, Override, ReviewRow, ScoreRow, ProposedScore):
-        columns = [c for c in table.__table__.columns if isinstance(c.type, Text | JSON)]
+    for table in (AttemptRow, Override, ReviewRow, ScoreRow, ProposalRow, ProposedScore):
+        columns = [c for c in table.__table__.columns if isinstance(c.type, Text | StoredJson)]
         for row in session.execute(select(table.id, *columns)):
             for column, value in zip(columns, row[1:], strict=True):
                 text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

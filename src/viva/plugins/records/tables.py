@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgpack
-from sqlalchemy import JSON, Dialect, ForeignKey, Index, Text, TypeDecorator
+from sqlalchemy import Dialect, ForeignKey, Index, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from viva.model import Attempt, Score, Student
@@ -67,6 +67,22 @@ def report_damage() -> Iterator[None]:
         ) from None
 
 
+class StoredJson(TypeDecorator[Any]):
+    """A value as JSON; damaged text is reported as damage of the records."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, _dialect: Dialect) -> str | None:
+        """Return the text to store."""
+        return None if value is None else json.dumps(value, ensure_ascii=False)
+
+    def process_result_value(self, value: Any, _dialect: Dialect) -> Any:
+        """Return the stored value."""
+        with report_damage():
+            return None if value is None else json.loads(value)
+
+
 class Points(TypeDecorator[Fraction]):
     """Exact points, stored as text."""
 
@@ -90,7 +106,7 @@ class Points(TypeDecorator[Fraction]):
 class Base(DeclarativeBase):
     """All tables."""
 
-    type_annotation_map = {str: Text, Fraction: Points, Any: JSON}  # noqa: RUF012  # SQLAlchemy's name
+    type_annotation_map = {str: Text, Fraction: Points, Any: StoredJson}  # noqa: RUF012  # SQLAlchemy's name
 
 
 class Signed:

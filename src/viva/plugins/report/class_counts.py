@@ -19,6 +19,7 @@ from viva.model.attempt import ScoredAttempt
 from viva.model.hand_grading import feedback_of
 from viva.model.score import Curve, in_order
 from viva.plugins.report.item_analysis import Question, group_questions, question_key
+from viva.plugins.report.lean_attempts import seconds_of_tests
 
 MAX_CLUSTERS: Final = 8
 """The maximum number of clusters of a test."""
@@ -149,10 +150,10 @@ def count_outcomes(marked: Sequence[ScoredAttempt]) -> list[OutcomeCounts]:
     """Count the statuses of each test, in the order of the question numbers."""
     tests: dict[str, OutcomeCounts] = {}
     for graded in marked:
-        for entry in graded.score.entries:
+        for entry, seconds in zip(graded.score.entries, seconds_of_tests(graded), strict=True):
             test = tests.setdefault(entry.test_id, OutcomeCounts(entry))
             test.counts[entry.status] += 1
-            test.times_s.append(sum(case.wall_s for case in entry.cases))
+            test.times_s.append(seconds)
     return sorted(tests.values(), key=lambda test: in_order(test.entry.number))
 
 

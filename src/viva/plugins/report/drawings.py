@@ -70,8 +70,11 @@ def _copy(element: Element, depth: int) -> Element:
     if _PICTURE.fullmatch(link) if tag == "image" else link.startswith("#"):
         attributes["xlink:href"] = link
     copy = Element(tag, attributes)
-    if tag != "style" or not _UNSAFE.search(element.text or ""):
-        copy.text = element.text
+    if tag == "style":
+        sheet = "".join(element.itertext())
+        copy.text = None if _UNSAFE.search(sheet) else sheet
+        return copy
+    copy.text = element.text
     for child in element:
         if isinstance(child.tag, str) and child.tag.removeprefix(_SVG) in _TAGS:
             copied = _copy(child, depth + 1)

@@ -108,11 +108,23 @@ def convert_formula(latex: str, *, block: bool) -> str | None:
     return nh3.clean(markup, tags=set(TAGS), attributes=attributes, attribute_filter=_filter_attribute, link_rel=None)
 
 
+_FONTS: Final = frozenset({
+    "bb", "bf", "cal", "frak", "it", "rm", "scr", "sf", "sfit", "tt", "normal", "ring", "bin", "choice", "close",
+    "inner", "op", "open", "ord", "punct", "rel", "strut", "clap", "llap", "rlap",
+})  # fmt: skip
+"""The names that may follow `\\math`; for any other the converter would show the letters without the font."""
+_FONT: Final = re.compile(r"\\math([a-zA-Z]+)")
+
+
 def _rewrite(latex: str) -> str:
     """Rewrite a formula with commands that the converter supports."""
     for pattern, replacement in _REWRITTEN:
         latex = pattern.sub(replacement, latex)
-    if latex.count("{") != latex.count("}") or "$" in latex.replace(r"\$", ""):
+    if (
+        any(font not in _FONTS for font in _FONT.findall(latex))
+        or latex.count("{") != latex.count("}")
+        or "$" in latex.replace(r"\$", "")
+    ):
         raise _NotConvertedError
     if r"\\" in latex and r"\begin" not in latex:
         latex = rf"\begin{{align*}}{latex}\end{{align*}}"

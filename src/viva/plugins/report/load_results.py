@@ -1,5 +1,6 @@
 """Load the submissions and scores of a report from a folder of results."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,9 @@ _MAX: Final = 10**9
 """The maximum of points and seconds that is read; far beyond anything that is graded."""
 
 
-def load_attempts(folder: Path, submissions: Path = Path()) -> list[tuple[ScoredAttempt, Path]]:
+def load_attempts(
+    folder: Path, submissions: Path = Path(), reduced: Callable[[ScoredAttempt], ScoredAttempt] = lambda one: one
+) -> list[tuple[ScoredAttempt, Path]]:
     """Load every result below a folder, with the folder of its file, in the order of the paths.
 
     A folder of results does not name students, so each submission counts as one student.
@@ -25,6 +28,8 @@ def load_attempts(folder: Path, submissions: Path = Path()) -> list[tuple[Scored
     Args:
         folder: what `viva grade -o` wrote.
         submissions: the folder in which grading was started; the results name their submissions relative to it.
+
+        reduced: returns what is kept of each result.
 
     Raises:
         UsageError: there are no results, or one is not a valid results.json of viva.
@@ -36,7 +41,7 @@ def load_attempts(folder: Path, submissions: Path = Path()) -> list[tuple[Scored
         name = file.parent.as_posix()
         if name == ".":
             name = PurePosixPath(score.submission).name or "submission"
-        found.append(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score))
+        found.append(reduced(ScoredAttempt(Attempt(name, submissions / score.submission, ()), score)))
     return list(zip(_remove_common_folder(found), [folder / file.parent for file in files], strict=True))
 
 

@@ -101,7 +101,10 @@ def _render_cell(cell: Cell) -> "Markup":
         return _shorten(cell.source)
     if cell.kind == "markdown":
         return render_text(cell.source, html=True)
-    return _sanitize(_highlight_cell(_clean(cell.source)))
+    try:
+        return _sanitize(_highlight_cell(_clean(cell.source)))
+    except Exception:  # of a lexer that reads what a student wrote; whoever grades it must see it nevertheless
+        return _shorten(cell.source)
 
 
 def _highlight_cell(code: str) -> str:

@@ -12,6 +12,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from viva.formats import escaping
+from viva.model.errors import UsageError
 from viva.model.extras import missing_library
 from viva.plugins.report.formulas import convert_formula
 from viva.plugins.report.rendering import REPORTS_NEED
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_RENDERED: Final = 20_000
 """The maximum number of characters of a text that is rendered; a longer one is shown as plain text."""
+MAX_FORMULAS: Final = 500
+"""Formulas of one text; finding more of them takes long."""
 MAX_WRITTEN: Final = 1_000_000
 """The maximum number of characters of an answer: more than a result can hold, since its marker must see all of it."""
 _TAGS: Final = frozenset({
@@ -61,7 +64,8 @@ _STARS: Final = re.compile(r"(?<=\w)\*+(?=\w)")
 def render_text(text: str, *, html: bool = False) -> "Markup":
     r"""Render Markdown with formulas: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, `\begin{align}…\end{align}`.
 
-    A text that is longer than `MAX_RENDERED` is shown as plain text, and a formula that cannot be drawn by its source.
+    A text that is longer than `MAX_RENDERED`, or may hold more than `MAX_FORMULAS`, is shown as plain text, and a
+    formula that cannot be drawn by its source.
 
     Args:
         text: untrusted.
@@ -73,7 +77,8 @@ def render_text(text: str, *, html: bool = False) -> "Markup":
     """
     from markupsafe import Markup
 
-    if len(text) > MAX_RENDERED:
+    signs = sum(map(text.count, (r"\(", r"\[", r"\begin")))
+    if len(text) > MAX_RENDERED or signs + text.count("$") // 2 > MAX_FORMULAS:
         return as_text(text)
     placeholder = f"viva{secrets.token_hex(8)}x"  # random, so that no text can contain it
     formulas: list[str] = []
@@ -81,6 +86,8 @@ def render_text(text: str, *, html: bool = False) -> "Markup":
     parser = _build_parser(html)
     try:
         markup = parser.render(cleaned, {"placeholder": placeholder, "formulas": formulas})
+    except UsageError:  # a library is missing
+        raise
     except Exception:  # of a parser that reads what a student wrote; whoever grades it must see it nevertheless
         return as_text(text)
     safe = sanitize(markup, placeholder)
@@ -125,7 +132,7 @@ def sanitize(html: str, placeholder: str = "") -> str:
         raise missing_library(REPORTS_NEED, error.name, "report") from None
 
     def filter_attribute(_tag: str, name: str, value: str) -> str | None:
-        if name in ("class", "alt"):  # the values come from this function
+        if name in ("class", "alt", "rel"):  # the values come from this function
             return value
         if (placeholder and placeholder in value) or not _VALUES.get(name, _NUMBER).fullmatch(value):
             return None

@@ -17,6 +17,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -61,7 +62,7 @@ class Snapshot:
         spaces = (namespace, *others)
         self._homes = {str(space.get("__name__", "__main__")) for space in spaces}
         self._seen: dict[int, Any] = {}
-        self._undo: list[Undo | None] = [_save_dict(space)[0] for space in spaces]
+        self._undo: list[Undo | None] = [_save_bindings(space) for space in spaces]
         for name, value in [item for space in spaces for item in space.items()]:
             is_own = type(name) is str and not name.startswith("_") and name not in _OF_THE_SHELL
             if is_own and not self._walk(value):
@@ -141,6 +142,18 @@ def _save_dict(here: dict[Any, object]) -> Saved:
             here.update(before)
 
     return undo, list(before.values())
+
+
+def _save_bindings(space: dict[str, object]) -> Undo:
+    """Save a namespace, which is never empty meanwhile: threads of the student may use it."""
+    before = dict(space)
+
+    def undo() -> None:
+        for name in [name for name in space if name not in before]:
+            space.pop(name, None)
+        space.update(before)
+
+    return undo
 
 
 def _save_counter(here: "collections.Counter[object]") -> Saved:
@@ -237,7 +250,10 @@ def _count_bytes(here: Any) -> int:
         return int(np.ndarray.nbytes.__get__(here))
     torch: Any = sys.modules.get("torch")
     if issubclass(type(here), getattr(torch, "Tensor", ())):
-        return int(here.element_size() * here.nelement())
+        try:
+            return int(here.element_size() * here.nelement())
+        except ValueError:  # a parameter of a lazy layer has no size yet, and nothing to restore
+            return MAX_BYTES + 1
     return 0
 
 
@@ -299,9 +315,13 @@ _SAVERS: Final[dict[type, Callable[[Any], Saved]]] = {
 
 
 @contextlib.contextmanager
-def restore_process() -> Iterator[None]:
-    """Let the process look like a fresh one within the block, and restore its settings afterwards."""
-    undos = [*_save_settings(), *_save_torch(), *_save_signals()]
+def restore_process(graders: Path) -> Iterator[None]:
+    """Let the process look like a fresh one within the block, and restore its settings afterwards.
+
+    Args:
+        graders: the folder of the tests; modules that come from there are removed, so that they are read again.
+    """
+    undos = [*_save_settings(), *_save_modules(graders), *_save_torch(), *_save_signals()]
     with (
         np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"),
         np.printoptions(),
@@ -324,9 +344,9 @@ def _save_settings() -> Iterator[Undo | None]:
     environment = dict(os.environ)
     yield lambda: os.environ.update(environment)
     yield lambda: [os.environ.pop(name) for name in list(os.environ) if name not in environment]
-    inside = {name: module for name, module in sys.modules.items() if _is_helper(name)}
-    yield lambda: sys.modules.update(inside)
-    yield lambda: [sys.modules.pop(name) for name in list(sys.modules) if _is_helper(name)]
+    trace, profile = sys.gettrace(), sys.getprofile()
+    yield lambda: sys.settrace(trace)
+    yield lambda: sys.setprofile(profile)
     lists: tuple[Any, ...] = (sys.path, sys.meta_path, sys.path_hooks, sys.argv)
     yield from (_save_list(values)[0] for values in lists)
     settings = {name: getattr(sys, name) for name in _OF_SYS if hasattr(sys, name)}
@@ -338,9 +358,24 @@ def _save_settings() -> Iterator[Undo | None]:
     yield lambda: vars(builtins).update(names)
 
 
-def _is_helper(name: str) -> bool:
-    """Return whether a module has the name that the author's helpers use; the student's may have it as well."""
-    return name == "inside" or name.startswith("inside.")
+def _save_modules(graders: Path) -> Iterator[Undo]:
+    """Save which modules are loaded; those of the course, and of its names, are as before afterwards."""
+    before = dict(sys.modules)
+    named = {name: module for name, module in before.items() if _is_of_course(name)}
+
+    def remove() -> None:
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None) if name not in before else None
+            if _is_of_course(name) or (isinstance(file, str) and Path(file).is_relative_to(graders)):
+                del sys.modules[name]
+
+    yield lambda: sys.modules.update(named)
+    yield remove
+
+
+def _is_of_course(name: str) -> bool:
+    """Return whether a module has a name that the author's files use; the student's may have it as well."""
+    return name.partition(".")[0] in ("inside", "graders") or name.startswith("viva_key_")
 
 
 def _save_torch() -> Iterator[Undo]:
@@ -393,9 +428,11 @@ def silence_output(shell: Any) -> Iterator[None]:
             stack.enter_context(capture(stdout=False, stderr=False, display=True))
         stack.enter_context(contextlib.redirect_stdout(null))
         stack.enter_context(contextlib.redirect_stderr(null))
-        yield
-    for number in _list_figures() - figures:
-        sys.modules["matplotlib.pyplot"].close(number)
+        try:
+            yield
+        finally:
+            for number in _list_figures() - figures:
+                sys.modules["matplotlib.pyplot"].close(number)
 
 
 def _list_figures() -> set[int]:

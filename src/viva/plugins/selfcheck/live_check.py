@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from viva.config import Assignment, Course, find_course, load_course
+from viva.examiner.dropped import check_dropped, without_dropped
 from viva.examiner.grader import Grader
 from viva.examiner.pytest_session import Serving
 from viva.examiner.recorded_key.replayed_key import ReplayedKey
@@ -110,7 +111,7 @@ def _check(live: LiveNotebook, course: Course, name: str | None, options: GradeO
         after.callback(snapshot.restore)
         after.callback(run.kernel.close)  # once the working directory is another one again
         after.enter_context(silence_output(live.shell))
-        after.enter_context(restore_process())  # left first: the clean-up needs the restored builtins
+        after.enter_context(restore_process(assignment.graders))  # left first: the clean-up needs the restored builtins
         score = run.grade(course)
     if snapshot.too_large:
         notes.append(NOT_KEPT.format(names=", ".join(f"`{name}`" for name in snapshot.too_large)))
@@ -167,12 +168,14 @@ class _Run:
     def _serve(self, grader: Grader) -> None:
         if isinstance(grader.key, ReplayedKey):
             self.not_released = {why: Fraction(points) for why, points in grader.key.record.left_out.items()}
+        check_dropped(self._assignment, grader.functions)
         self.tests = [describe_test(self._assignment, function) for function in grader.functions]
         check_selection(self._assignment, self.tests, self._request.options)
         self._score, _ = grader.grade(self._request, Sinks(on_entry=self._place))
 
     def _place(self, entry: Entry) -> None:
         """Note a result, with where the functions that it is about are defined."""
+        entry = without_dropped(self._assignment, entry)
         self._placed[entry.test_id] = add_places(entry, self.kernel.called, self._live.namespace, self._cells)
         self.kernel.called.clear()
         if self._interrupted:

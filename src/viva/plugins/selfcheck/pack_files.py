@@ -95,7 +95,7 @@ def list_files(folder: Path) -> dict[str, str]:
         prefix = pending.pop()
         try:
             with os.scandir(folder / prefix) as entries:
-                here = list(entries)
+                here = sorted(entries, key=lambda entry: entry.name)  # the same files give the same archive
         except OSError:
             rows[prefix.rstrip("/")] = "cannot be read"
             continue

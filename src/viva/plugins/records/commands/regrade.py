@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # imports SQLAlchemy, which may not be installed
     from viva.model.reason import Reason
     from viva.plugins.records.overrides import ByHand
     from viva.plugins.records.proposals import Change, TestChange
-    from viva.plugins.records.store import Records
+    from viva.plugins.records.store import Records, StoredScore
 
 
 @click.command("regrade")
@@ -134,9 +134,12 @@ def propose_regrade(
     regrade = Regrade(course, assignment, records, replaying, pool, options, place.isolation)
     changed = 0
 
+    def is_outdated(kept: "StoredScore") -> bool:
+        return kept.made_with != made_with or kept.conditions.seed != seed
+
     def grade_again() -> Iterator[NewGrading]:
         nonlocal changed
-        for one in regrade.run(kept for kept in records.each_current(name) if kept.made_with != made_with):
+        for one in regrade.run(kept for kept in records.each_current(name) if is_outdated(kept)):
             made = conditions.create(assignment, one.score.isolation)
             changed += one.differs
             yield NewGrading(one.kept, one.score, made, one.differs, one.call_log)

@@ -15,6 +15,7 @@ from viva.model.errors import UsageError
 
 if TYPE_CHECKING:
     from viva.model import ScoredAttempt, Student
+    from viva.plugins.report.commands.class_scores import Reduced
 
 
 @click.command("report")
@@ -60,8 +61,12 @@ def command(
     Exit status: 0 written, 1 the scores cannot be read, or the report or a student's page cannot be written.
     """  # noqa: D205  # click shows it as the help text, in one paragraph
     from viva.plugins.report.build import write_report
-    from viva.plugins.report.commands.class_scores import assignment_meant, missing, scores_in_records
+    from viva.plugins.report.commands.class_scores import Reduced, assignment_meant, missing, scores_in_records
+    from viva.plugins.report.lean_attempts import LeanAttempts
 
+    reduced: Reduced = LeanAttempts().of
+    if feedback:
+        reduced = _keep  # a student's page shows every message
     course = open_course(course_dir)
     kept = assignment_meant(course, what, records_url)
     absent: list[Student] | None = None
@@ -69,7 +74,7 @@ def command(
         for option, value in (("--roster", roster), ("--results", results)):
             if value is not None:
                 raise UsageError(f"{option} is for scores that the course keeps: give the name of the assignment.")
-        loaded, name = _load_assignment(what, submissions, assignment)
+        loaded, name = _load_assignment(what, submissions, assignment, reduced)
         attempts = [one for one, _ in loaded]
         folders = {one.attempt.name: folder for one, folder in loaded}
     else:
@@ -77,7 +82,7 @@ def command(
             raise UsageError(f"{what} is an assignment, and -a {assignment} another one: leave out one of the two.")
         name = kept
         attempts, listed = (
-            hooks().viva_cohort_reader().match_students(scores_in_records(course, kept, records_url), roster)
+            hooks().viva_cohort_reader().match_students(scores_in_records(course, kept, records_url, reduced), roster)
         )
         folders = _find_folders(attempts, results, submissions)
         if roster is not None:
@@ -100,6 +105,10 @@ def command(
     return 1 if written.without_page else 0
 
 
+def _keep(one: "ScoredAttempt") -> "ScoredAttempt":
+    return one
+
+
 def _find_folders(attempts: "Sequence[ScoredAttempt]", results: Path | None, submissions: Path) -> dict[str, Path]:
     """Return the folder of the result of each submission by its name, as far as there is one below `results`."""
     from viva.plugins.report.load_results import load_attempts
@@ -112,12 +121,12 @@ def _find_folders(attempts: "Sequence[ScoredAttempt]", results: Path | None, sub
 
 
 def _load_assignment(
-    folder: Path, submissions: Path, assignment: str | None
+    folder: Path, submissions: Path, assignment: str | None, reduced: "Reduced"
 ) -> "tuple[list[tuple[ScoredAttempt, Path]], str]":
     """Return the results of one assignment below a folder, and the assignment's name."""
     from viva.plugins.report.load_results import load_attempts
 
-    results = load_attempts(folder, submissions)
+    results = load_attempts(folder, submissions, reduced)
     names = list(dict.fromkeys(one.score.assignment for one, _ in results))
     if assignment is None and len(names) > 1:
         raise UsageError(f"{folder} holds results of several assignments ({', '.join(names)}); choose one with -a.")

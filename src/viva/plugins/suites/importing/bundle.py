@@ -17,7 +17,16 @@ MAX_DEPTH: Final = 12
 _LITTER: Final = frozenset(
     {"__pycache__", ".ipynb_checkpoints", ".git", ".venv", "node_modules", ".OTTER_LOG", "__MACOSX"}
 )
-_DAMAGED: Final = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_DAMAGED: Final = (
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    EOFError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+)
 Entries = Iterable[tuple[str, int, Callable[[], bytes]]]
 """The path of each file, its size, and what reads it."""
 

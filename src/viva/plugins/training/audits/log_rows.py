@@ -68,7 +68,7 @@ def _csv_rows(lines: list[str]) -> Iterator[Mapping[object, object]]:
 
 
 def _read_row(cells: Mapping[object, object]) -> LogRow:
-    named = {str(name).strip().lower(): value for name, value in islice(cells.items(), _MAX_CELLS)}
+    named = {name.strip().lower(): value for name, value in islice(cells.items(), _MAX_CELLS) if isinstance(name, str)}
     row = LogRow(epoch=_read(named.get("epoch")), step=_read(named.get("step")), lr=_read(named.get("lr")))
     row.loss = _read(named.get("loss"))
     if row.loss is None:
