@@ -225,7 +225,6 @@ class DoctorRequest:
     """The options of `viva doctor` that belong to a check."""
 
     course_dir: "Path | None"
-    assignments: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +236,6 @@ class DoctorCheck:
     """What it does, for `viva doctor --help`."""
     run: Callable[[DoctorRequest], int]
     """Prints what it finds and returns the exit status."""
-    takes_assignments: bool = False
 
 
 @_all

@@ -1,6 +1,6 @@
 """Suites of other tools: a unittest suite as the author guide says, courses that `viva import` takes over.
 
-And the way to Gradescope: `viva release A --for gradescope` and `viva doctor --gradescope`.
+And the way to Gradescope: `viva release A --for gradescope`.
 """
 
 import json
@@ -163,15 +163,4 @@ def test_zip_for_gradescope(viva: Viva) -> None:
     if BEST is Tier.T0:
         assert "not tried" in ran.err
     else:
-        assert "The smallest container in which that fits" in ran.out
-
-
-@pytest.mark.long
-@pytest.mark.skipif(BEST is Tier.T0, reason="this host has no isolation to try it in")
-def test_doctor_shows_every_container(viva: Viva) -> None:
-    ran = viva("doctor", "--gradescope", "-a", "words")
-    said = " ".join(ran.out.split())
-    assert ran.status == 0
-    for name in ("0.5 CPU, 0.75 GB", "1 CPU, 1.5 GB", "2 CPU, 3 GB", "4 CPU, 6 GB", "A right submission took"):
-        assert name in said
-    assert not list(Path().glob("*.zip"))
+        assert "Grading a right submission took" in ran.out

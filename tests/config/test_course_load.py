@@ -53,13 +53,12 @@ def test_every_key(write: Write, tmp_path: Path) -> None:
 
 def test_gradescope_settings(write: Write, tmp_path: Path) -> None:
     settings = load_course(tmp_path).assignment("masks").release.gradescope
-    assert (settings.timeout, settings.attempts, settings.per) == (600.0, None, 86_400.0)
-    assert settings.hidden == "after_published"
+    assert (settings.timeout, settings.hidden) == (600.0, "after_published")
     assert settings.training and settings.files == ()
-    text = "title: M\nrelease: {gradescope: {timeout: 40m, attempts: 5, per: 90s, hidden: hidden, files: [a]}}\n"
+    text = "title: M\nrelease: {gradescope: {timeout: 40m, hidden: hidden, files: [a]}}\n"
     write("assignments/masks/assignment.yaml", text)
     settings = load_course(tmp_path).assignment("masks").release.gradescope
-    assert (settings.timeout, settings.attempts, settings.per, settings.hidden) == (2400.0, 5, 90.0, "hidden")
+    assert (settings.timeout, settings.hidden) == (2400.0, "hidden")
     assert settings.files == ("a",)
 
 

@@ -59,7 +59,7 @@ suite: otter
 release:
   withhold: [test_a]
   answers: true
-  gradescope: {timeout: 40m, attempts: 5, per: 90s, hidden: hidden, training: false, files: [a]}
+  gradescope: {timeout: 40m, hidden: hidden, training: false, files: [a]}
 """,
     "rubric": """\
 questions:

@@ -168,7 +168,7 @@ def test_memory_sampler() -> None:
             box.kill()
     finally:
         sampler.stop()
-    assert 0 < sampler.box < sampler.rest <= sampler.peak
+    assert 0 < sampler.box < sampler.rest
 
 
 @needs_isolation
@@ -182,7 +182,7 @@ def test_file_of_another_assignment(tmp_path: Path) -> None:
     made = autograder(tmp_path / "again", more=more, settings=listed)
     measured = made.to(tmp_path / "a.zip")
     assert measured is not None and not made.warnings
-    assert measured.results["score"] == 7 and measured.peak_mib >= measured.rest_mib > 0
+    assert measured.results["score"] == 7 and measured.rest_mib > 0
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         assert f'"rest_mib": {measured.rest_mib}' in archive.read("gradescope.json").decode()
     assert (tmp_path / "a.zip").stat().st_mode & 0o777 == 0o600

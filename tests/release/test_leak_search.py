@@ -8,9 +8,8 @@ import pytest
 
 from viva.config.rubric import Question, Rubric
 from viva.examiner.recorded_key.record import RECORD, Answer
-from viva.plugins.release.answer_search import AnswerSearch, hand_answers
-from viva.plugins.release.key_recorder.key_recording import KeyRecording
-from viva.plugins.release.leak_search import Secrets
+from viva.plugins.release.key_recording import KeyRecording
+from viva.plugins.release.leak_search import AnswerSearch, Secrets, hand_answers
 
 ANSWERS = {
     "formula": "4*d**2 + 2",

@@ -8,7 +8,7 @@ import pytest
 from viva.examiner.recorded_key.record import Answer, Record, load_record, record_from
 from viva.examiner.recorded_key.recorded_values import Unrecordable, digest, packed
 from viva.model.errors import CourseError
-from viva.plugins.release.key_recorder.key_recording import KeyRecording
+from viva.plugins.release.key_recording import KeyRecording
 from viva.sandbox.guest.transport.wire import CAPS
 
 

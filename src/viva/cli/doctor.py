@@ -57,26 +57,24 @@ def _with_checks(function: Callable[..., object]) -> Callable[..., object]:
     "names",
     multiple=True,
     metavar="NAME",
-    help="With --gradescope: only this one; may be repeated. With --gpu: its limits and its Python.",
+    help="With --gpu: the limits and the Python of this one; may be repeated.",
 )
 @click.option("--gpu", is_flag=True, help="Check each GPU in a sandbox of its own; with --assignment, with its limits.")
 @course_option
 def command(check: DoctorCheck | None, names: tuple[str, ...], gpu: bool, course_dir: Path | None) -> int:
     """Try every isolation layer on this host in a temporary process and show which ones work.
 
-    With --gradescope: grade a right submission of each assignment as the autograder will, and show what it takes.
     With --gpu: start CUDA, compare it with the CPU, and check limits, repeatable sums and cleared memory.
     With --records: look for damage in the file that keeps the scores.
 
     Exit status: 0 shown, 1 a GPU fails its check, there is none, the records are damaged, or the command is wrong.
     """
-    takes_names = gpu or (check is not None and check.takes_assignments)
-    if (names and not takes_names) or (course_dir and not gpu and check is None):
-        raise UsageError("--assignment belongs to --gradescope or --gpu, --course to these two or --records.")
+    if (names and not gpu) or (course_dir and not gpu and check is None):
+        raise UsageError("--assignment belongs to --gpu, --course to --gpu or --records.")
     if gpu:
         return _gpu(course_dir, names)
     if check is not None:
-        return check.run(DoctorRequest(course_dir, names))
+        return check.run(DoctorRequest(course_dir))
     return _isolation_layers()
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, PlainValidator
+from pydantic import PlainValidator
 
 from viva.config.policy import Exceptions, Policy
 from viva.config.policy_file import read_exceptions
@@ -49,10 +49,6 @@ class Gradescope:
 
     timeout: Annotated[float, PlainValidator(read_seconds(120, 2400, "10m")), SPAN_SCHEMA] = 600.0
     """Time after which Gradescope ends the autograder, as set on its page; viva ends earlier. Default: 10m."""
-    attempts: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """How many submissions of a student are graded within `per`; null for all."""
-    per: Annotated[float, PlainValidator(read_seconds(60, 365 * 86_400, "24h")), SPAN_SCHEMA] = 86_400.0
-    """The time in which `attempts` are counted. Default: 24h."""
     hidden: Literal["after_published", "after_due_date", "hidden"] = "after_published"
     """The visibility that hidden tests get on Gradescope."""
     training: bool = True
@@ -142,8 +138,12 @@ class Assignment:
     @property
     def hidden(self) -> list[Path]:
         """Return the folders that no program of a student may read: the graders, and one with a solved notebook."""
-        solved = any((self.folder / name).is_file() for name in (*SOURCES, TESTS))
-        return [self.graders.parent, *([self.folder] if solved else []), *([self.master] if self.master else [])]
+        folders = [self.graders.parent]
+        if any((self.folder / name).is_file() for name in (*SOURCES, TESTS)):
+            folders.append(self.folder)
+        if self.master is not None:
+            folders.append(self.master)
+        return folders
 
     def policy(self) -> Policy:
         """Return how points become grades: as declared, or with nothing taken off."""

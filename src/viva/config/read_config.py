@@ -61,7 +61,10 @@ class CourseDocument:
         """Return an error about the value at `at`: file, line, dotted key, and what `text` says."""
         line = self.document.line(at)
         place = f"{self.path}:{line}" if line else str(self.path)
-        return CourseError(": ".join([place, *([".".join(str(step) for step in at)] if at else []), text]))
+        if at:
+            key = ".".join(str(step) for step in at)
+            place = f"{place}: {key}"
+        return CourseError(f"{place}: {text}")
 
     def _explain(self, detail: "ErrorDetails", model: type[Model], at: Place) -> CourseError:
         """Return pydantic's error as a sentence."""

@@ -1,9 +1,9 @@
-"""What this plugin adds: `viva release` and `viva preview`, and the check of an autograder for Gradescope."""
+"""What this plugin adds: `viva release` and `viva preview`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from viva.hooks import Command, DoctorCheck, DoctorRequest, hookimpl
+from viva.hooks import Command, hookimpl
 from viva.plugins.release import KEY_RECORDER
 
 if TYPE_CHECKING:
@@ -26,19 +26,6 @@ def viva_interceptor(name: str) -> "Interceptor | None":
     """Return the recorder of the key."""
     if name != KEY_RECORDER:
         return None
-    from viva.plugins.release.key_recorder.interceptor import KeyRecorder
+    from viva.plugins.release.key_recorder import KeyRecorder
 
     return KeyRecorder()
-
-
-@hookimpl
-def viva_doctor_checks() -> Sequence[DoctorCheck]:
-    """Return the check of the autograder."""
-    summary = "Show which of Gradescope's containers an assignment fits, by grading."
-    return [DoctorCheck("gradescope", summary, _check_gradescope, takes_assignments=True)]
-
-
-def _check_gradescope(request: DoctorRequest) -> int:
-    from viva.plugins.release.gradescope.fit_check import check_fit
-
-    return check_fit(request.course_dir, request.assignments)

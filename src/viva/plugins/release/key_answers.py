@@ -1,7 +1,7 @@
 """The key's answers to the public tests, recorded with several submissions that must lead to the same questions."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from viva.config import Assignment, Course
@@ -14,7 +14,8 @@ from viva.model.score import test_of
 from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.retry import at_most_twice
-from viva.plugins.release.key_recorder.key_recording import KeyRecording
+from viva.plugins.release import KEY_RECORDER
+from viva.plugins.release.key_recording import KeyRecording
 from viva.plugins.verify.expected_verdicts import ExampleSubmission
 
 _ABOUT_THE_STUDENT: Final = "it asks the key about something that the student returned"
@@ -30,44 +31,45 @@ class KeyAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyRecorder:
-    """Records what the tests of an assignment ask its key."""
+class Side:
+    """A course, as it is or as it is released, and how it grades."""
 
     course: Course
     assignment: Assignment
     tier: Tier
     secret: bytes
-
-    def of_submission(self, example: ExampleSubmission, options: GradeOptions) -> KeyRecording:
-        """Return what the tests ask the key when they grade one submission.
-
-        The examiner is a fresh one, which has cached no answer of an earlier submission.
-
-        Raises:
-            CourseError: a right submission loses points.
-            GraderError: the examiner ended.
-        """
-        graded = self._graded(example, options)
-        if not graded.interceptor_output:
-            what = f"grading {example.name} was interrupted, so that nothing was recorded"
-            raise GraderError(f"{self.assignment.name}: {what}.")
-        for entry in graded.score.entries:
-            if example.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
-                what = f"{entry.test_id} gives {example.name}, which is right, {entry.earned} of {entry.points} points"
-                raise CourseError(f"{self.assignment.name}: {what}; `viva verify` says more.")
-        return KeyRecording.from_plain(graded.interceptor_output)
-
-    def _graded(self, example: ExampleSubmission, options: GradeOptions) -> Graded:
-        boxes = BoxOptions(self.tier, ready=1)
-
-        def attempt() -> Graded:
-            with ExaminerProcess(self.course, self.assignment, self.secret, boxes) as examiner:
-                return examiner.grade(GradeRequest(example.submission, options))
-
-        return at_most_twice(attempt, lambda: False)
+    options: GradeOptions
 
 
-def key_answers(tests: Collection[str], first: KeyRecording, second: KeyRecording, starter: KeyRecording) -> KeyAnswers:
+def record_key(side: Side, example: ExampleSubmission) -> KeyRecording:
+    """Return what the tests ask the key when they grade one submission.
+
+    The examiner is a fresh one, which has cached no answer of an earlier submission.
+
+    Raises:
+        CourseError: a right submission loses points.
+        GraderError: the examiner ended.
+    """
+    name = side.assignment.name
+
+    def grade() -> Graded:
+        boxes = BoxOptions(side.tier, ready=1)
+        with ExaminerProcess(side.course, side.assignment, side.secret, boxes) as examiner:
+            return examiner.grade(GradeRequest(example.submission, replace(side.options, interceptor=KEY_RECORDER)))
+
+    graded = at_most_twice(grade, lambda: False)
+    if not graded.interceptor_output:
+        raise GraderError(f"{name}: grading {example.name} was interrupted, so that nothing was recorded.")
+    for entry in graded.score.entries:
+        if example.verdict == "accepted" and entry.earned < entry.points and not entry.status.is_open:
+            what = f"{entry.test_id} gives {example.name}, which is right, {entry.earned} of {entry.points} points"
+            raise CourseError(f"{name}: {what}; `viva verify` says more.")
+    return KeyRecording.from_plain(graded.interceptor_output)
+
+
+def join_recordings(
+    tests: Collection[str], first: KeyRecording, second: KeyRecording, starter: KeyRecording
+) -> KeyAnswers:
     """Return the key's answers to some tests, which must ask it the same whatever the submission is.
 
     Args:

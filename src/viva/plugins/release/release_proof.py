@@ -4,53 +4,24 @@ One that runs into a time limit is left out: the limit is the same there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from viva.config import Assignment, Course
 from viva.examiner.load_notes import WHILE_LOADING
 from viva.examiner.recorded_key.record import NOT_RECORDED
-from viva.model import Entry, Score, Tier
+from viva.model import Entry, Score
 from viva.model.grade_request import GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
 from viva.pipeline.process.settings import BoxOptions
-from viva.plugins.release.key_answers import right_submissions
+from viva.plugins.release.key_answers import Side, right_submissions
 from viva.plugins.release.starter_failures import unforeseen
 from viva.plugins.verify.expected_verdicts import ExampleSubmission
 
 STARTER_FAILS: Final = "the starter does not run from top to bottom"
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two courses that are compared, and how it grades."""
-
-    course: Course
-    assignment: Assignment
-    tier: Tier
-    secret: bytes
-    options: GradeOptions
-
-    def scores(self, examples: Sequence[ExampleSubmission]) -> dict[str, Score]:
-        """Grade the examples.
-
-        Raises:
-            VivaError: one cannot be graded at all.
-        """
-        if not examples:
-            return {}
-        jobs = [Job(Path(k.name), k.name, self.assignment, k.submission) for k in examples]
-        scores = {}
-        for job, result in LocalPool(self.course, self.secret, BoxOptions(self.tier), self.options).run(jobs):
-            if isinstance(result, Exception):
-                raise result
-            scores[job.name] = result.score
-        return scores
-
-
-def complaints(
+def compare_courses(
     course: Side, released: Side, examples: Sequence[ExampleSubmission], found: Mapping[str, Score]
 ) -> list[str]:
     """Return how the released course differs from the course; empty if it does not.
@@ -69,8 +40,8 @@ def complaints(
     """
     right = right_submissions(course.assignment, examples)
     decided = [k for k in examples if k.verdict != "timeout"]
-    in_course = {**found, **course.scores([k for k in decided if k.name not in found])}
-    in_release = released.scores(decided)
+    in_course = {**found, **_grade(course, [k for k in decided if k.name not in found])}
+    in_release = _grade(released, decided)
     wrong = []
     for example in decided:
         mine, other = in_course[example.name], in_release[example.name]
@@ -80,6 +51,23 @@ def complaints(
             failures = unforeseen(notes, example.submission, right[0].submission)
             wrong += [f"{STARTER_FAILS}: {note}" for note in failures]
     return wrong
+
+
+def _grade(side: Side, examples: Sequence[ExampleSubmission]) -> dict[str, Score]:
+    """Grade the examples.
+
+    Raises:
+        VivaError: one cannot be graded at all.
+    """
+    if not examples:
+        return {}
+    jobs = [Job(Path(k.name), k.name, side.assignment, k.submission) for k in examples]
+    scores = {}
+    for job, result in LocalPool(side.course, side.secret, BoxOptions(side.tier), side.options).run(jobs):
+        if isinstance(result, Exception):
+            raise result
+        scores[job.name] = result.score
+    return scores
 
 
 def _differences(course: Score, released: Score, example: ExampleSubmission, options: GradeOptions) -> list[str]:

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -19,46 +18,42 @@ _ONLY_FOR_GRADERS: Final = ("points", "dropped", "min_tier", "python", "release"
 """Settings of assignment.yaml that are only for graders."""
 
 
-@dataclass(slots=True)
-class ReleasedFolder:
-    """Files by their path in the folder."""
+def check_new(folder: Path) -> None:
+    """Check that a folder may be written: it is new or empty.
 
-    files: dict[str, bytes] = field(default_factory=dict)
+    Raises:
+        UsageError: it holds something.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty. Give a new folder, so that none of your files are overwritten.")
 
-    def check(self, folder: Path) -> None:
-        """Check that the folder may be written: it is new or empty.
 
-        Raises:
-            UsageError: it holds something.
-        """
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UsageError(f"{folder} is not empty. Give a new folder, so that none of your files are overwritten.")
+def write_new(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder that is new or empty, completely or not at all.
 
-    def write(self, folder: Path) -> None:
-        """Write everything into a folder that is new or empty, completely or not at all.
+    Raises:
+        UsageError: the folder holds something.
+    """
+    check_new(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        write_files(unfinished, files)
+        unfinished.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
 
-        Raises:
-            UsageError: the folder holds something.
-        """
-        self.check(folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-        try:
-            self.write_into(made)
-            made.chmod(0o755)
-            if folder.exists():
-                folder.rmdir()
-            made.rename(folder)
-        except BaseException:
-            shutil.rmtree(made, ignore_errors=True)
-            raise
 
-    def write_into(self, folder: Path) -> None:
-        """Write everything into an existing folder."""
-        for name, data in self.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their paths in a folder."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 def course_files(

@@ -60,7 +60,12 @@ def doubtful_tables(sources: Mapping[str, str], others: Mapping[str, str]) -> li
 
 def _tables(tree: ast.Module) -> dict[str, ast.expr]:
     """Return the tables of a file: names at its top to which it assigns more than one flat list, as of words."""
-    return {name: value for node in tree.body for name, value in _assigned(node) if _is_table(value)}
+    tables = {}
+    for node in tree.body:
+        for name, value in _assigned(node):
+            if _is_table(value):
+                tables[name] = value
+    return tables
 
 
 def _is_table(value: ast.expr) -> bool:
@@ -118,8 +123,12 @@ def _filled_entries(node: ast.stmt) -> Iterator[ast.Subscript]:
 
 def _is_needed(node: ast.stmt, uses: Uses, written: frozenset[str]) -> bool:
     """Return False for a statement that only fills entries of tables which no code selects."""
-    entries = [(uses.get(_read_name(entry.value), ()), _selection(entry.slice)) for entry in _filled_entries(node)]
-    return not entries or any(_is_selected(key, selected, written) for selected, key in entries)
+    entries = [*_filled_entries(node)]
+    for entry in entries:
+        selected = uses.get(_read_name(entry.value), ())
+        if _is_selected(_selection(entry.slice), selected, written):
+            return True
+    return not entries
 
 
 def _read_name(node: ast.AST) -> str:
@@ -146,13 +155,19 @@ def _selection(node: ast.expr) -> Any:
 
 def _written_keys(trees: Collection[ast.Module], uses: Uses) -> frozenset[str]:
     """Return the texts that code writes anywhere but as keys of tables which it does not use as a whole."""
-    filled = (entry for tree in trees for node in tree.body for entry in _filled_entries(node))
-    own_keys = {id(entry.slice) for entry in filled}
-    for name, value in (pair for tree in trees for node in tree.body for pair in _assigned(node)):
-        if isinstance(value, ast.Dict) and WHOLE not in uses.get(name, [WHOLE]):
-            own_keys.update(map(id, value.keys))
-    texts = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
-    return frozenset(node.value for node in texts if isinstance(node.value, str) and id(node) not in own_keys)
+    own_keys: set[int] = set()
+    for tree in trees:
+        for node in tree.body:
+            own_keys.update(id(entry.slice) for entry in _filled_entries(node))
+            for name, value in _assigned(node):
+                if isinstance(value, ast.Dict) and WHOLE not in uses.get(name, [WHOLE]):
+                    own_keys.update(map(id, value.keys))
+    texts = set()
+    for tree in trees:
+        for inner in ast.walk(tree):
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and id(inner) not in own_keys:
+                texts.add(inner.value)
+    return frozenset(texts)
 
 
 def _keep_named(node: ast.stmt, uses: Uses, written: frozenset[str]) -> None:
@@ -164,13 +179,25 @@ def _keep_named(node: ast.stmt, uses: Uses, written: frozenset[str]) -> None:
         selected = uses.get(name, [WHOLE])
         if WHOLE in selected or PARTLY in selected:
             continue
-        if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
-            pairs = zip(value.keys, value.values, strict=True)
-            kept = [(k, v) for k, v in pairs if k is None or _is_selected(ast.literal_eval(k), selected, written)]
-            value.keys, value.values = [key for key, _ in kept], [item for _, item in kept]
+        if isinstance(value, ast.Dict):
+            _keep_keys(value, selected, written)
         elif isinstance(value, ast.List | ast.Tuple) and WRITTEN not in selected:
             wanted = _selected_places(len(value.elts), selected)
-            value.elts = [e if place in wanted else ast.Constant(None) for place, e in enumerate(value.elts)]
+            for place in range(len(value.elts)):
+                if place not in wanted:
+                    value.elts[place] = ast.Constant(None)
+
+
+def _keep_keys(table: ast.Dict, selected: Sequence[Any], written: frozenset[str]) -> None:
+    """Remove the entries of a dict that no code selects; one whose keys are computed stays."""
+    if not all(isinstance(key, ast.Constant) for key in table.keys):
+        return
+    pairs = [*zip(table.keys, table.values, strict=True)]
+    table.keys, table.values = [], []
+    for key, value in pairs:
+        if key is not None and _is_selected(ast.literal_eval(key), selected, written):
+            table.keys.append(key)
+            table.values.append(value)
 
 
 def _is_namespace(node: ast.ClassDef) -> bool:

@@ -3,7 +3,6 @@
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Set
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -17,21 +16,18 @@ from viva.model.errors import CourseError
 from viva.model.extras import DISTRIBUTION
 from viva.model.grade_request import GradeOptions
 from viva.model.score import test_of
-from viva.plugins.release import KEY_RECORDER, release_proof
-from viva.plugins.release.key_answers import KeyAnswers, KeyRecorder, key_answers, right_submissions
-from viva.plugins.release.key_recorder.key_recording import KeyRecording
+from viva.plugins.release.key_answers import Side, join_recordings, record_key, right_submissions
+from viva.plugins.release.key_recording import KeyRecording
 from viva.plugins.release.leak_search import Secrets, decoded
 from viva.plugins.release.release_files import released_files, starter_files
-from viva.plugins.release.release_proof import STARTER_FAILS, Side
-from viva.plugins.release.released_folder import ReleasedFolder, course_files
+from viva.plugins.release.release_proof import STARTER_FAILS, compare_courses
+from viva.plugins.release.released_folder import check_new, course_files, write_files, write_new
 from viva.plugins.release.wheel import wheel
 from viva.plugins.verify.expected_verdicts import ExampleSubmission, example_submissions
 from viva.plugins.verify.last_verification import LastVerification
 from viva.submissions.open_submission import digest
 
 _SHOWN: Final = 8
-_AT_ONCE: Final = 2
-"""Examiners that record at once."""
 HIDDEN: Final = "hidden tests"
 WITHHELD: Final = "tests that only the graders can run"
 TRAINING: Final = "tests that train or need a GPU"
@@ -77,7 +73,7 @@ class Release:
                 something that only graders may know would be in the folder; nothing is written.
             UsageError: the folder holds something.
         """
-        ReleasedFolder().check(folder)
+        check_new(folder)
         if self.assignment.suite is not None:
             raise CourseError(
                 f"{self.assignment.name}: the tests of a suite ({self.assignment.suite}) need no key, so that there is "
@@ -86,30 +82,36 @@ class Release:
         starter = starter_files(self.assignment)
         examples = example_submissions(self.course, self.assignment)
         self.examples = [*(k for k in examples if k.name != "starter"), _as_example(starter)]
-        found = self._verified()
+        found = self._verify()
         self.say("Recording what the tests ask the key …")
-        with ThreadPoolExecutor(_AT_ONCE) as pool:  # an examiner waits for its boxes most of the time
-            recording = _Recording(self, found, pool)
-            summary = self._chosen(recording.entries, recording.by_hand())
-            tests = [entry.test_id for entry in summary.tests]
-            recorded = recording.answers(tests)
-            if recorded.unfit:
-                raise CourseError(self._unfit(recorded.unfit))
-            recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
-            course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
-            summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
-            place, own_wheel = self._viva()
-            summary.files |= released_files(self.assignment, starter, place)
-            self.say("Proving what is released …")
-            secrets = self._secrets(summary.files, recording.other(), recorded.record, set(tests))
-            leaks = pool.submit(secrets.found_in, dict(summary.files))
-            self._prove(course_folder, tests, found)
-            if leaks.result():
-                what = "what would be released tells what only graders may know"
-                raise CourseError(f"{self.assignment.name}: {what}.\n{_list(leaks.result())}")
+        first, second, *_ = right_submissions(self.assignment, self.examples)
+        entries = found[first.name].entries
+        offered = [e.test_id for e in entries if not _reason_to_keep(e, self.assignment, set())]
+        of_second, of_starter = self._record(second, offered), self._record(self.examples[-1], offered)
+        by_hand = set() if self.assignment.release.answers else _answered_by_hand(entries, of_second, of_starter)
+        summary = self._choose(entries, by_hand)
+        tests = [entry.test_id for entry in summary.tests]
+        recorded = join_recordings(tests, self._record(first, tests), of_second, of_starter)
+        if recorded.unfit:
+            raise CourseError(self._describe_unfit(recorded.unfit))
+        recorded.record.left_out = {why: str(points) for why, points in summary.left_out.items()}
+        course_folder = course_files(self.course, self.assignment, _by_file(tests), recorded.record, starter)
+        summary.files = {f"{RELEASED}/{path}": data for path, data in course_folder.items()}
+        place, own_wheel = self._viva()
+        summary.files |= released_files(self.assignment, starter, place)
+        self.say("Proving what is released …")
+        if leaks := self._secrets(summary.files, of_second, recorded.record, set(tests)).found_in(summary.files):
+            what = "what would be released tells what only graders may know"
+            raise CourseError(f"{self.assignment.name}: {what}.\n{_list(leaks)}")
+        self._prove(course_folder, tests, found)
         summary.files |= own_wheel  # after the search: it holds the engine alone, which anyone may read
-        ReleasedFolder(summary.files).write(folder)
+        write_new(folder, summary.files)
         return summary
+
+    def _record(self, example: ExampleSubmission, tests: Sequence[str]) -> KeyRecording:
+        """Record what tests ask the key about a submission."""
+        options = GradeOptions(only=tuple(tests), visible_only=True, training=False)
+        return record_key(Side(self.course, self.assignment, self.tier, self.secret, options), example)
 
     def _viva(self) -> tuple[str, dict[str, bytes]]:
         """Return what students install as viva, as pip understands it, and the wheel if that is one in the folder."""
@@ -118,7 +120,7 @@ class Release:
         name, built = wheel()
         return f"./{RELEASED}/{name}", {f"{RELEASED}/{name}": built}
 
-    def _verified(self) -> dict[str, Score]:
+    def _verify(self) -> dict[str, Score]:
         """Return what the example submissions got: in the last verification, if nothing has changed since, or now."""
         last = LastVerification(self.course, self.assignment, self.tier, self.secret)
         recalled = last.recall()
@@ -131,7 +133,7 @@ class Release:
             raise CourseError(f"{self.assignment.name} does not verify, and is not released.\n{_list(wrong)}")
         return found
 
-    def _chosen(self, entries: Sequence[Entry], by_hand: Set[str]) -> ReleaseSummary:
+    def _choose(self, entries: Sequence[Entry], by_hand: Set[str]) -> ReleaseSummary:
         """Return which tests are released, and why the others are not."""
         summary = ReleaseSummary()
         for entry in entries:
@@ -143,7 +145,7 @@ class Release:
             raise CourseError(f"{self.assignment.name}: there is no test that could be released; make some visible.")
         return summary
 
-    def _unfit(self, unfit: dict[str, str]) -> str:
+    def _describe_unfit(self, unfit: dict[str, str]) -> str:
         tests = ", ".join(test.partition("::")[2] for test in unfit)
         return (
             f"{self.assignment.name}: {len(unfit)} public tests cannot be released, because students have no key:\n"
@@ -153,11 +155,11 @@ class Release:
 
     def _prove(self, course_folder: dict[str, bytes], tests: list[str], found: dict[str, Score]) -> None:
         with tempfile.TemporaryDirectory(prefix="viva-release-") as name:
-            ReleasedFolder(course_folder).write_into(Path(name))
+            write_files(Path(name), course_folder)
             released = load_course(Path(name))
             options = GradeOptions(only=tuple(tests), visible_only=True, training=False, explain=False)
             without_secret = b"a student has no secret"
-            wrong = release_proof.complaints(
+            wrong = compare_courses(
                 Side(self.course, self.assignment, self.tier, self.secret, options),
                 Side(released, released.assignment(self.assignment.name), self.tier, without_secret, options),
                 self.examples,
@@ -211,49 +213,24 @@ def _reason_to_keep(entry: Entry, assignment: Assignment, by_hand: Set[str]) -> 
     return ANSWERS if entry.test_id in by_hand else ""
 
 
-class _Recording:
-    """The key's answers, recorded while other work goes on."""
+def _answered_by_hand(entries: Sequence[Entry], other: KeyRecording, starter: KeyRecording) -> set[str]:
+    """Return the tests of answers that are not code.
 
-    def __init__(self, release: Release, found: Mapping[str, Score], pool: Executor) -> None:
-        """Begin to record what the public tests ask about two right submissions and the starter."""
-        right = right_submissions(release.assignment, release.examples)
-        self._first, starter = right[0], next(k for k in release.examples if k.name == "starter")
-        self._pool = pool
-        self._recorder = KeyRecorder(release.course, release.assignment, release.tier, release.secret)
-        self.entries = found[self._first.name].entries
-        """All tests, as the first right submission was graded."""
-        self._answers_too = release.assignment.release.answers
-        offered = [e.test_id for e in self.entries if not _reason_to_keep(e, release.assignment, set())]
-        self._of_second, self._of_starter = (self._begun(example, offered) for example in (right[1], starter))
+    These are the tests that look up answers in the key, and those that read answers of the submission, except what is
+    left to a person without asking the key.
 
-    def _begun(self, example: ExampleSubmission, tests: Sequence[str]) -> "Future[KeyRecording]":
-        options = GradeOptions(only=tuple(tests), visible_only=True, training=False, interceptor=KEY_RECORDER)
-        return self._pool.submit(self._recorder.of_submission, example, options)
-
-    def by_hand(self) -> set[str]:
-        """Return the tests of answers that are not code, unless what they compare with may be released.
-
-        These are the tests that look up answers in the key, and those that read answers of the submission, except what
-        is left to a person without asking the key.
-        """
-        if self._answers_too:
-            return set()
-        other, starter = self.other(), self._of_starter.result()
-        graded_by_person = {entry.test_id for entry in self.entries if entry.status is Status.NEEDS_REVIEW}
-        readers = {
-            case
-            for case in other.answer_readers | starter.answer_readers
-            if case in other.asked or test_of(case) not in graded_by_person
-        }
-        return {test_of(case) for case in other.looked_up | readers}
-
-    def other(self) -> KeyRecording:
-        """Return what the public tests asked about the second right submission."""
-        return self._of_second.result()
-
-    def answers(self, tests: Sequence[str]) -> KeyAnswers:
-        """Return the key's answers to the tests that are released, and to no others."""
-        return key_answers(tests, self._begun(self._first, tests).result(), self.other(), self._of_starter.result())
+    Args:
+        entries: all tests, as a right submission was graded.
+        other: what they asked about another right submission.
+        starter: what they asked about the starter.
+    """
+    graded_by_person = {entry.test_id for entry in entries if entry.status is Status.NEEDS_REVIEW}
+    readers = {
+        case
+        for case in other.answer_readers | starter.answer_readers
+        if case in other.asked or test_of(case) not in graded_by_person
+    }
+    return {test_of(case) for case in other.looked_up | readers}
 
 
 def _as_example(starter: dict[str, bytes]) -> ExampleSubmission:

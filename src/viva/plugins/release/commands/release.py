@@ -87,7 +87,6 @@ def _for_students(course: Course, chosen: Assignment, folder: Path, tier_name: s
 
 
 def _for_gradescope(course: Course, chosen: Assignment, output: Path, wheels: Path | None) -> int:
-    from viva.plugins.release.gradescope.fit import sentence
     from viva.plugins.release.gradescope.package import Autograder
 
     made = Autograder(course, chosen, course.secret(os.environ), wheels, lambda line: click.echo(line, err=True))
@@ -96,5 +95,6 @@ def _for_gradescope(course: Course, chosen: Assignment, output: Path, wheels: Pa
         click.echo(f"viva: warning: {warning}", err=True)
     click.echo(f"{output}: {output.stat().st_size / (1 << 20):.1f} MiB. Whoever has it has the key: keep it.")
     if measured is not None:
-        click.echo(sentence(chosen, measured))
+        memory = f"{measured.rest_mib} MiB, and {measured.box_mib} MiB for the program"
+        click.echo(f"Grading a right submission took {measured.wall_s:.0f} s and {memory}.")
     return 0

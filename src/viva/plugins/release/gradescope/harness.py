@@ -25,12 +25,9 @@ from viva.formats.decimal_points import total_in_words
 from viva.model import Entry, Score, Submission, Tier
 from viva.model.counting import counted
 from viva.model.errors import CourseError, GraderError, UsageError
-from viva.plugins.release.gradescope import fallback_results
 from viva.plugins.release.gradescope.container_memory import MemoryPlan, plan_memory
-from viva.plugins.release.gradescope.live_results import LiveResults
+from viva.plugins.release.gradescope.live_results import LiveResults, failure_results
 from viva.plugins.release.gradescope.platform_paths import PackedSettings, PlatformPaths
-from viva.plugins.release.gradescope.rate_limit import refused
-from viva.plugins.release.gradescope.submission_metadata import Metadata
 from viva.sandbox.host.limits.host_memory import container_mib
 
 MARGIN_S: Final = 60.0
@@ -81,18 +78,15 @@ class Run:
         self._write_first()
         packed = PackedSettings.read(self.paths)
         with self._deadline(packed):
-            metadata = Metadata.read(self.paths.metadata)
-            self._grade(packed, metadata)
+            self._grade(packed)
 
     def _write_first(self) -> None:
         """Write the results that are read if the machine or the platform ends us without a message."""
         from viva.formats.atomic_write import write_atomically
 
-        write_atomically(
-            self.paths.results, fallback_results.failure_results("The autograder did not come to its end."), mode=0o600
-        )
+        write_atomically(self.paths.results, failure_results("The autograder did not come to its end."), mode=0o600)
 
-    def _grade(self, packed: PackedSettings, metadata: Metadata) -> None:
+    def _grade(self, packed: PackedSettings) -> None:
         from viva.config import load_course
         from viva.model.grade_request import GradeOptions
         from viva.pipeline.jobs import Job, Observer
@@ -103,10 +97,6 @@ class Run:
         course = load_course(self.paths.course)
         assignment = course.assignment(packed.assignment)
         settings = assignment.release.gradescope
-        if refusal := refused(metadata, settings.attempts, settings.per):
-            print(f"viva: {refusal.note}")
-            self.writer.last(fallback_results.repeated_results(refusal.last, refusal.note))
-            return
         self.writer = LiveResults(self.paths.results, settings.hidden)
         tier = self._tier(assignment.min_tier)
         self.used = str(tier)
@@ -207,7 +197,7 @@ class Run:
     def _fail(self, details: str) -> None:
         try:
             if not self.writer.closed:
-                self.writer.last(fallback_results.failure_results(details))
+                self.writer.last(failure_results(details))
         except Exception:
             print(f"viva: results.json could not be written:\n{traceback.format_exc()}", flush=True)
 

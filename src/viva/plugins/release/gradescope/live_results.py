@@ -1,18 +1,45 @@
 """results.json while grading runs: valid at every moment, and never overwritten by an older state."""
 
 import contextlib
+import dataclasses
+import json
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from viva.formats import escaping
 from viva.formats.atomic_write import write_atomically
 from viva.model import Entry, Isolation, Score
 from viva.model.errors import UsageError
 
 EVERY_S: Final = 0.5
 """How often the file is written while tests run; the first and the last state are always written."""
+FAILED: Final = "viva_failed"
+"""The key of `extra_data` in results that say that grading failed."""
+_STUDENT_SENTENCE: Final = (
+    "The autograder could not grade this submission, and this is not your fault. Your work is stored; "
+    "your instructor can read what happened and run the autograder again."
+)
+
+
+def failure_results(details: str) -> bytes:
+    """Return the results.json that says that nothing was graded.
+
+    Args:
+        details: what went wrong, for instructors; students do not see `extra_data`.
+    """
+    results = {
+        "score": 0,
+        "output": _STUDENT_SENTENCE,
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "extra_data": {FAILED: escaping.terminal(details, characters=20_000, lines=400)},
+        "tests": [],
+    }
+    return json.dumps(results, indent=1).encode() + b"\n"
 
 
 class LiveResults:
@@ -70,6 +97,4 @@ class LiveResults:
 
 
 def _noted(score: Score, note: str, isolation: str) -> Score:
-    import dataclasses
-
     return dataclasses.replace(score, notes=(*score.notes, note), isolation=Isolation(isolation))

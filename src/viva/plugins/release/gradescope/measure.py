@@ -4,7 +4,6 @@ Memory of mapped files (libraries) is not counted: the kernel reclaims it when m
 """
 
 import json
-import resource
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from viva.model import Submission
 from viva.plugins.release.gradescope.platform_paths import PlatformPaths
+from viva.plugins.release.released_folder import write_files
 from viva.sandbox.host.limits import processes
 from viva.sandbox.host.limits.uids import FIRST_UID
 
@@ -29,20 +29,11 @@ class Measurement:
     """What one run of the harness used."""
 
     results: Mapping[str, Any]
-    output: str
-    """What it printed, for instructors."""
     wall_s: float
-    cpu_s: float
-    peak_mib: int
-    """The most memory that all processes took together."""
     rest_mib: int
-    """The same without boxes."""
+    """The most memory that all processes but those of boxes took together."""
     box_mib: int
     """The most that boxes took."""
-
-    def seconds_on(self, cpus: float) -> float:
-        """Return about how many seconds the run takes on this many processors."""
-        return max(self.wall_s, self.cpu_s / cpus)
 
 
 def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> Measurement:
@@ -54,45 +45,26 @@ def measure(files: Mapping[str, bytes], submission: Submission, root: Path) -> M
         root: an empty folder.
     """
     paths = PlatformPaths(root)
-    for name, data in files.items():
-        _write(paths.source / name, data)
-    for file in submission.files:
-        _write(paths.submission / file.path, file.data)
+    write_files(paths.source, files)
+    write_files(paths.submission, {file.path: file.data for file in submission.files})
     paths.results.parent.mkdir(parents=True)
-    before, started = _cpu_s(), time.monotonic()
+    started = time.monotonic()
+    options = ["--root", str(root), "--deadline", str(_LIMIT_S)]
     harness = subprocess.Popen(  # noqa: S603  # this interpreter and a module of ours, without a shell
-        [
-            sys.executable,
-            "-I",
-            "-m",
-            "viva.plugins.release.gradescope.harness",
-            "--root",
-            str(root),
-            "--deadline",
-            str(_LIMIT_S),
-        ],
+        [sys.executable, "-I", "-m", "viva.plugins.release.gradescope.harness", *options],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     sampler = MemorySampler(harness.pid)
     try:
-        output, _ = harness.communicate()
+        harness.wait()
     finally:
         harness.kill()
         harness.wait()
         sampler.stop()
-    return Measurement(
-        results=json.loads(paths.results.read_bytes()),
-        output=output,
-        wall_s=time.monotonic() - started,
-        cpu_s=_cpu_s() - before,
-        peak_mib=_mib(sampler.peak),
-        rest_mib=_mib(sampler.rest),
-        box_mib=_mib(sampler.box),
-    )
+    wall_s = time.monotonic() - started
+    return Measurement(json.loads(paths.results.read_bytes()), wall_s, _mib(sampler.rest), _mib(sampler.box))
 
 
 class MemorySampler(threading.Thread):
@@ -102,7 +74,7 @@ class MemorySampler(threading.Thread):
         super().__init__(daemon=True)
         self._pid = pid
         self._ended = threading.Event()
-        self.peak = self.rest = self.box = 0
+        self.rest = self.box = 0
         self.start()
 
     def run(self) -> None:
@@ -112,7 +84,7 @@ class MemorySampler(threading.Thread):
             boxes = [pid for pid in family if _user(pid) >= FIRST_UID]
             box = processes.proportional_memory(boxes, None).total
             rest = processes.proportional_memory([pid for pid in family if pid not in boxes], None).total
-            self.peak, self.rest, self.box = max(self.peak, box + rest), max(self.rest, rest), max(self.box, box)
+            self.rest, self.box = max(self.rest, rest), max(self.box, box)
 
     def stop(self) -> None:
         """Stop sampling memory."""
@@ -127,15 +99,5 @@ def _user(pid: int) -> int:
         return 0
 
 
-def _cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def _mib(size: int) -> int:
     return -(-size // _MIB)
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)

@@ -18,7 +18,7 @@ from viva.model import Status, Tier
 from viva.model.errors import CourseError, UsageError
 from viva.plugins.release.gradescope import packed_course as packing
 from viva.plugins.release.gradescope import requirements
-from viva.plugins.release.gradescope.fallback_results import FAILED
+from viva.plugins.release.gradescope.live_results import FAILED
 from viva.plugins.release.gradescope.measure import Measurement, measure
 from viva.plugins.release.gradescope.platform_paths import SETTINGS, PackedSettings
 from viva.plugins.release.wheel import wheel

@@ -1,15 +1,43 @@
-"""A key that records what it is asked and what it answers."""
+"""The interceptor that records the key: what tests ask it and what it answers, the seeds, and the hints."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+import copy
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from viva.examiner.interceptor import Answers, Interceptor
 from viva.examiner.recorded_key.record import Answer
+from viva.examiner.recorded_key.recorded_hints import ComparisonCounter
 from viva.examiner.recorded_key.recorded_values import Unrecordable, digest, packed
 from viva.model.seeds import Seeds
-from viva.plugins.release.key_recorder.key_recording import KeyRecording
+from viva.plugins.release.key_recording import KeyRecording
 from viva.proxies.key import Key, KeyFunction, NotMade, copied, has_plain_form
 from viva.proxies.proxies import Call
+
+
+class KeyRecorder(Interceptor):
+    """Records what the tests ask the key; `KeyRecording.from_plain` reads the output."""
+
+    def __init__(self) -> None:
+        self._key_recording = KeyRecording()
+
+    def wrap_answers(self, answers: Answers) -> Answers:
+        """Return answers that are recorded; those of a released folder stay as they are."""
+        if not isinstance(answers.key, Key) or not isinstance(answers.seeds, Seeds):
+            return answers
+        recording = self._key_recording
+        return Answers(
+            RecordingKey(answers.key, recording), RecordingSeeds(answers.seeds, recording), HintWriter(recording)
+        )
+
+    def end(self, sought: Collection[str], answer_readers: Collection[str]) -> None:
+        """Note which values and answers the submission was asked for."""
+        self._key_recording.note_written_by_students(sought)
+        self._key_recording.answer_readers.update(answer_readers)
+
+    def output(self) -> bytes:
+        """Return the recording."""
+        return self._key_recording.to_plain()
 
 
 class RecordingKey(Key):
@@ -152,3 +180,36 @@ def _record_answer(
         key_recording.note(digest(name, args, kwargs), answer)
     except Unrecordable as error:
         key_recording.complain(f"`{name}` of the key takes or returns what has no plain form ({error})")
+
+
+class HintWriter(ComparisonCounter):
+    """Computes every hint, also those of right answers, and records its value."""
+
+    def __init__(self, key_recording: KeyRecording) -> None:
+        super().__init__(key_recording)
+        self._key_recording = key_recording
+
+    def hints_for_answer(self, hints: Mapping[str, object] | None) -> Mapping[str, object] | None:
+        """Return the author's hints, and record their values."""
+        at = self.next_place()
+        for name, hint in (hints or {}).items():
+            with contextlib.suppress(Exception):  # an author's mistake: the hint is left out
+                value = copy.deepcopy(hint() if callable(hint) else hint)
+                packed(value)
+                self._key_recording.hints.setdefault(at, {})[name] = value
+        return hints
+
+    def hints_for_function(
+        self, hints: Mapping[str, Callable[..., object]] | None, examples: Sequence[tuple[object, ...]]
+    ) -> Mapping[str, Callable[..., object]] | None:
+        """Return the author's hints, and record what they make of each example."""
+        at = self.next_place()
+        for name, hint in (hints or {}).items():
+            made: dict[bytes, Any] = {}
+            for arguments in examples:
+                with contextlib.suppress(Exception):
+                    value = copy.deepcopy(hint(*copy.deepcopy(arguments)))
+                    packed(value)
+                    made[digest("", arguments, {})] = value
+            self._key_recording.hints.setdefault(at, {})[name] = made
+        return hints

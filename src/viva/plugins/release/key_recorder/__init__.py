@@ -1,1 +1,0 @@
-"""Records what public tests ask the key, and what it answers, while they grade a right submission."""
