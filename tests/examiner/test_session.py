@@ -68,7 +68,6 @@ class Load:
         self.begun = LoadReport()
         self.read_s = 0.0
         self.questions: object = None
-        self.choice = self
         self._has_failed = False
 
     def can_load_again(self, error: Exception, spent_s: float, left_s: float) -> bool:
@@ -80,7 +79,7 @@ class Load:
             raise self._ends.pop(0)
         return LoadReport(loaded=["solution.py"])
 
-    def others(self, files: object, loaded: object) -> list[str]:
+    def list_others(self, report: LoadReport) -> list[str]:
         return ["a.py", "b.py", "c.py"]
 
     def load_file(self, ask: Callable[..., Any], left_s: Callable[[], float], report: LoadReport, path: str) -> None:

@@ -217,6 +217,13 @@ def test_answer_sheet_counts_first(shell: Any, folder: Path) -> None:
     assert viva.check("2.1").earned == 1
 
 
+def test_file_that_is_not_imported(shell: Any, folder: Path) -> None:
+    (folder / "helper.py").write_text(RIGHT)
+    run(shell, "del word_counts")
+    (entry,) = viva.check("1.1", assignment="words").entries
+    assert entry.earned == 0 and "`word_counts` is not defined" in entry.message
+
+
 def test_what_cannot_be_checked_is_one_sentence(shell: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with pytest.raises(CheckRefused, match=r"no visible test '9\.9'") as caught:
         viva.check("9.9")

@@ -226,7 +226,7 @@ class BoxSession:
         if self.report is None:
             return False
         if self._others is None:
-            self._others = self._loader.choice.others(self.report.files, self.report.loaded)
+            self._others = self._loader.list_others(self.report)
         if not self._others:
             return False
         report = LoadReport() if self.tainted else self.report

@@ -179,6 +179,10 @@ class Loader:
             self.load_file(ask, left_s, report, path)
         return report
 
+    def list_others(self, report: LoadReport) -> list[str]:
+        """Return the code next to the main files, which runs only when a test looks for a name in it."""
+        return self.choice.others(report.files, report.loaded)
+
     def _find_code(self, ask: Ask, report: LoadReport) -> None:
         self.choice.has_several = sum(path.endswith(CODE) for path in report.files) > 1
         if self.choice.has_several:

@@ -207,3 +207,7 @@ class LiveLoader(Loader):
                 except NotebookError as error:
                     report.notes.append(f"{file.path} was not read for answers in words: {error}.")
         return report
+
+    def list_others(self, report: LoadReport) -> list[str]:  # as Loader.list_others
+        """Return no files: what the student has not imported is not part of the kernel."""
+        return []
