@@ -222,7 +222,7 @@ def _recognize(
         kind = next((kind for kind in formats if kind.recognize(here, entries)), None)
         if isinstance(kind, PlainFolderExport):
             _refuse_half_an_export(path, entries)
-        if kind is None and any(normalize_id(entry.name) in listed for entry in entries):
+        if kind is None and any(entry.sort == "folder" and normalize_id(entry.name) in listed for entry in entries):
             kind = PlainFolderExport()  # even of one student, or without any code
         if kind is not None:
             return kind, here, entries, unmatched

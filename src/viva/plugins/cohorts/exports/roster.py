@@ -103,15 +103,15 @@ class _Row:
         return name, family if name != self["name"] else ""
 
     def read_identifiers(self) -> dict[str, str]:
-        found = {platform: self[f"of_{platform}"] for platform in PLATFORMS}
-        if "sid" in self.header:
-            found["gradescope"] = self["id"] or self["email"] or found["gradescope"]
-        if "orgdefinedid" in self.header:
-            found["brightspace"] = self["id"] or found["brightspace"]
-        found["canvas"] = self["canvas"] or found["canvas"]
-        found["moodle"] = read_participant(self["moodle"] or self["of_moodle"]) or found["moodle"]
-        found["login"] = self["login"]
-        return {kind: text for kind, text in found.items() if text}
+        own = {platform: self[f"of_{platform}"] for platform in PLATFORMS}
+        found = {
+            "canvas": self["canvas"],
+            "moodle": read_participant(self["moodle"] or self["of_moodle"]),
+            "login": self["login"],
+            "gradescope": (self["id"] or self["email"]) if "sid" in self.header else "",
+            "brightspace": self["id"] if "orgdefinedid" in self.header else "",
+        }
+        return {kind: text for identifiers in (own, found) for kind, text in identifiers.items() if text}
 
 
 def _read_row(table: Table, columns: Mapping[str, int], row: Sequence[str], line: int) -> _Row:
