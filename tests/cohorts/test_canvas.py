@@ -119,6 +119,11 @@ def test_names_in_twenty_scripts(read: Read, form: Literal["NFC", "NFD"], known_
     assert told == {f"S{n}": (name, True, ["solution.py"]) for n, name in enumerate(IN_TWENTY_SCRIPTS, 1001)}
 
 
+def test_folders_unzipped_from_an_export_are_a_plain_class(read: Read) -> None:
+    found = read({f"ada{n}_100{n}_500{n}_hw/solution.py": CODE for n in range(3)})
+    assert len(found.attempts) == 3
+
+
 def test_export_with_odd_names(read: Read) -> None:
     files = {f"ada{n}_100{n}_500{n}_x.py": CODE for n in range(3)} | {f"copy of {n}.py": CODE for n in range(5)}
     with pytest.raises(UsageError, match=r"resembles an export of Canvas: 3 of 8 names.*such as copy of 0\.py"):

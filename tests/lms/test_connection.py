@@ -58,6 +58,8 @@ ERRORS = [
     (Reply(404, {}), LmsError, "has no such page"),
     (Reply(422, {"errors": [{"message": "too\x1b[31m large"}]}), LmsError, "refuses the request (422: too large)"),
     (Reply(400, b"\xff"), LmsError, "refuses the request (400)"),
+    (Reply(400, {"errors": [{"message": None}]}), LmsError, "refuses the request (400)."),
+    (Reply(400, {"errors": "no such user"}), LmsError, "refuses the request (400: no such user)"),
     (Reply(500, {}), UnreachableError, "has an error of its own (500)"),
     (Reply(302, b"", {"Location": "https://elsewhere.org/x"}), LmsError, "redirects to elsewhere.org"),
     (Reply(302, b"", {"Location": "mailto:x"}), LmsError, "redirects to an address that is not one"),

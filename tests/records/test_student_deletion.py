@@ -1,5 +1,6 @@
 """A student's rows go in one transaction, in every byte, and no one else's do."""
 
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from viva.model.errors import UsageError
 from viva.model.reason import Reason
 from viva.plugins.records.hand_grading import append
 from viva.plugins.records.overrides import override
-from viva.plugins.records.person import find_person
+from viva.plugins.records.person import find_person, names_pattern
 from viva.plugins.records.store import Records
 from viva.plugins.records.student_deletion import delete_student, preview_deletion
 from viva.plugins.records.tables import AttemptRow, Base, ScoreRow
@@ -176,3 +177,17 @@ def test_removal_by_the_name_of_a_submission(filled: Records) -> None:
     students.keep(filled, students.handed_in("found.py"), "somebody")
     assert delete_student(filled, "found.py", WHY).counts["submission"] == 1
     assert len(rows(filled)["deletions"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("王小明", "作者：王小明和李雷"),
+        ("Zoë Q", unicodedata.normalize("NFD", "by Zoë Q.")),
+        ("Lovelace, Ada", "by Ada Lovelace"),
+        ("Ada Lovelace", "LOVELACE, ADA"),
+    ],
+)
+def test_names_in_a_text(name: str, text: str) -> None:
+    assert names_pattern([Student("s1", name)], parts=False).search(text)
+    assert not names_pattern([Student("s1", "Ann")], parts=False).search("Annette")

@@ -63,6 +63,8 @@ def test_missing_namespace() -> None:
         "<style>@import 'https://example.org/owned()';</style>",
         "<style>@im&#112;ort 'https://example.org/owned()';</style>",
         "<style>@i\\6dport 'https://example.org/owned()';</style>",
+        "<style>a{}<g/>@import url(https://example.org/owned());</style>",
+        "<style>@im<g/>port 'https://example.org/owned()';</style>",
         "<g style='fill: url(https://example.org/owned())'/>",
         "<g fill='url( \"data:,owned()\" )'/>",
         "<!-- owned() --><?xml-stylesheet href='owned()'?><![CDATA[]]>",

@@ -120,6 +120,7 @@ def test_harmless_html_stays() -> None:
     html = '<p>An <em>answer</em>, <a href="https://example.org/a">a source</a>.</p><table><tbody><tr><td>1</td></tr>'
     shown = sanitize(html)
     assert "<em>answer</em>" in shown and 'href="https://example.org/a"' in shown and "<td>1</td>" in shown
+    assert 'rel="noopener noreferrer nofollow"' in shown
     assert sanitize('<img src="data:image/png;base64,iVBORw0KGgo=">').count("iVBORw0KGgo=") == 1
     assert sanitize("<img src=https://example.org/track.png>") == "(a picture was left out)"
     assert sanitize("<h1 id='x'>Title</h1>") == "<p><strong>Title</strong></p>"
@@ -244,8 +245,14 @@ def test_formulas_in_prose() -> None:
     assert 'href="https://example.org/$x$"' in str(render_text("[a](https://example.org/$x$)"))
 
 
+@pytest.mark.parametrize("text", ["\\(" * 9_999, "\\[x" * 6_000, "$x$ " * 5_000, "\\begin{align}\n" * 1_000])
+def test_text_of_very_many_formulas_stays_as_it_is(text: str) -> None:
+    assert str(render_text(text)).startswith("<pre>")
+
+
 def test_unknown_formula_is_shown_by_its_source() -> None:
-    html = str(render_text("$\\unknown_a*b*$ and\n\n$$\n<b>\\foo\n$$"))
+    html = str(render_text("$\\mathfoo{x}$ $\\unknown_a*b*$ and\n\n$$\n<b>\\foo\n$$"))
+    assert '<code class="formula">$\\mathfoo{x}$</code>' in html
     assert '<code class="formula">$\\unknown_a*b*$</code>' in html
     assert '<code class="formula">$$&lt;b&gt;\\foo$$</code>' in html
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -319,3 +320,23 @@ def test_live_and_from_a_file(folder: Path, bare: Any, monkeypatch: pytest.Monke
     live = viva.check(assignment=name)
     assert verdicts_of(live.entries) == verdicts_of(from_file.entries)
     assert live.earned == from_file.earned
+
+
+def test_dropped_question_counts_as_decided(
+    shell: Any, live_course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = shutil.copytree(live_course, tmp_path / "course")
+    monkeypatch.setenv("VIVA_COURSE", str(course))
+    declaration = next(course.rglob("assignment.yaml"))
+    declaration.write_text(declaration.read_text("utf-8") + "dropped: {'1.1': give}\n", "utf-8")
+    run(shell, KEEPS_CASE)
+    report = viva.check("1.1")
+    assert report.entries and all(entry.status is Status.PASSED for entry in report.entries)
+
+
+def test_no_module_of_the_course_stays_loaded(shell: Any) -> None:
+    run(shell, RIGHT)
+    before = set(sys.modules)
+    viva.check("1.1")
+    added = set(sys.modules) - before
+    assert not [name for name in added if name.partition(".")[0] in ("graders", "inside") or "viva_key" in name]

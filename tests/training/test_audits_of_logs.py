@@ -146,3 +146,7 @@ def test_any_log(log: Any, dev: Any, lr: Any, epochs: Any) -> None:
 )  # fmt: skip
 def test_huge_logs(log: Any) -> None:
     assert len(read_log(log)) <= 20_000
+
+
+def test_key_that_is_no_name() -> None:
+    assert [row.loss for row in read_log([{10**5000: 1, "loss": 0.5}])] == [Fraction(1, 2)]

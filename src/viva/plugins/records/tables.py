@@ -75,7 +75,7 @@ class StoredJson(TypeDecorator[Any]):
 
     def process_bind_param(self, value: Any, _dialect: Dialect) -> str | None:
         """Return the text to store."""
-        return None if value is None else json.dumps(value, ensure_ascii=False)
+        return None if value is None else json.dumps(value)
 
     def process_result_value(self, value: Any, _dialect: Dialect) -> Any:
         """Return the stored value."""
