@@ -23,7 +23,7 @@ def test_help_imports_no_command() -> None:
     assert not [name for name in modules if ".commands." in name or name.split(".")[0] in ("sqlalchemy", "numpy")]
 
 
-@pytest.mark.parametrize("command", ["grade", "verify", "explain"])
+@pytest.mark.parametrize("command", ["grade", "explain"])
 def test_commands_of_the_core_import_no_plugin(command: str) -> None:
     assert not [name for name in imported(command, "--help") if name.startswith(("viva.plugins", "sqlalchemy"))]
 

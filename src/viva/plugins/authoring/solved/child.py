@@ -49,10 +49,6 @@ def _plain(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-if __name__ == "__main__":
-    main()
-
-
 _WRITING: Final = os.O_WRONLY | os.O_RDWR
 _NO_DATA: Final = (".py", ".pyc", ".ipynb", ".so")
 
@@ -101,3 +97,7 @@ class OpenedFiles:
         """Return the path relative to the folder; an empty text for one that is not below it."""
         whole = os.path.abspath(path)  # noqa: PTH100
         return whole.removeprefix(self._folder).replace(os.sep, "/") if whole.startswith(self._folder) else ""
+
+
+if __name__ == "__main__":
+    main()
