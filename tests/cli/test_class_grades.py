@@ -174,9 +174,7 @@ def test_attempts_of_one_name(viva: Viva, keeping: Path) -> None:
     [
         (("report", "words"), "hold no score of words"),
         (("report", "wrods"), "no such folder of results, and no assignment of the course (words)"),
-        (("report", "wrods", "--records", "sqlite:///x.db"), "did you mean `words`?"),
         (("report", "."), "holds no results.json"),
-        (("report", ".", "--roster", "x.csv"), "give the name of the assignment"),
         (("grades", ".", "--to", "csv", "-o", "m", "--class", "x"), "give the name of the assignment"),
         (("grades", "words", "-a", "other", "--to", "csv", "-o", "m"), "leave out one of the two"),
     ],

@@ -39,13 +39,6 @@ def test_explain_every_test_of_a_number(viva: Viva, tmp_path: Path) -> None:
     assert ran.status == 1 and "words has no test '1.3'" in ran.sentence() and "1.1, 1.2, 2.1, 2.2" in ran.sentence()
 
 
-def test_explain_answers_that_are_not_code(viva: Viva, tmp_path: Path) -> None:
-    folder = hand_in(tmp_path / "bob", KEEPS_CASE.replace("answers = ", "unused = "))
-    (folder / "answers.yaml").write_text('"2.1": [A, B]\n', "utf-8")
-    ran = viva("explain", "bob", "2.1")
-    assert "failed" in ran.out and "read the answer to 2.1" in ran.out and "→ ['A', 'B']" in ran.out
-
-
 def test_explain_finds_the_submission(viva: Viva, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From wherever it is run; work that has changed since or is gone is said."""
     hand_in(tmp_path / "class" / "bob", KEEPS_CASE)

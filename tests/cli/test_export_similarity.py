@@ -103,9 +103,7 @@ def test_existing_folder(viva: Viva, cohort: Path) -> None:
     ("arguments", "sentence"),
     [
         (["cohort"], "takes one class and a new folder"),
-        (["cohort", "cohort", "-o", "out"], "takes one class and a new folder"),
         (["cohort", "-o", "out", "-a", "nosuch"], "lists no assignment `nosuch`"),
-        (["nowhere", "-o", "out"], "nowhere: no such file or folder"),
         (["cohort/bob/solution.py", "-o", "out"], "cohort/bob/solution.py"),
     ],
 )

@@ -137,19 +137,6 @@ def test_student_checks_an_imported_assignment(viva: Viva, tmp_path: Path) -> No
     assert ran.status == 0 and "q1 - 1" in ran.out and "q1 - 2" not in ran.out
 
 
-def test_settings_of_nbgrader(viva: Viva, tmp_path: Path) -> None:
-    """Those that change totals are refused."""
-    write_class(tmp_path / "old")
-    settings = tmp_path / "old/nbgrader_config.py"
-    settings.write_text("c = get_config()\nc.ClearHiddenTests.begin_test_delimeter = 'X'\n", "utf-8")
-    ran = viva("import", "nbgrader", "old", "--to", "new")
-    assert ran.status == 1 and "line 2: `ClearHiddenTests.begin_test_delimeter`" in ran.sentence()
-    settings.write_text("c = get_config()\nc.ExecutePreprocessor.timeout = 99\nc.Exchange.root = 'x'\n", "utf-8")
-    ran = viva("import", "nbgrader", "old", "--to", "new")
-    assert "Exchange.root, which means nothing here" in ran.out
-    assert "test_s: 99" in Path("new/assignments/ps1/assignment.yaml").read_text("utf-8")
-
-
 # --- Gradescope
 
 

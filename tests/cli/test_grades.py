@@ -104,7 +104,13 @@ def test_folders_called_as_logins(viva: Viva, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("to", ["nbgrader", "parquet", "brightspace"])
+@pytest.mark.parametrize(
+    "to",
+    [
+        "nbgrader",
+        "parquet",
+    ],
+)
 def test_new_files_hold_every_grade(viva: Viva, tmp_path: Path, to: str) -> None:
     ran = viva("grades", "results", "--to", to, "-o", "marks")
     assert (ran.status, ran.err) == (0, "")
@@ -119,15 +125,9 @@ def test_new_files_hold_every_grade(viva: Viva, tmp_path: Path, to: str) -> None
 
 
 WRONG = [
-    (["results", "--to", "canvas"], "--to canvas needs --into EXPORT"),
     (["results", "--to", "csv", "--into", "gradebook.csv"], "--to csv is a new file: leave out --into"),
-    (["results", "--to", "canvas", "--into", "nowhere.csv"], "nowhere.csv: No such file"),
     (["results", "--to", "moodle", "--into", "gradebook.csv"], "is not a grading worksheet of Moodle"),
-    (["results", "--to", "canvas", "--into", "gradebook.csv", "--column", "LoRA"], "no column is called `LoRA`"),
-    (["results", "--to", "csv", "-a", "wrods"], "did you mean `words`?"),
     (["results", "--to", "csv", "--roster", "twice.csv"], "ada is the identifier of another person in line 2 already"),
-    (["nowhere", "--to", "csv"], "nowhere: no such folder of results"),
-    (["twice", "--to", "csv"], "a/ada and b/ada are both submissions of `ada`"),
     (["others", "--to", "csv"], "results of several assignments (other, words); say which with -a"),
     (["others/x", "--to", "csv", "-a", "words"], "There is no result of `words`; there are results of: other"),
 ]

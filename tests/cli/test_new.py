@@ -114,23 +114,6 @@ def test_points_that_the_notebook_does_not_give(tmp_path: Path) -> None:
     assert "points: 2  # TODO: the notebook gives no points for 1, 2; change @weight in tests.py as well\n" in marked
 
 
-def test_bad_sources(tmp_path: Path) -> None:
-    (tmp_path / "empty.ipynb").write_text("{}")
-    (tmp_path / "prose.py").write_text("# %% [markdown]\n# Nothing\n")
-    (tmp_path / "broken.py").write_text("import math\ndef f(x:\n    return x\n")
-    (tmp_path / "open.py").write_text("def f(x):\n    return x\n    ### END SOLUTION\n")
-    typed("viva init nlp", tmp_path)
-    for name, said in (
-        ("empty.ipynb", "cannot be read as a notebook"),
-        ("prose.py", "found no question"),
-        ("broken.py", "cell 1, line 2 is not valid Python"),
-        ("open.py", "cell 1 of all cells, line 3: END SOLUTION has no BEGIN before it."),
-    ):
-        ran = typed(f"cd nlp\nviva new hw --from ../{name}", tmp_path)
-        assert ran.returncode == 1 and said in ran.stderr and "Traceback" not in ran.stderr
-    assert not (tmp_path / "nlp/assignments/hw").exists()
-
-
 OBJECTS = """
 from collections import deque
 import numpy as np

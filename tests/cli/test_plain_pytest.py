@@ -25,14 +25,6 @@ def run_pytest(course: Path) -> RunPytest:
     return call
 
 
-def test_order_of_grading(run_pytest: RunPytest, tmp_path: Path) -> None:
-    ran = run_pytest("graders/words", "--submission", hand_in(tmp_path / "ada"), "-v")
-    assert ran.returncode == 0 and "4 passed, 1 skipped" in ran.stdout, ran.stdout
-    order = [line.split("::")[1].split()[0] for line in ran.stdout.splitlines() if "::test_" in line and "%]" in line]
-    assert order == ["test_word_counts", "test_total", "test_choice", "test_reasons", "test_random_texts"]
-    assert "graded by hand: " in run_pytest("graders/words", "--submission", tmp_path / "ada", "-rs").stdout
-
-
 def test_authors_own_lines(run_pytest: RunPytest, tmp_path: Path) -> None:
     bob = hand_in_notebook(tmp_path / "bob", KEEPS_CASE, "1 / 0")
     ran = run_pytest("graders/words", "--submission", bob, "-k", "counts", "-x")

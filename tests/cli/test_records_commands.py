@@ -135,13 +135,6 @@ def test_submission_that_is_gone_keeps_its_score(viva: Viva, some_class: Path, k
         assert score in line
 
 
-def test_regrade_after_another_secret(viva: Viva, some_class: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    viva("grade", some_class)
-    monkeypatch.setenv("VIVA_SECRET", "another secret of the course, as long as the first")
-    assert "2 submissions were graded with another course secret" in viva("grade", some_class).out
-    assert "2 regraded" in viva("regrade", "words", "--why", "new secret").out
-
-
 def test_override_stands(viva: Viva, some_class: Path, keeping: Path) -> None:
     viva("grade", some_class, "-o", "out")
     override = ("override", "words", "bob", "test_word_counts", "5/2")
@@ -202,10 +195,8 @@ def test_manual_grades_count(viva: Viva, some_class: Path, keeping: Path) -> Non
         (("regrade", "words", "--apply"), "No regrade of words waits"),
         (("regrade", "words", "--apply", "--discard"), "one of --show, --apply and --discard"),
         (("regrade", "nothing"), "lists no assignment `nothing`"),
-        (("override", "words", "ada", "1.2", "x", "--why", "y"), "'x' is not a number of points"),
         (("override", "words", "ada", "1.2"), "or --take-back"),
         (("override", "words", "ada", "1.2", "1", "--why", "y"), "no score of 'ada'"),
-        (("history", "ada"), "no score of 'ada'"),
         (("history", "ada", "--records", "nonsense"), "is not a URL of a database"),
     ],
 )
@@ -239,3 +230,10 @@ def test_doctor_looks_for_damage(viva: Viva, some_class: Path, keeping: Path) ->
         ran = viva(*command)
         assert ran.status == 1 and "are damaged: database disk image is malformed" in ran.sentence()
         assert "records.db .recover" in ran.sentence()
+
+
+def test_regrade_after_another_secret(viva: Viva, some_class: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    viva("grade", some_class)
+    monkeypatch.setenv("VIVA_SECRET", "another secret of the course, as long as the first")
+    assert "2 submissions were graded with another course secret" in viva("grade", some_class).out
+    assert "2 regraded" in viva("regrade", "words", "--why", "new secret").out

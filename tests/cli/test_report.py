@@ -1,8 +1,6 @@
 """`viva report`: a graded class in one folder, with the notebooks that grading has executed."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -11,8 +9,6 @@ import pytest
 from tests.support.run_command import Viva
 from tests.support.words_course import RIGHT, hand_in, hand_in_notebook
 from viva.submissions.notebook_cells import EXECUTED_FILE
-
-HEAVY = ("jinja2", "nh3", "nbconvert", "matplotlib", "markdown_it", "viva.plugins.report.build")
 
 
 @pytest.fixture
@@ -57,17 +53,6 @@ def test_wrong_report(viva: Viva, graded: Path) -> None:
     }.items():
         done = viva("report", *arguments)
         assert done.status == 1 and sentence in done.err and done.err.count("\n") == 1
-
-
-def test_no_other_command_imports_what_reports_need() -> None:
-    """Every command's module, imported in a fresh process; and reading a folder of results draws nothing."""
-    code = (
-        "import importlib, sys\nfrom viva.cli.shared.command_table import commands\n"
-        "for command in commands().values(): importlib.import_module(command.module)\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 # --- `executed.ipynb` next to results, and the pages that show it

@@ -119,10 +119,7 @@ def test_what_submission_yaml_states_is_checked(viva: Viva, own_course: Path) ->
     ("text", "said"),
     [
         ("mistake: M.\nscroe: 3", "submission.yaml:2: scroe: there is no such key; did you mean"),
-        ("score: 1/0", "expected a number of points"),
         ("failing: test_total", "expected a list"),
-        ("- 3", "expected keys with values"),
-        ("a: [", "invalid YAML: "),
         ("base: accepted/plian", "submission.yaml: base: there is no example accepted/plian"),
         ("base: ../keeps_case", "expected starter, or a kind and a name"),
         ("base: wrong/keeps_case", "base: wrong/keeps_case is itself a copy of this example"),

@@ -65,6 +65,12 @@ def test_shrinking_switched_off() -> None:
     assert calls[False] <= 30 < calls[True]
 
 
+def test_calls_of_a_right_answer() -> None:
+    student = Counting(overlap)
+    compare(student, examples=30)
+    assert 20 <= student.calls <= 30
+
+
 def test_smallest_counterexample() -> None:
     with pytest.raises(Disagreement) as raised:
         compare(Counting(unclipped))
@@ -197,6 +203,16 @@ def test_exception_is_a_counterexample() -> None:
     assert "([], []) raised ZeroDivisionError: division by zero (solution.py, line 12); expected 0." in message
 
 
+def test_exception_text_is_escaped() -> None:
+    def student(candidate: list[str], reference: list[str]) -> Any:
+        raise StudentRaised("Error", "\x1b[31m\u202e" + "x\n" * 5000, [Frame("a\x07.py", 1, "f", "")])
+
+    with pytest.raises(Disagreement) as raised:
+        compare(student)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 600
+
+
 @pytest.mark.parametrize("error", [BoxDied("memory limit"), BoxTimeout("10 s"), GraderError("ours")])
 @pytest.mark.parametrize("at", [0, 3, 40])
 def test_dead_sandbox(error: Exception, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,11 +267,26 @@ def test_memory_error_is_not_repeated() -> None:
     assert counting.calls < 5
 
 
+def test_random_function() -> None:
+    chance = random.Random(1)
+    with pytest.raises(Disagreement):
+        compare(lambda candidate, reference: chance.random())
+
+
 def test_bounded_shrinking() -> None:
     counting = Counting(lambda rows: float(rows.sum()) + 1)
     with pytest.raises(Disagreement):
         agree_on(counting, lambda rows: float(rows.sum()), ready.matrices((1, 30), (1, 30)), examples=20)
     assert counting.calls <= 20 + 20 + search.SEARCH_CALLS + 1
+
+
+def test_slow_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = iter(range(10_000))
+    monkeypatch.setattr("viva.compare.counterexamples.search.time.monotonic", lambda: float(next(now)))
+    counting = Counting(unclipped)
+    with pytest.raises(Disagreement):
+        compare(counting)
+    assert counting.calls < 60
 
 
 def test_changed_arguments() -> None:
@@ -383,3 +414,8 @@ def test_hidden_repetition_skips_what_the_key_refuses() -> None:
         test_f(lambda n: n)
     arguments = other_arguments(with_other_arguments(test_f), 1)
     assert arguments and 3 not in arguments
+
+
+def test_hidden_repetition_of_no_function() -> None:
+    with pytest.raises(TypeError, match="expected a test function"):
+        with_other_arguments("test_f")  # type: ignore[arg-type]  # a name, as authors may write

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import viva.grading  # noqa: F401  # numpy comes with it, and survives no second import within pytester's runs
-from viva.examiner.catalog import catalog, exact
+from viva.examiner.catalog import catalog, exact, resolve
 from viva.model.errors import CourseError
 from viva.model.gpu import GpuNeed
 
@@ -70,6 +70,12 @@ def test_circle_of_prerequisites(pytester: pytest.Pytester) -> None:
         catalog(collected(pytester, source))
 
 
+def test_missing_prerequisite(pytester: pytest.Pytester) -> None:
+    functions = catalog(collected(pytester))
+    with pytest.raises(CourseError, match="depends on `test_nowhere`"):
+        resolve("test_nowhere", functions[0], functions)
+
+
 @pytest.mark.parametrize(
     ("points", "expected"),
     [
@@ -119,7 +125,11 @@ def test_needs_are_those_of_the_markers(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", ["16_000", "memory_mib=-1", "memory_mib='much'", "memory_gb=4", "nondeterministic=' '"]
+    "arguments",
+    [
+        *("16_000", "memory_mib=-1", "memory_mib='much'", "memory_mib=1.5", "memory_gb=4"),
+        *("nondeterministic=' '", "nondeterministic=True", "nondeterministic=''"),
+    ],
 )
 def test_invalid_gpu_marker(pytester: pytest.Pytester, arguments: str) -> None:
     source = f"import pytest\n@pytest.mark.gpu({arguments})\ndef test_it(): pass"

@@ -16,6 +16,7 @@ from viva.examiner.load_notes import notes_for_student
 from viva.model import Score
 from viva.model.errors import BoxError, GraderError, MissingName, StudentRaised
 from viva.model.plain import from_plain, to_plain
+from viva.proxies.proxies import Remote
 from viva.sandbox.guest.transport.message_types import Find, Request
 
 WORDS = [
@@ -136,6 +137,34 @@ class BoxConnection:
         return False
 
     def release(self, generation: int, ref_id: int) -> None: ...
+
+
+def test_functions_are_looked_up_once_per_box() -> None:
+    connection = BoxConnection({"f": "function", "g": "function", "h": "class"}, ["f", "g"])
+    names = Names(connection, "student")
+    for name in ("f", "g", "h", "g", "h"):
+        assert isinstance(names[name], Remote)
+    with pytest.raises(MissingName):
+        names["i"]
+    assert connection.asked == [("f", True), ("h", False), ("i", False)]
+    connection.generation = 2
+    assert isinstance(names["g"], Remote)
+    assert connection.asked[3:] == [("g", True)]
+
+
+def test_contains_asks_each_time() -> None:
+    """A test may have set it, and the next one has not."""
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "f" in names and "f" in names and "i" not in names and "i" not in names
+    assert [name for name, _ in connection.asked] == ["f", "f", "i", "i"]
+
+
+def test_missing_name_tells_nothing_about_others() -> None:
+    connection = BoxConnection({"f": "function"}, ["f"])
+    names = Names(connection, "student")
+    assert "i" not in names and "f" in names
+    assert connection.asked == [("i", True), ("f", True)]
 
 
 def test_nonsense_list_of_functions() -> None:

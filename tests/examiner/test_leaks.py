@@ -281,6 +281,13 @@ def test_visible_test_after_hidden_one(examined: Examined) -> None:
         nothing_hidden_is_shown(score)
 
 
+def test_hidden_cases_have_no_label(examined: Examined) -> None:
+    for entry in examined.score("def shout(text): return text\ndef double(x): return 0\n").entries:
+        if entry.visibility != "visible":
+            assert {case.label for case in entry.cases} == {""}
+            assert entry.message == "" or entry.message.count("\n") == 0
+
+
 def nothing_hidden_is_shown(score: Score) -> None:
     """Not one of the hidden inputs is in any text that a student reads."""
     shown = read_by_students(score)
@@ -354,10 +361,3 @@ def test_accomplice_before_earns_nothing(forgetful: Examined, test: str) -> None
     after = forgetful.entry(FORGER + "# and another\n", test)
     assert alone.status == after.status == "failed"
     assert alone.message == after.message
-
-
-def test_hidden_cases_have_no_label(examined: Examined) -> None:
-    for entry in examined.score("def shout(text): return text\ndef double(x): return 0\n").entries:
-        if entry.visibility != "visible":
-            assert {case.label for case in entry.cases} == {""}
-            assert entry.message == "" or entry.message.count("\n") == 0

@@ -60,6 +60,11 @@ def test_definitions_of_cell_that_ends_process(examiner: Examined) -> None:
     assert statuses(graded.score) == {"test_one": "passed"}
 
 
+def test_definition_that_ends_process(examiner: Examined) -> None:
+    graded = grade(examiner, work("def two(): return 2\ntwo = __import__('os')._exit(3)", ONE))
+    assert statuses(graded.score) == {"test_one": "passed"}
+
+
 @pytest.mark.parametrize("ends", [EXIT, CRASH, f"{EXIT}\n{CRASH}"])
 def test_statement_that_ends_process(examiner: Examined, ends: str) -> None:
     graded = grade(examiner, {"solution.py": f"{ends}\n{ONE}\n"})
@@ -107,6 +112,14 @@ def test_loads_share_the_time_of_one(tmp_path: Path, error: BoxError, seconds: f
     report = loader.load(box.ask, box.read_left_s)
     assert [cell["status"] for cell in report.cells["a.ipynb"]] == ["ok", "died", "ok"]
     assert report.problems[0].where == "cell 2 of a.ipynb"
+
+
+def test_load_that_used_up_time(tmp_path: Path) -> None:
+    assignment = write_course(tmp_path / "course", tests=TESTS, key="").assignment(NAME)
+    loader, box = Loader(handed_in(work("1", "2")), assignment, {}), _Box(BoxDied("exit status 3"), 121.0)
+    with pytest.raises(BoxDied):
+        loader.load(box.ask, box.read_left_s)
+    assert not loader.can_load_again(box.error, 121.0, box.left_s)
 
 
 def test_call_log_of_lost_cell(examiner: Examined) -> None:

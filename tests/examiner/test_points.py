@@ -58,6 +58,8 @@ def test_entry_of_cases(outcomes: list[Outcome], status: Status, earned: Fractio
     [
         ([PASSED], Status.PASSED, 0),
         ([FAILED], Status.FAILED, -6),
+        ([PASSED, FAILED, PASSED], Status.PARTIAL, -2),
+        ([ERROR, TIMEOUT], Status.TIMEOUT, -6),
         ([Outcome(Status.PARTIAL, "some", share=Fraction(1, 4))], Status.PARTIAL, Fraction(-9, 2)),
         ([Outcome(Status.GRADER_ERROR)], Status.GRADER_ERROR, 0),
         ([Outcome(Status.NEEDS_REVIEW, written="prose", rubric="2.1")], Status.NEEDS_REVIEW, 0),
@@ -102,6 +104,11 @@ def test_hidden_test_message() -> None:
     assert "f(17) gave 3" in case.staff_message
 
 
+def test_hide_errors_replaces_message() -> None:
+    case = case_of(function(hide_errors="No hint here."), "", FAILED, None, 0.0)
+    assert (case.message, case.staff_message) == ("No hint here.", "why")
+
+
 @pytest.mark.parametrize(
     ("given_points", "earned", "status"),
     [(99, 6, Status.PASSED), (-1, 0, Status.FAILED), (3, 3, Status.PARTIAL), (0.1, Fraction(1, 10), Status.PARTIAL)],
@@ -119,11 +126,7 @@ def test_set_score_invalid_number(points: object) -> None:
 
 @pytest.mark.parametrize(
     ("given_value", "kept"),
-    [
-        (3, 3),
-        (np.float32(0.5), 0.5),
-        (np.array(2.5), 2.5),
-    ],
+    [(3, 3), (np.int64(3), 3), (np.float32(0.5), 0.5), (np.array(2.5), 2.5), (Fraction(1, 4), 0.25), (2**60, 2.0**60)],
 )
 def test_leaderboard_numbers(given_value: object, kept: float) -> None:
     found = leader_value(given_value, "test_x", hidden=True)
@@ -142,6 +145,11 @@ TRY = "Try an empty list."
 def test_advice_follows_failures() -> None:
     assert entry([FAILED, PASSED, ERROR], advice=TRY).message == f"0: why\n1: why\n2: why\n{TRY}"
     assert TRY not in entry([PASSED, PASSED], advice=TRY).message
+
+
+def test_advice_of_hidden_test() -> None:
+    advised = entry([FAILED, ERROR], visibility="hidden", advice=TRY)
+    assert advised.message == f"{HIDDEN} {TRY}" and "why" in advised.staff_message
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,19 @@ import pytest
 
 from viva.examiner.boxes.box_session import BoxSession
 from viva.examiner.boxes.load import LoadReport
+from viva.examiner.boxes.on_gpu import OnGpu
 from viva.model import Limits
 from viva.model.errors import (
     BoxDied,
     BoxTimeout,
+    GraderError,
+    LoadFailed,
     MissingName,
     ProtocolViolation,
     StudentRaised,
     TimeSpent,
 )
-from viva.model.gpu import GpuNeed
+from viva.model.gpu import GpuNeed, GpuUse
 from viva.sandbox.guest.transport.message_types import CallObject, Get
 
 Answer = Callable[[str, dict[str, Any]], Any]
@@ -103,6 +106,21 @@ def fine(op: str, fields: dict[str, Any]) -> Any:
     return {"ok": op}
 
 
+def test_load_that_ends_its_box() -> None:
+    box_session, source = session(fine, BoxDied("exit status 1"))
+    assert box_session.ask(GET) == "get"
+    assert [box.closed for box in source.boxes] == [True, False]
+    assert box_session.report is not None and box_session.report.loaded == ["solution.py"]
+
+
+def test_load_that_fails_twice() -> None:
+    box_session, source = session(fine, BoxTimeout("slow"), BoxDied("exit status 1"), BoxDied("never reached"))
+    for _ in range(3):
+        with pytest.raises(LoadFailed, match="exit status 1"):
+            box_session.ask(GET)
+    assert len(source.boxes) == 2 and all(box.closed for box in source.boxes)
+
+
 def test_only_box_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no box could be made, tests were timeouts, because the wait had used up the submission's time."""
     now = [100.0]
@@ -170,6 +188,14 @@ def test_load_time_is_not_test_time(opened: bool, monkeypatch: pytest.MonkeyPatc
     assert box_session._test_left_s(9.0) == pytest.approx(9.0, abs=0.5)
     box_session.test.began_at -= 100.0  # another program used the machine meanwhile
     assert box_session._test_left_s(9.0) == 9.0
+
+
+def test_box_without_helpers_is_not_asked() -> None:
+    box_session, source = session(fine, GraderError("inside.py"))
+    with pytest.raises(GraderError):
+        box_session.ask(GET)
+    assert source.boxes[0].closed
+    assert box_session.ask(GET) == "get"
 
 
 @pytest.mark.parametrize(
@@ -259,3 +285,100 @@ def test_visible_test_gets_clean_box() -> None:
     assert len(source.boxes) == 3
     ask(hidden=False)
     assert len(source.boxes) == 4
+
+
+def test_seed_and_release_travel_once() -> None:
+    box_session, source = session(fine)
+    box_session.begin_test(seed=7, test_s=9, call_s=None, hidden=False)
+    box_session.ask(CALL)
+    box_session.release(box_session.generation, 4)
+    box_session.release(box_session.generation - 1, 5)
+    box_session.ask(CALL)
+    box_session.ask(CALL)
+    fields = [fields for _, fields in source.boxes[0].asked]
+    assert [f.get("seed") for f in fields] == [7, None, None]
+    assert [f["release"] for f in fields] == [[], [4], []]
+
+
+def test_object_of_lost_box() -> None:
+    box_session, source = session(fine)
+    box_session.ask(CALL)
+    with pytest.raises(BoxDied, match="had ended"):
+        box_session.ask(GET, generation=0)
+    source.boxes[0].alive = False
+    with pytest.raises(BoxDied, match="had ended"):
+        box_session.ask(GET, generation=1)
+
+
+def test_other_files_run_in_submission_time() -> None:
+    """Forty files that hang kept one test running until the examiner was ended, and then no point was lost."""
+    box_session, source = session(fine)
+    begin(box_session)
+    assert box_session.load_more()
+    source.boxes[0].counted_s = Limits().submission_s
+    assert not box_session.load_more() and not box_session.load_more()
+    assert box_session.report is not None and box_session.report.loaded == ["solution.py", "a.py"]
+    assert [(problem.where, problem.text) for problem in box_session.report.problems] == [
+        ("b.py and 1 more", "not run: the time of the submission was used up")
+    ]
+
+
+def gpu(name: str, peak_mib: int | None) -> GpuUse:
+    return GpuUse(name, "550", 23034, peak_mib)
+
+
+class Gpus:
+    """Hands out boxes with GPUs, and says what each was used for."""
+
+    def __init__(self, *uses: GpuUse) -> None:
+        self.source, self._uses, self.needed = Source(fine), list(uses), list[int]()
+
+    def take(
+        self, needed_mib: int, on_wait: Callable[[str], None], *, deterministic: bool
+    ) -> tuple[Any, Callable[[], GpuUse]]:
+        self.needed.append(needed_mib if deterministic else -1)
+        box, use = self.source.take(), self._uses.pop(0)
+        return box, lambda: use
+
+    def check_last(self, on_wait: Callable[[str], None]) -> None:
+        self.needed.append(-2)
+
+
+def test_box_for_each_kind_of_test() -> None:
+    """One box serves tests in a row that need the same, or less."""
+    plain, gpus = Source(fine), Gpus(gpu("L4", 5), gpu("L4", None), gpu("L4", 3))
+    on_gpu = OnGpu(gpus)
+    box_session = BoxSession(plain, Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
+    for needed in (None, 0, 0, 100, 50, None, None, 100):
+        begin(box_session, gpu=None if needed is None else GpuNeed(needed))
+        assert box_session.ask(GET) == "get"
+    box_session.close()
+    assert (len(plain.boxes), gpus.needed) == (2, [0, 100, 100])
+    assert all(box.closed for box in [*plain.boxes, *gpus.source.boxes])
+    assert on_gpu.use == gpu("L4", 5)
+
+
+def test_nondeterministic_gpu_test_gets_own_box() -> None:
+    gpus = Gpus(*[gpu("L4", 5)] * 3)
+    box_session = BoxSession(Source(fine), Load(), Limits(), OnGpu(gpus))  # type: ignore[arg-type]  # fakes
+    for need in (GpuNeed(), GpuNeed(0, "cumsum"), GpuNeed(0, "cumsum"), GpuNeed(), None):
+        begin(box_session, gpu=need)
+        box_session.ask(GET)
+        if need is None:
+            box_session.check_gpu_again()
+    assert gpus.needed == [0, -1, 0], "a test without a GPU has nothing to check"
+    begin(box_session, gpu=GpuNeed())
+    box_session.check_gpu_again()
+    assert gpus.needed == [0, -1, 0, -2]
+    box_session.close()
+
+
+def test_later_gpu_is_named() -> None:
+    gpus = Gpus(gpu("L4", 5), gpu("T4", 3))
+    on_gpu = OnGpu(gpus)
+    box_session = BoxSession(Source(fine), Load(), Limits(), on_gpu)  # type: ignore[arg-type]  # fakes
+    for needed in (0, 100):
+        begin(box_session, gpu=None if needed is None else GpuNeed(needed))
+        box_session.ask(GET)
+    box_session.close()
+    assert on_gpu.use == gpu("T4", 3)

@@ -25,6 +25,11 @@ def quiet(_text: str) -> None:
     """Ignore progress."""
 
 
+def test_shared_turns(two: tuple[Turns, Turns]) -> None:
+    with two[0].shared(quiet), two[1].shared(quiet):
+        pass
+
+
 def test_alone_waits_for_others(two: tuple[Turns, Turns]) -> None:
     order, waits, told = list[str](), threading.Event(), list[str]()
 
@@ -94,6 +99,14 @@ def test_alone_within_shared(two: tuple[Turns, Turns]) -> None:
             pass
         with two[1].shared(quiet):
             pass
+    with two[1].alone(quiet):
+        pass
+
+
+def test_closed_turns_hold_nothing(two: tuple[Turns, Turns]) -> None:
+    held = two[0].alone(quiet)
+    held.__enter__()
+    two[0].close()
     with two[1].alone(quiet):
         pass
 

@@ -83,9 +83,13 @@ def test_first_of_two_grades_is_kept() -> None:
         (Status.DEFERRED, Status.NEEDS_REVIEW, "needs_review"),
         (Status.DEFERRED, Status.GRADER_ERROR, "grader_error"),
         (Status.GRADER_ERROR, Status.FAILED, "failed"),
+        (Status.GRADER_ERROR, Status.NEEDS_REVIEW, "needs_review"),
         (Status.NEEDS_REVIEW, Status.PASSED, "passed"),
         (Status.TIMEOUT, Status.PASSED, "passed"),
+        (Status.TIMEOUT, Status.FAILED, "failed"),
+        (Status.TIMEOUT, Status.NEEDS_REVIEW, "needs_review"),
         (Status.SKIPPED, Status.PARTIAL, "partial"),
+        (Status.DEFERRED, Status.TIMEOUT, "timeout"),
     ],
 )
 def test_what_says_more_is_kept(one: Status, two: Status, kept: str) -> None:
@@ -140,6 +144,13 @@ def test_gpu_of_either_pass() -> None:
         kept = merge(one, two).results.extra_data.gpu
         assert kept is not None and (kept.name, kept.peak_mib) == ("NVIDIA L4", peak)
     assert merge(plain, plain).results.extra_data.gpu is None
+
+
+def test_leaderboard_that_differs() -> None:
+    one, two = (result(entry(1), leaderboard=(Leader("speed", value),)) for value in (1, 2))
+    merged = merge(one, two, ("a", "b"))
+    assert merged.results.leaderboard[0].value == 1
+    assert merged.differing == ("the leaderboard's 'speed' differs; a's was kept.",)
 
 
 @pytest.mark.parametrize(

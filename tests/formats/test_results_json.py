@@ -2,6 +2,8 @@
 
 import functools
 import json
+import subprocess
+import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -159,12 +161,41 @@ def test_exact_points_isolation_and_signature() -> None:
     assert results["execution_time"] == 1.5
 
 
+def test_gpu_is_written_only_where_one_was_used() -> None:
+    assert "gpu" not in written(score(entry(1)))["extra_data"]
+    given = score(entry(1), gpu=GpuUse("NVIDIA L4\x1b[2J", "550.90.07", 23034, None))
+    assert written(given)["extra_data"]["gpu"] == {"name": "NVIDIA L4", "driver": "550.90.07", "memory_mib": 23034}
+
+
 @pytest.mark.parametrize("memory_mib", [23034, None])
 def test_gpu_is_read_back(tmp_path: Path, memory_mib: int | None) -> None:
     path = tmp_path / "results.json"
     use = GpuUse("NVIDIA L4", "550.90.07", memory_mib, None)
     path.write_bytes(to_json(score(entry(1), gpu=use)))
     assert load_results(path).extra_data.gpu == use
+
+
+def test_several_cases() -> None:
+    cases = tuple(
+        Case(label, s, Fraction(0), Fraction(1, 2), "", "", 0.5)
+        for label, s in [("a", Status.PASSED), ("b", Status.FAILED)]
+    )
+    (test,) = written(score(entry(1, Status.PARTIAL, Fraction(1, 2), cases=cases)))["tests"]
+    assert [(c["label"], c["status"]) for c in test["extra_data"]["cases"]] == [("a", "passed"), ("b", "failed")]
+    assert test["extra_data"]["wall_s"] == 1.0
+
+
+def test_unfinished_result() -> None:
+    pending = entry(2, Status.GRADER_ERROR, Fraction(0), message="Not graded yet: grading was interrupted.")
+    results = written(score(entry(1), pending, content_hash=""), complete=False)
+    validator().validate(results)
+    assert results["extra_data"]["complete"] is False
+    assert "Grading is not finished" in results["output"]
+
+
+def test_no_tests_at_all() -> None:
+    results = written(score())
+    assert (results["score"], results["tests"]) == (0.0, [])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -195,13 +226,19 @@ def broken(change: Any) -> bytes:
     ("data", "part"),
     [
         (b"", "Invalid JSON"),
+        (b"{", "Invalid JSON"),
+        (b"[]", "should be an object"),
         (b'{"score": NaN}', "Invalid JSON|finite number"),
         (broken(lambda r: r.update(score=99.0)), "score is 99.0, and the tests add up to 1.0"),
         (broken(lambda r: r.update(extra=1)), "extra: Extra inputs are not permitted"),
         (broken(lambda r: r["tests"][0].update(score=5.0)), "tests.0: .*score is larger than max_score"),
+        (broken(lambda r: r["tests"][0].update(score="1")), "tests.0.score: Input should be a valid number"),
         (broken(lambda r: r["tests"][0].pop("score")), "tests.0: .*exactly when it is graded"),
         (broken(lambda r: r["tests"][1].update(score=0.0, status="failed")), "tests.1: .*exactly when it is graded"),
+        (broken(lambda r: r["tests"][0].update(visibility="seen")), "tests.0.visibility"),
+        (broken(lambda r: r["extra_data"].update(earned="1.5")), "extra_data.earned"),
         (broken(lambda r: r["tests"][0].update(max_score=2.0)), "max_score and extra_data.points do not agree"),
+        (broken(lambda r: r["tests"][1].update(max_score=0.5)), "max_score and extra_data.points do not agree"),
         (broken(lambda r: r.update(score=1e305)), "score is 1e\\+305, and the tests add up to 1.0"),
     ],
 )
@@ -242,3 +279,11 @@ def test_no_results_to_read(tmp_path: Path) -> None:
         load_results(tmp_path / "none.json")
     with pytest.raises(UsageError, match="cannot be read"):
         load_results(tmp_path)
+
+
+def test_heavy_libraries_are_imported_late() -> None:
+    """Starting a command must not pay for what only showing a result or reading a notebook needs."""
+    code = "import sys, viva.config, viva.submissions, viva.submissions.notebook_cells, viva.formats.escaping; "
+    code += "import viva.formats.atomic_write; "
+    code += "sys.exit(any(m in sys.modules for m in ('rich', 'numpy', 'nbformat')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,8 +2,11 @@
 
 import os
 import pickle
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgpack
@@ -15,6 +18,8 @@ import viva
 from viva.model import Case, Entry, File, Score, Status, Submission, Tier
 from viva.model.errors import GraderError, UsageError
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
+from viva.pipeline.jobs import Job
+from viva.plugins.cluster.cluster_lanes import WaitingJobs
 from viva.plugins.cluster.cluster_messages import News, Reply, Task, error_to_bytes, reply_from_bytes
 
 TEXTS = st.text(st.characters(), max_size=20)  # surrogates, too
@@ -100,3 +105,40 @@ def test_message_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- jobs that wait for the workers
+
+
+def job(name: str, assignment_name: str) -> Job:
+    assignment: Any = SimpleNamespace(name=assignment_name)
+    return Job(Path(name), name, assignment)
+
+
+def test_assignments_of_waiting_jobs() -> None:
+    waiting = WaitingJobs()
+    assert not waiting and waiting.assignments == []
+    for name, assignment in (("a", "words"), ("b", "masks"), ("c", "words")):
+        waiting.append(job(name, assignment))
+    first = waiting.take()
+    assert first.name == "a" and waiting.assignments == ["words", "masks"] and len(waiting) == 2
+    waiting.take()
+    assert waiting.assignments == ["words"]
+    waiting.put_back(first)
+    assert [each.name for each in waiting] == ["a", "c"]
+    waiting.take()
+    waiting.take()
+    assert waiting.assignments == [] and not waiting
+    waiting.append(first)
+    waiting.clear()
+    assert waiting.assignments == [] and not waiting
+
+
+def test_no_job_is_looked_at_for_assignments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The assignments are part of every task, and a look at each of 100,000 jobs takes 19 ms."""
+    waiting = WaitingJobs()
+    for number in range(3):
+        waiting.append(job(str(number), "words"))
+
+    def looked_at(_: WaitingJobs) -> Iterator[Job]:
+        raise AssertionError("each job is looked at")
+
+    monkeypatch.setattr(WaitingJobs, "__iter__", looked_at)
+    assert waiting.assignments == ["words"]

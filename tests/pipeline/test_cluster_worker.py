@@ -110,6 +110,7 @@ def test_worker_without_the_secret(
     ("there", "changed", "said"),
     [
         ((Tier.T0,), {}, r"isolation T1 or better \(T3: uid: not root\)"),
+        ((Tier.T0,), {"least": Tier.T0}, "isolation T1 or better"),
         ((Tier.T0,), {"least": Tier.T0, "tier": Tier.T0}, "isolation T0"),
         ((Tier.T0, Tier.T1), {"least": Tier.T3}, "isolation T3 or better"),
         ((Tier.T0, Tier.T3), {"tier": Tier.T2}, "isolation T2"),
@@ -127,6 +128,18 @@ def test_weak_isolation_is_refused(
     monkeypatch.setattr(cluster_worker, "detect_tiers", lambda: no_tiers_but(*there))
     with pytest.raises(UsageError, match=f"refuses: it does not offer {said}"):
         reply(task(course, **changed))
+
+
+def test_error_names_the_worker(
+    course: Course, examiners: cluster_worker.Examiners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise MemoryError("no more")
+
+    monkeypatch.setattr(ExaminerProcess, "open", broken)
+    monkeypatch.setattr(cluster_worker, "detect_tiers", lambda: no_tiers_but(Tier.T1))
+    with pytest.raises(GraderError, match=r"on the worker tcp://127\.0\.0\.1:7: MemoryError: no more"):
+        reply(task(course))
 
 
 @needs_t1
@@ -163,15 +176,3 @@ def test_examiner_lives_while_it_is_of_use(
     worker: Any = None
     examiners.teardown(worker)
     assert started[2].poll() is not None
-
-
-def test_error_names_the_worker(
-    course: Course, examiners: cluster_worker.Examiners, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(*_: Any, **__: Any) -> Any:
-        raise MemoryError("no more")
-
-    monkeypatch.setattr(ExaminerProcess, "open", broken)
-    monkeypatch.setattr(cluster_worker, "detect_tiers", lambda: no_tiers_but(Tier.T1))
-    with pytest.raises(GraderError, match=r"on the worker tcp://127\.0\.0\.1:7: MemoryError: no more"):
-        reply(task(course))

@@ -159,6 +159,82 @@ ATTENTION = """\
     )"""
 BLOCK = '    agree_on(outputs(student.Block), key.outputs_Block, tuples(sizes("n")), tuples(tensors("m", "n")))'
 
+HOMEWORK = """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__(self, d, k):
+        super().__init__()
+        self.a = nn.Linear(d, 4)
+        self.b = nn.Linear(4, k)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+
+x = torch.randn(6, 3)
+y = torch.tensor([0, 1, 0, 1, 0, 1])
+Net(3, 2)(x)
+"""
+TRAIN = """
+def train(model, x, y, epochs=5, lr=0.5):
+    optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for epoch in range(epochs):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+train(Net(3, 2), x, y, epochs=5)
+"""
+HOMEWORK_NET = """\
+    agree_on(outputs(student.Net), key.outputs_Net, tuples(sizes("n"), integers(1, 4)), tuples(tensors("m", "n")))"""
+HOMEWORK_TRAIN = """\
+    agree_on(
+        trained(student.train), key.trained_train, networks(lambda: nn.Linear(3, 2)), tensors("n", 3),
+        tensors("n", elements=integers(0, 1)), """
+USES = """
+import torch
+from torch import nn
+
+class Images(nn.Module):
+    def __init__(self, k):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(1, 4, 3), nn.Linear(64, k)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)).flatten(1))
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Embedding(10, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return torch.sigmoid(self.b(self.a(x).mean(1))).squeeze(-1)
+
+def classes(model, x):
+    return model(x).argmax(1)
+
+def likely(model, x):
+    return model(x) > 0.5
+
+def kernel(model, x):
+    return len(model(x)) + model.a.kernel_size[0]
+
+images, words = torch.randn(5, 1, 6, 6), torch.arange(20).reshape(4, 5) % 10
+classes(Images(3), images), classes(nn.Sequential(Images(3)), images), likely(Words(), words), kernel(Images(3), images)
+"""
+OF_USES = {
+    "classes": "networks(lambda: nn.Sequential(nn.Flatten(), nn.Linear(36, 3))), ",
+    "likely": "networks(lambda: nn.Sequential(nn.EmbeddingBag(10, 1), nn.Flatten(start_dim=0), nn.Sigmoid())), ",
+    "kernel": "built(key.Images, ",
+}
+
 
 def test_network_classes(networks: Recorded) -> None:
     with Rows() as row:
@@ -171,6 +247,25 @@ def test_network_classes(networks: Recorded) -> None:
                 assert proposal.warnings == ["`Attention.split` is not tested: only what the network computes is."] * (
                     name == "Attention"
                 )
+
+
+def test_network_and_its_training() -> None:
+    for source, names in [(HOMEWORK, ["Net"]), (HOMEWORK + TRAIN, ["train", "Net"])]:
+        found = recorded(source, *names)
+        for name in names[:-1]:
+            proposal = propose_function(name, found)
+            assert "\n".join(proposal.body).startswith(HOMEWORK_TRAIN), proposal.why_not
+        network = of_class("Net", found)
+        assert "\n".join(network.body[1:]) == HOMEWORK_NET, network.why_not
+
+
+def test_layers_replace_own_networks() -> None:
+    found = recorded(USES, "Images", "Words", *OF_USES)
+    with Rows() as row:
+        for name, part in OF_USES.items():
+            with row(name):
+                proposal = propose_function(name, found)
+                assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
 
 
 def recorded(source: str, *names: str) -> Recorded:
@@ -226,51 +321,13 @@ def test_functions_that_build_networks(training: Recorded) -> None:
     assert propose_function("unknown", training).why_not == "it returns a Bilinear, which a test cannot compare"
 
 
-USES = """
-import torch
-from torch import nn
+def test_key_of_training() -> None:
+    cells = [Cell("code", TRAINING, 1)]
+    text = key_source(cells, frozenset({"freeze"}), source="a.ipynb", classes=[], trained=["freeze"])
+    names: dict[str, Any] = {}
+    exec(compile(text, "key.py", "exec"), names)  # the key
+    import torch
 
-class Images(nn.Module):
-    def __init__(self, k):
-        super().__init__()
-        self.a, self.b = nn.Conv2d(1, 4, 3), nn.Linear(64, k)
-
-    def forward(self, x):
-        return self.b(torch.relu(self.a(x)).flatten(1))
-
-class Words(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a, self.b = nn.Embedding(10, 4), nn.Linear(4, 1)
-
-    def forward(self, x):
-        return torch.sigmoid(self.b(self.a(x).mean(1))).squeeze(-1)
-
-def classes(model, x):
-    return model(x).argmax(1)
-
-def likely(model, x):
-    return model(x) > 0.5
-
-def kernel(model, x):
-    return len(model(x)) + model.a.kernel_size[0]
-
-images, words = torch.randn(5, 1, 6, 6), torch.arange(20).reshape(4, 5) % 10
-classes(Images(3), images), classes(nn.Sequential(Images(3)), images), likely(Words(), words), kernel(Images(3), images)
-"""
-
-
-OF_USES = {
-    "classes": "networks(lambda: nn.Sequential(nn.Flatten(), nn.Linear(36, 3))), ",
-    "likely": "networks(lambda: nn.Sequential(nn.EmbeddingBag(10, 1), nn.Flatten(start_dim=0), nn.Sigmoid())), ",
-    "kernel": "built(key.Images, ",
-}
-
-
-def test_layers_replace_own_networks() -> None:
-    found = recorded(USES, "Images", "Words", *OF_USES)
-    with Rows() as row:
-        for name, part in OF_USES.items():
-            with row(name):
-                proposal = propose_function(name, found)
-                assert part in " ".join("\n".join(proposal.body).split()), [proposal.body, proposal.why_not]
+    answer = names["trained_freeze"](torch.nn.Linear(3, 2))
+    assert answer["returned"] is None
+    assert [each["fixed weights"] for each in answer["networks afterwards"]] == [["bias", "weight"]]

@@ -55,6 +55,22 @@ for a, b in [([1, 2, 3], [1, 2]), ([1, 2, 5], [3, 1, 2]), ([1.5, 2.0], [3.0, 1.0
     except ValueError:
         pass
 """
+SEEN = """\
+import numpy as np
+
+def share(name, names):
+    if name not in names:
+        raise KeyError(name)
+    return float((names == name).mean())
+
+share("ann", np.array(["ann", "bob", "ann"]))
+
+def apply(rule, values):
+    return {"double": 2 * values, "half": values / 2}[rule["kind"]]
+
+apply({"kind": "double"}, np.array([1.0, 2.0]))
+apply({"kind": "half"}, np.array([1.0, 3.0]))
+"""
 
 
 def recorded(source: str, *names: str) -> Recorded:
@@ -75,12 +91,31 @@ def test_sizes_of_failing_calls() -> None:
         assert 'arrays("n"' in body and body.count('"n"') >= 2 and '"m"' not in body, name
 
 
+def test_calls_of_the_notebook() -> None:
+    found = recorded(SEEN, "share", "apply")
+    proposal = propose_function("apply", found)
+    asked = ["{'kind': 'double'}, np.array([1.0, 2.0])", "{'kind': 'half'}, np.array([1.0, 3.0])"]
+    assert proposal.body == [f"    agree(student.apply({call}), key.apply({call}))" for call in asked]
+    assert proposal.definitions == ["import numpy as np"]
+    assert "np.array(['ann', 'bob', 'ann'])" in "".join(propose_function("share", found).body)
+
+
 def test_long_dictionary() -> None:
     weights = ", ".join(f'"größe{n}": arrays("n", {n})' for n in range(9))
     lines = written_call("agree_on", ["student.f", "key.f", f"fixed_dictionaries({{{weights}}})", "integers(1, 3)"])
     assert len(lines) == 8 and max(map(len, lines)) <= WIDTH
     once = f"agree_on(student.f, key.f, fixed_dictionaries({{{weights}}}), integers(1, 3))"
     assert ast.dump(ast.parse("if 1:\n" + "\n".join(lines))) == ast.dump(ast.parse(f"if 1:\n    {once}"))
+
+
+@pytest.mark.parametrize("within", ["{}", "frames({{'größe': {}}})", "sequences(x, elements={})", "{}.map(tuple)"])
+def test_long_argument(within: str) -> None:
+    given = within.format(f"tuples({', '.join(f'integers({n}, {n + 1})' for n in range(20))})")
+    lines = written_call("agree_on", ["student.f", "key.f", given])
+    assert ast.dump(ast.parse("if 1:\n" + "\n".join(lines))) == ast.dump(
+        ast.parse(f"if 1:\n    agree_on(student.f, key.f, {given})")
+    )
+    assert max(map(len, lines)) <= WIDTH or within.endswith("map(tuple)")
 
 
 PASSING = """\
@@ -115,6 +150,9 @@ def gradient(f, x, h=1e-5):
 def count_if(predicate, words):
     return sum(map(predicate, words))
 
+def layer(x, activation):
+    return activation(2 * x)
+
 newton(lambda x: x**2 - 2, lambda x: 2*x, 1.0)
 newton(np.sin, np.cos, 3.0)
 newton(lambda x: RATE * x - 1, lambda x: RATE, 0.5)
@@ -133,7 +171,16 @@ bisect(np.cos, 0, 3)
 gradient(lambda x: (x**2).sum(), np.array([1.0, 2.0]))
 count_if(str.isupper, ["A", "b"])
 count_if(lambda w: len(w) > 3, ["long", "no", "words"])
+layer(2.0, relu)
+layer(1.0, math.tanh)
 
+def apply_all(steps, x):
+    for step in steps:
+        x = step(x)
+    return x
+
+apply_all([math.sin, abs, lambda x: x - 1], 2.0)
+apply_all([abs], -1.0)
 
 def by_name(table, name, words):
     return [table[name](word) for word in words]
@@ -153,10 +200,12 @@ PASSED = {
     ],
     "gradient": ["functions(lambda x: (x ** 2).sum(), lambda x: np.sum(x**3 - 2 * x)", 'arrays("n"'],
     "count_if": ["functions(str.isupper, lambda w: len(w) > 3)"],
+    "layer": ["functions(math.tanh, lambda x: x**2 - 2"],
     "by_name": [
         'fixed_dictionaries({"up": functions(str.upper), "low": functions(str.lower)})',
         'sampled_from(["low", "up"])',
     ],
+    "apply_all": ["sequences(functions(math.sin) | functions(abs) | functions(lambda x: x - 1), (0, 8))"],
 }
 
 
@@ -173,12 +222,16 @@ def test_functions_as_arguments() -> None:
 
 
 OBJECTS = """\
-import datetime, io
+import datetime, io, random
 from collections import Counter, deque
 import numpy as np
+import scipy.sparse
 
 def sample(p, rng):
     return int(rng.choice(len(p), p=p))
+
+def pick(items, generator):
+    return generator.choice(items)
 
 def most(counter):
     return counter.most_common(1)[0][1] if counter else 0
@@ -196,7 +249,11 @@ def days_until(first, last):
 def read(stream):
     return [line.strip() for line in stream]
 
+def row_sums(matrix):
+    return np.asarray(matrix.sum(axis=1)).ravel()
+
 sample([0.5, 0.5], np.random.default_rng(0))
+pick([1, 2], random.Random(4))
 most(Counter("hello"))
 most(Counter(["a", "b", "a"]))
 rotate(deque([1, 2, 3]), 1)
@@ -205,14 +262,17 @@ total(range(5))
 total(range(2, 9, 3))
 days_until(datetime.date(2024, 1, 1), datetime.date(2024, 3, 1))
 read(io.StringIO("a\\n b\\n"))
+row_sums(scipy.sparse.csr_matrix(np.array([[1.0, 0, 2], [0, 0, -3]])))
 """
 OF_OBJECTS = {
     "sample": "distributions(), built(np.random.default_rng, integers(0, 99))",
+    "pick": "built(random.Random, integers(0, 99))",
     "most": "built(Counter, sequences(",
     "rotate": 'observed(student.rotate, "value", "arguments")',
     "total": "built(range, integers(0, ",
     "days_until": 'days("2024-01-01", "2024-12-31").map(datetime.datetime.date)',
     "read": 'built(io.StringIO, lines("a", " b"))',
+    "row_sums": 'built(scipy.sparse.csr_matrix, arrays("n", "m"))',
 }
 
 
@@ -239,9 +299,29 @@ apply(half, 2.0), apply(lambda x: half(x) + 1, 2.0), apply(secret, 1.0), apply(l
     assert "half" not in "".join(proposal.definitions) and "0.25" not in "".join(proposal.definitions)
 
 
+def test_callable_object() -> None:
+    source = """
+class Network:
+    def __call__(self, x):
+        return x
+
+    def __repr__(self):
+        return "Network(\\n  (0): Linear\\n)"
+
+def run(network, x):
+    return network(x)
+
+run(Network(), 1.0), run(Network(), 2.0)
+"""
+    assert "`network` (of type Network)" in propose_function("run", recorded(source, "run")).why_not
+
+
 OWN_CLASSES = """\
 import dataclasses, enum
+from collections import namedtuple
 import numpy as np
+
+Point = namedtuple("Point", "x y")
 
 @dataclasses.dataclass
 class Node:
@@ -269,8 +349,16 @@ class Sealed:
     def __init__(self, words):
         self._index = set(words)
 
+def east(p):
+    return p.x + 1
+
 def depth(node):
     return 0 if node is None else 1 + max(depth(node.left), depth(node.right))
+
+def last(link):
+    while link.following is not None:
+        link = link.following
+    return link.value
 
 def leaves(tree):
     return [tree.label] if not tree.children else [leaf for child in tree.children for leaf in leaves(child)]
@@ -294,7 +382,10 @@ def reverse(link):
     return before
 
 reverse(Link(1, Link(2)))
+east(Point(1, 2))
+east(Point(0, 7))
 depth(Node(1, Node(2), Node(3, Node(4))))
+last(Link(1, Link(2, Link(3))))
 leaves(Tree("S", [Tree("NP", [Tree("dogs")]), Tree("VP")]))
 named(Colour.RED)
 widths([Layer(np.ones((2, 2))), Layer(np.ones((2, 3)))])
@@ -304,7 +395,9 @@ changed._index.add("b")
 size(changed)
 """
 OF_OWN_CLASSES = {
+    "east": "built(key.Point, integers(0, 3), integers(0, 14))",
     "depth": "recursive(none(), lambda inner: built(key.Node, integers(0, 8), inner, inner), max_leaves=6)",
+    "last": "recursive(none(), lambda inner: built(key.Link, integers(0, 6), inner), max_leaves=6).filter(bool)",
     "leaves": "sequences(inner, (0, 3))",
     "named": "built(key.Colour, sampled_from([1, 2]))",
     "reverse": 'student.reverse.attributes("value", "following"), key.reverse.attributes(',
@@ -373,6 +466,31 @@ OF_NETWORKS = {
 }
 
 
+IMAGES = """
+import numpy as np
+from PIL import Image
+
+def grey(image):
+    return np.asarray(image).mean(axis=2)
+
+def flip(image):
+    return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+def darker(pixels):
+    return pixels // 2
+
+picture = Image.fromarray(np.arange(60, dtype=np.uint8).reshape(4, 5, 3))
+grey(picture)
+flip(picture.convert("L"))
+darker(np.asarray(picture))
+"""
+OF_IMAGES = {
+    "grey": 'built(Image.fromarray, arrays("n", "m", 3, elements=integers(0, 255)).map(np.uint8))',
+    "flip": 'built(Image.fromarray, arrays("n", "m", elements=integers(0, 255)).map(np.uint8))',
+    "darker": 'arrays("n", "m", 3, elements=integers(0, 255)).map(np.uint8)',
+}
+
+
 def test_choices_of_the_notebook() -> None:
     found = recorded("mask = 'causal'\nfirst = 'the cat'.split()[0]\nname = 'A. Turing'")
     bodies = [of_value(name, found, typed=name in typed_texts("mask = 'causal'\nname = 'A. Turing'")).body for name in
@@ -380,9 +498,29 @@ def test_choices_of_the_notebook() -> None:
     assert [body[0].split("(")[0].strip() for body in bodies] == ["agree_choice", "agree", "agree"]
 
 
+COUNTER = """
+class Counter:
+    def __init__(self, least=1):
+        self.counts, self.least = {}, least
+    def add(self, word):
+        self.counts[word] = self.counts.get(word, 0) + 1
+    def words(self):
+        return sorted(word for word, count in self.counts.items() if count >= self.least)
+
+c = Counter(2); c.add("the"); c.add("cat"); c.words()
+d = Counter(); d.add("cat"); d.words()
+"""
+
+
+def test_constructor_defaults() -> None:
+    body = "\n".join(of_class("Counter", recorded(COUNTER, "Counter")).body)
+    assert "tuples() | tuples(integers(1, " in body
+
+
 PROPOSED = {
     "objects": (OBJECTS, OF_OBJECTS),
     "own classes": (OWN_CLASSES, OF_OWN_CLASSES),
+    "images": (IMAGES, OF_IMAGES),
 }
 
 
@@ -406,64 +544,13 @@ def test_networks_as_arguments() -> None:
     check_proposals(NETWORKS, OF_NETWORKS)
 
 
+def test_order_of_random_numbers() -> None:
+    run_of_source = recorded(OBJECTS, *OF_OBJECTS)
+    for name in ("sample", "pick", "most"):
+        warnings = " ".join(propose_function(name, run_of_source).warnings)
+        assert ("draws in another order" in warnings) == (name in ("sample", "pick")), name
+
+
 def test_object_that_was_changed() -> None:
     """Its class did not get all that it holds."""
     assert "`sealed` (of type Sealed)" in propose_function("size", recorded(OWN_CLASSES, "size")).why_not
-
-
-SEEN = """\
-import numpy as np
-
-def share(name, names):
-    if name not in names:
-        raise KeyError(name)
-    return float((names == name).mean())
-
-share("ann", np.array(["ann", "bob", "ann"]))
-
-def apply(rule, values):
-    return {"double": 2 * values, "half": values / 2}[rule["kind"]]
-
-apply({"kind": "double"}, np.array([1.0, 2.0]))
-apply({"kind": "half"}, np.array([1.0, 3.0]))
-"""
-
-
-def test_calls_of_the_notebook() -> None:
-    found = recorded(SEEN, "share", "apply")
-    proposal = propose_function("apply", found)
-    asked = ["{'kind': 'double'}, np.array([1.0, 2.0])", "{'kind': 'half'}, np.array([1.0, 3.0])"]
-    assert proposal.body == [f"    agree(student.apply({call}), key.apply({call}))" for call in asked]
-    assert proposal.definitions == ["import numpy as np"]
-    assert "np.array(['ann', 'bob', 'ann'])" in "".join(propose_function("share", found).body)
-
-
-IMAGES = """
-import numpy as np
-from PIL import Image
-
-def grey(image):
-    return np.asarray(image).mean(axis=2)
-
-def flip(image):
-    return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-
-def darker(pixels):
-    return pixels // 2
-
-picture = Image.fromarray(np.arange(60, dtype=np.uint8).reshape(4, 5, 3))
-grey(picture)
-flip(picture.convert("L"))
-darker(np.asarray(picture))
-"""
-
-
-OF_IMAGES = {
-    "grey": 'built(Image.fromarray, arrays("n", "m", 3, elements=integers(0, 255)).map(np.uint8))',
-    "flip": 'built(Image.fromarray, arrays("n", "m", elements=integers(0, 255)).map(np.uint8))',
-    "darker": 'arrays("n", "m", 3, elements=integers(0, 255)).map(np.uint8)',
-}
-
-
-def test_images_as_arguments() -> None:
-    check_proposals(IMAGES, OF_IMAGES)

@@ -75,6 +75,10 @@ def test_hint_proposals(tmp_path: Path) -> None:
     assert all(KEY.count(hint.right) == 1 for hint in proposals)
 
 
+def test_surviving_mutants(tmp_path: Path) -> None:
+    assert hint_proposals(assignment_in(tmp_path), verdicts("survived")) == []
+
+
 def test_add_hints(tmp_path: Path) -> None:
     proposals = hint_proposals(assignment_in(tmp_path), verdicts())
     assert add_hints(tmp_path / "tests.py", proposals) == len(proposals) > 1

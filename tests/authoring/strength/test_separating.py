@@ -7,6 +7,7 @@ import numpy as np
 from tests.support.table_rows import Rows
 from viva.plugins.authoring.strength.child import separated_by
 from viva.plugins.authoring.strength.separating import Separated, add_lines
+from viva.plugins.authoring.strength.tests_edit import definitions_in, drawn_by
 
 KEY = """
 LIMIT = 50
@@ -79,6 +80,14 @@ def test_separated_by() -> None:
                 assert found is None or found["shown"] == f"grade({arguments})"
 
 
+def test_drawn_by(tmp_path: Path) -> None:
+    (tmp_path / "tests.py").write_text(TESTS)
+    assert drawn_by(tmp_path / "tests.py") == {
+        "grade": ["integers(0, 9)", "words('a')"],
+        "other": ["integers(0, 9)"],
+    }
+
+
 def test_add_lines(tmp_path: Path) -> None:
     tests = tmp_path / "tests.py"
     tests.write_text(TESTS)
@@ -93,3 +102,25 @@ def test_add_lines(tmp_path: Path) -> None:
     assert 'errors="skip")\n    agree(student.grade(50), key.grade(50))\n' in text
     assert "from viva.grading import agree, agree_on, number\n" in text
     assert add_lines(tests, found) == 0 and tests.read_text() == text
+
+
+def test_add_imports(tmp_path: Path) -> None:
+    tests = tmp_path / "tests.py"
+    tests.write_text(TESTS)
+    found = {name: Separated("grade", "", f"np.array([{name}])") for name in ("1.0", "2.0")}
+    assert add_lines(tests, found) == 2
+    assert tests.read_text().startswith('"""Tests."""\n\nimport numpy as np\nfrom viva.grading import')
+    assert tests.read_text().count("import numpy") == 1
+
+
+def test_definitions_in(tmp_path: Path) -> None:
+    (tmp_path / "tests.py").write_text(
+        '"""Tests."""\nimport numpy as np\nfrom viva.grading import agree_on\n\nA = np.array([1.0])\n\n\n'
+        "def cubic(x):\n    return x**3\n\n\n@number('1')\ndef test_f(student, key):\n    pass\n\n\n"
+        "test_f_again = with_other_arguments(test_f)\n"
+    )
+    assert definitions_in(tmp_path / "tests.py") == [
+        "import numpy as np",
+        "A = np.array([1.0])",
+        "def cubic(x):\n    return x ** 3",
+    ]

@@ -13,7 +13,7 @@ from tests.support.replays import RECORDED, changed, replay_of
 from tests.support.words_course import cell, notebook
 from viva.config import Assignment
 from viva.examiner.boxes.load import LoadReport
-from viva.examiner.executed import executed_notebook
+from viva.examiner.executed import MOST_BYTES, executed_notebook
 from viva.model import Tier
 from viva.model.grade_request import Graded, GradeOptions, GradeRequest
 from viva.model.submission import Submission
@@ -164,6 +164,19 @@ def test_cells_not_run(course: Examined) -> None:
     counts = [cell["execution_count"] for cell in cells]
     assert counts[:3] == [1, 2, 3] and counts[4:] == [None, None]
     assert outputs(result.notebook)[0][0]["text"] == "kept\n" and outputs(result.notebook)[5] == []
+
+
+def test_later_cell_updates_display(course: Examined) -> None:
+    result = graded(course, {"a.ipynb": work("h = display('first', display_id=True)", "1", "h.update('second')")})
+    shown = outputs(result.notebook)
+    assert shown[0][0]["data"] == {"text/plain": "'second'"} and shown[2] == []
+
+
+def test_size_is_bounded(course: Examined) -> None:
+    flood = "for i in range(40): print(('\\x1b' + str(i)) * 10_000)"
+    result = graded(course, {"a.ipynb": work(*[flood] * 12, "print('last')")})
+    assert MOST_BYTES - 300_000 < len(result.notebook) <= MOST_BYTES
+    assert all(cell[-1]["text"] == "[output cut]\n" for cell in outputs(result.notebook)[:12])
 
 
 # --- made of what a box could claim, without one

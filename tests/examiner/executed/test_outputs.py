@@ -68,11 +68,17 @@ def test_ordinary_outputs() -> None:
     ("name", "value"),
     [
         ("application/javascript", "owned()"),
+        ("application/vnd.jupyter.widget-view+json", {"model_id": "1"}),
+        ("application/pdf", "JVBERi0="),
+        ("text/html", ["<b>"]),
         ("text/plain", b"bytes"),
         ("image/png", "x\">"),
         ("image/png", base64.b64encode(b"<svg onload='owned()'/>").decode()),
+        ("image/jpeg", PIXEL),
         ("image/png", base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + b"\xff" * 8).decode()),
         ("application/json", float("nan")),
+        ("application/json", 10**5001),
+        ("application/json", {1: 2}),
         ("application/json", [[]] * 30_000),
         ("application/json", np.zeros(3)),
         ("image/svg+xml", np.zeros(3)),
@@ -100,11 +106,31 @@ def test_claimed_viva_metadata_is_dropped() -> None:
     assert kept(said) == [display({"text/plain": "x"})]
 
 
+def test_lone_surrogates() -> None:
+    one = {"output_type": "stream", "name": "stdout", "text": "a\ud83e\udd86 \ud800"}
+    assert kept(one)[0]["text"] == "a🦆 \ufffd"
+    assert kept(display({"text/html": "\udcff"}, {"\udcff": "\udcff"})) == [
+        display({"text/html": "\ufffd"}, {"\ufffd": "\ufffd"})
+    ]
+
+
 def test_long_text_is_cut() -> None:
     long = {"output_type": "stream", "name": "stdout", "text": "line\n" * 100_000}
     found = kept(long, display({"text/plain": "later"}), most=10_000)
     assert [set(output) for output in found] == [set(long), set(NOTE)] and found[1] == NOTE
     assert len(found[0]["text"]) > 4000 and long["text"].startswith(found[0]["text"])
+
+
+def test_large_picture_is_left_out() -> None:
+    large = base64.b64encode(base64.b64decode(PIXEL) + b"\0" * 5000).decode()
+    first = display({"text/plain": "1"})
+    (one, two) = kept(first, display({"image/png": large, "text/plain": "<Figure>"}), most=2000)
+    assert one == first and two["metadata"] == {"viva": {"left_out": ["image/png"]}}
+
+
+def test_no_room() -> None:
+    assert checked([NOTE] * 3, 1, 10) == ([], 0)
+    assert kept(display({"text/plain": "x"}), most=100) == [NOTE]
 
 
 def test_cell_has_own_limit() -> None:
