@@ -21,12 +21,6 @@ def windows_line_ends(work: HandIn) -> HandIn:
 
 
 @deformation
-def no_end_of_line(work: HandIn) -> HandIn:
-    """The last line has no end, and there is white space everywhere."""
-    return _of_texts(work, lambda data: data.rstrip().replace(b"\n\n\n", b"\n   \n\t\n"))
-
-
-@deformation
 def utf_16(work: HandIn) -> HandIn:
     """Texts in what Notepad calls Unicode."""
     return _of_texts(work, lambda data: data.decode("utf-8").encode("utf-16"))
@@ -126,9 +120,3 @@ def old_copies(work: HandIn) -> HandIn | None:
     return work.having(
         {"solution_old.py": old, "solution-Copy1.py": old, "test.py": b"import solution\nassert False\n"}
     )
-
-
-@deformation
-def strange_names(work: HandIn) -> HandIn:
-    """Other files have names in other alphabets, with spaces and quotes."""
-    return work.having({"отчёт 第一.txt": b"x", 'it\'s "final".md': b"x", "a" * 200 + ".txt": b"x"})

@@ -52,41 +52,6 @@ def shell_lines(cells: Cells) -> Cells:
 
 
 @of_cells
-def unknown_magics(cells: Cells) -> Cells:
-    """Magics of extensions that are not there."""
-    return [
-        code_cell("%load_ext tensorboard\n%tensorboard --logdir runs"),
-        code_cell("%%R\nplot(x)"),
-        code_cell("%tensorflow_version 2.x\n%wandb me/project"),
-        *_before_the_first(cells, "%load_ext nb_black\n%pip install sacrebleu"),
-    ]
-
-
-@of_cells
-def shell_cells(cells: Cells) -> Cells:
-    """Cells for bash, for HTML, and one that writes a file."""
-    return [
-        code_cell("%%bash\npip install wandb\nfalse"),
-        code_cell("%%html\n<style>.container { width: 100% }</style>"),
-        code_cell("%%writefile helper_of_mine.py\ndef helper():\n    return 1"),
-        code_cell("%%capture\n!apt-get install -y graphviz"),
-        code_cell("%%javascript\nalert('hello')"),
-        *cells,
-    ]
-
-
-@of_cells
-def timed_cells(cells: Cells) -> Cells:
-    """Cells that define functions are timed."""
-    return [
-        {**cell, "source": f"%%time\n{text_of(cell)}"}
-        if cell["cell_type"] == "code" and functions_in(text_of(cell))
-        else cell
-        for cell in cells
-    ]
-
-
-@of_cells
 def out_of_order(cells: Cells) -> Cells:
     """Functions are used before they are defined, in a session where the cells were run in another order."""
     counts = Counter(f.name for cell in cells if cell["cell_type"] == "code" for f in functions_in(text_of(cell)))
@@ -213,26 +178,16 @@ def notebook_of_format_3(work: HandIn) -> HandIn | None:
     return notebook.having({main: json.dumps(old).encode()})
 
 
-def with_kernel(work: HandIn, kernel: dict[str, str]) -> HandIn | None:
-    """The notebook with another kernel in its metadata."""
+@deformation
+def kernel_of_r(work: HandIn) -> HandIn | None:
+    """The metadata name a kernel for R."""
     notebook = as_notebook(work)
     if notebook is None:
         return None
     [main] = notebook.mains
+    kernel = {"name": "ir", "display_name": "R", "language": "R"}
     whole = json.loads(notebook.files[main]) | {"metadata": {"kernelspec": kernel, "language_info": kernel}}
     return notebook.having({main: json.dumps(whole).encode()})
-
-
-@deformation
-def kernel_of_r(work: HandIn) -> HandIn | None:
-    """The metadata name a kernel for R."""
-    return with_kernel(work, {"name": "ir", "display_name": "R", "language": "R"})
-
-
-@deformation
-def kernel_of_julia(work: HandIn) -> HandIn | None:
-    """The metadata name a kernel for Julia."""
-    return with_kernel(work, {"name": "julia-1.9", "display_name": "Julia", "language": "julia"})
 
 
 @deformation

@@ -32,29 +32,11 @@ def imports_in_one_line(work: HandIn) -> HandIn | None:
 
 
 @deformation
-def imports_that_are_tried(work: HandIn) -> HandIn:
-    """A library is installed by the program itself if it is not there."""
-    return work.begun_with(
-        "import sys, subprocess\ntry:\n    import wandb_of_the_course\nexcept ImportError:\n"
-        "    subprocess.check_call([sys.executable, '-m', 'pip', 'install', '-q', 'wandb_of_the_course'])\n"
-        "    import wandb_of_the_course"
-    )
-
-
-@deformation
 def colab_drive(work: HandIn) -> HandIn:
     """The cell with the imports mounts Google Drive first."""
     return work.begun_with(
         "from google.colab import drive\ndrive.mount('/content/drive')\n"
         "import sys\nsys.path.append('/content/drive/MyDrive/NLP/hw1')"
-    )
-
-
-@deformation
-def colab_upload(work: HandIn) -> HandIn:
-    """The data are uploaded by hand in Colab."""
-    return work.interrupted_by(
-        "from google.colab import files\nuploaded = files.upload()\nfor name in uploaded.keys():\n    print(name)"
     )
 
 
@@ -85,15 +67,6 @@ def training_first(work: HandIn) -> HandIn:
     )
 
 
-@takes_time
-@deformation
-def training_that_uses_the_work(work: HandIn) -> HandIn:
-    """The last thing that the program does is train."""
-    return work.ended_by(
-        "import time\ndef train_for_hours():\n    while True:\n        time.sleep(0.05)\n\ntrain_for_hours()"
-    )
-
-
 @deformation
 def training_under_a_guard(work: HandIn) -> HandIn | None:
     """A script that trains when it is run, with arguments of the command line."""
@@ -103,15 +76,6 @@ def training_under_a_guard(work: HandIn) -> HandIn | None:
         "if __name__ == '__main__':\n    import argparse\n    parser = argparse.ArgumentParser()\n"
         "    parser.add_argument('--lr', type=float, required=True)\n    args = parser.parse_args()\n"
         "    while True:\n        pass"
-    )
-
-
-@deformation
-def command_line(work: HandIn) -> HandIn:
-    """Arguments of the command line are read without a guard, and one that is required is missing."""
-    return work.begun_with(
-        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--data', required=True)\n"
-        "args = parser.parse_args()\nprint(args.data)"
     )
 
 
@@ -154,23 +118,9 @@ def exits(work: HandIn) -> HandIn:
 
 
 @deformation
-def prints_much(work: HandIn) -> HandIn:
-    """Megabytes are printed."""
-    return work.interrupted_by("for i in range(300):\n    print('step', i, 'loss', 'x' * 10_000)")
-
-
-@deformation
 def silent(work: HandIn) -> HandIn:
     """Printing is switched off for the whole program."""
     return work.begun_with("import os, sys\nsys.stdout = open(os.devnull, 'w')\nsys.stderr = sys.stdout")
-
-
-@deformation
-def other_seeds(work: HandIn) -> HandIn:
-    """Every generator of random numbers gets the student's favourite seed."""
-    return work.begun_with("import random\nimport numpy as np\nrandom.seed(7)\nnp.random.seed(42)").ended_by(
-        "random.seed(0)\nnp.random.seed(1)"
-    )
 
 
 @deformation
@@ -202,12 +152,6 @@ def floating_point_errors(work: HandIn) -> HandIn:
 def warnings_as_errors(work: HandIn) -> HandIn:
     """Every warning is an error."""
     return work.begun_with("import warnings\nwarnings.simplefilter('error')")
-
-
-@deformation
-def deep_recursion(work: HandIn) -> HandIn:
-    """The recursion limit is raised out of all proportion."""
-    return work.begun_with("import sys\nsys.setrecursionlimit(10**7)")
 
 
 @deformation
