@@ -1,6 +1,7 @@
 """`viva init`, `viva new` and `viva new-test` write files that a course can use, or nothing."""
 
 import ast
+import errno
 import re
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,17 @@ def test_imports_of_a_test(root: Path) -> None:
                 lines = path.read_text("utf-8").splitlines()
                 ast.parse("\n".join(lines))
                 assert "agree_table" in lines[line] and lines[line].startswith("from viva.grading import ")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_unwritable_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    folder = tmp_path / "course"
+    if exists:
+        folder.mkdir()
+    monkeypatch.setattr("viva.plugins.authoring.empty_course.secrets.token_hex", fail)
+    with pytest.raises(UsageError, match="no course was made, because it cannot be written: No space left on device"):
+        make_course(folder)
+    assert folder.exists() is exists and not (exists and [*folder.iterdir()])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.release_course import write_course
+from viva.model.errors import CourseError
 from viva.plugins.authoring.source import starter_from
 from viva.plugins.authoring.source.solution_markers import Unbalanced, stripped
 from viva.plugins.authoring.source.source_cells import Cell, without_solutions
@@ -116,3 +117,17 @@ def test_notebook_and_module_of_one_source(tmp_path: Path) -> None:
     (assignment.folder / "source.py").unlink()
     (assignment.folder / "source.ipynb").write_bytes(made["sums.ipynb"])
     assert starter_from(assignment) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("source.ipynb", "{", "cannot be read as a notebook: the notebook breaks off"),
+        ("source.py", "### BEGIN SOLUTION", r"source.py: cell 1 of all cells, line 1: BEGIN"),
+    ],
+)
+def test_invalid_source(tmp_path: Path, name: str, text: str, said: str) -> None:
+    assignment = write_course(tmp_path).assignment("sums")
+    (assignment.folder / name).write_text(text)
+    with pytest.raises(CourseError, match=said):
+        starter_from(assignment)

@@ -160,6 +160,11 @@ def test_course_file_that_is_no_text(write: Write, tmp_path: Path) -> None:
         load_course(tmp_path)
 
 
+def test_folder_without_a_course(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"no grader\.yaml; `viva init DIR`"):
+        load_course(tmp_path)
+
+
 def test_listed_assignment_that_is_not_there(write: Write, tmp_path: Path) -> None:
     write("grader.yaml", "course: nlp\nassignments: [masks, ghost]\n")
     with pytest.raises(CourseError, match=r"`ghost`, but .*ghost/assignment\.yaml"):

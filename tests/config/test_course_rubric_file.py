@@ -74,6 +74,7 @@ def test_smallest_rubric(write: Write, tmp_path: Path) -> None:
 
 WRONG = [
     ("points: 3\n", "points: 4\n", ":2: questions.2.1: the items reach 3 points at most, expected 4."),
+    ("points: 3\n", "points: 2\n", "the items reach 3 points, expected 2; put alternatives into a group with"),
     ("exclusive: true", "exclusive: false", "the items reach 7/2 points, expected 3; put alternatives"),
     ("cap: 2", "cap: -2", "questions.2.1.groups.speed.cap: found `-2`, expected a number of points, zero or more"),
     ("      speed:", "      sped:", ":8: questions.2.1.items.1.group: no group `speed` is declared; did you mean"),

@@ -1,5 +1,6 @@
 """Files submitted next to code, from the bytes of a submission to the sentence that its author reads."""
 
+import io
 import json
 import pickle
 import re
@@ -60,6 +61,13 @@ BOTH = {"predictions.csv": RIGHT, "model.safetensors": WEIGHTS}
 def test_right_files_get_all_points(examiner: Examined, files: dict[str, str | bytes]) -> None:
     score = examiner.score(files)
     assert score.earned == 4, [entry.message for entry in score.entries]
+
+
+def test_another_ending_is_found(examiner: Examined) -> None:
+    npy = io.BytesIO()
+    np.save(npy, ["yes", "no", "no", "yes"])
+    files: dict[str, str | bytes] = {"solution.py": CODE, "predictions.npy": npy.getvalue()}
+    assert examiner.entry(files, "test_predictions").earned == 2
 
 
 @pytest.mark.parametrize(

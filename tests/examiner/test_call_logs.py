@@ -251,6 +251,12 @@ def test_replay_without_removed_test(course: _Course) -> None:
     assert [*without_times(again.score)["entries"]] == [e for i, e in kept.items() if "test_hang" not in i]
 
 
+def test_replay_of_other_version(course: _Course) -> None:
+    course.change("assignment.yaml", "title: Small\n", "title: Small\nversion: 2\n")
+    changed = changed_tests(course.replay())
+    assert "test_course.py::test_half" in changed
+
+
 def test_replay_alone_beside_functions(course: _Course) -> None:
     passes = "    agree_on(lambda f: student.apply(f, 2), lambda f: f(2), functions(lambda x: x + 1))\n"
     course.change(
@@ -286,6 +292,15 @@ def test_replay_alone_runs_other_files(course: _Course) -> None:
     first = course.grade(course.work)
     assert by_name(first.score)["test_after"].status is Status.PASSED
     course.replay_alone(first, "test_half", "test_third", "test_missing", "test_after")
+
+
+def test_replay_alone_names_same_objects(course: _Course) -> None:
+    """Objects of earlier tests do not count, so that a call log answers a test that keeps some."""
+    course.change("test_course.py", '    """Divides by three."""', "    student.Counter.keep(1).step()")
+    course.change("test_course.py", "    assert student.half(8) == 4", "    assert student.Counter.keep(8).step() == 9")
+    first = course.grade(course.work)
+    assert by_name(first.score)["test_after"].status is Status.PASSED
+    course.replay_alone(first, "test_after")
 
 
 def test_replay_of_other_load(course: _Course) -> None:

@@ -75,6 +75,10 @@ def test_text_counts_wherever_it_is_declared(examined: Examined) -> None:
                 assert by_name(score)["test_prose"].written == text
 
 
+def test_missing_answer_in_archive(examined: Examined) -> None:
+    assert examined.entry(packed({"solution.py": ENDS}), "test_prose").status == "needs_review"
+
+
 def test_what_belongs_to_no_question_is_listed(examined: Examined) -> None:
     files = {"mine.ipynb": answered("x = 1").replace("## 2.1 Why?", "## Why?"), "answers.yaml": "9.9: B\n2.2: B\n"}
     notes = examined.score({**files, "answers-old.yaml": "2.1: A", "answers.txt": "2.1: A"}).notes
@@ -88,3 +92,7 @@ def test_code_of_every_file(examined: Examined) -> None:
     again = "def plot():\n    return 1\n\n\ndef plot():\n    return 2\n"
     found = examined.entry({"solution.py": again, "other.py": "plot = 1", "broken.py": "def plot(:"}, "test_code")
     assert found.written == ("```python\n# other.py\nplot = 1\n\n\n# solution.py\ndef plot():\n    return 2\n```")
+
+
+def test_missing_code_is_empty_text(examined: Examined) -> None:
+    assert examined.entry("def other(): pass", "test_code").written == ""

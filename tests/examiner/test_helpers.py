@@ -47,6 +47,10 @@ def test_helpers_load_before_submission(tmp_path: Path) -> None:
         assert examined.entry(DOUBLE, "test_view").status is Status.PASSED
 
 
+def test_no_helpers_are_no_fault(tmp_path: Path) -> None:
+    assert helpers_of(write_course(tmp_path, tests=TESTS, key="").assignment(NAME)) == {}
+
+
 @pytest.mark.parametrize(
     ("files", "inside", "said"),
     [({"words.py": "X = 1\n"}, "", "has no __init__.py"), (PACKAGE, "X = 1\n", "is next to")],

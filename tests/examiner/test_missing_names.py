@@ -135,6 +135,10 @@ def test_fitting_parameters() -> None:
                 assert note(source) == ""
 
 
+def test_parameters_without_exception() -> None:
+    assert note("def scaled(factor, x, shift=0): pass", "in forward, output = Model(3, 4)") == ""
+
+
 def test_other_parameters_are_named() -> None:
     with Rows() as row:
         for source, said in OTHER_PARAMETERS:

@@ -158,6 +158,14 @@ def test_gpu_load_that_ends_box(examined: Examined, gpus: Gpus) -> None:
     assert score.notes[-1] == "In a box with a GPU your submission could not be loaded: exit status 3"
 
 
+def test_gpu_and_training_options(tmp_path: Path, gpus: Gpus) -> None:
+    tests = TESTS.replace("@pytest.mark.gpu\ndef test_on_it", "@pytest.mark.gpu\n@pytest.mark.training\ndef test_on_it")
+    with course_with(tmp_path / "course", gpus, tests=tests) as examined:
+        for training, status in ((False, "deferred"), (True, "passed")):
+            options = GradeOptions(only=("test_on_it",), training=training)
+            assert statuses(examined.grade(student(gpus), options).score) == {"test_on_it": status}
+
+
 def test_two_gpus_for_two_examiners(tmp_path: Path, machine_and_bus: tuple[Machine, str]) -> None:
     """While the first GPU is held by another program, the second one serves, and no one waits."""
     machine, bus = machine_and_bus

@@ -32,6 +32,13 @@ def test_class_in_a_terminal() -> None:
         assert each in told
 
 
+def test_long_lists_are_counted() -> None:
+    out = io.StringIO()
+    ClassView("folder", (), [], [Student(str(n)) for n in range(300)]).print(file=out, width=80)
+    assert "\n  199\n" in out.getvalue() and "\n  200\n" not in out.getvalue()
+    assert "and 100 more; --as-csv" in out.getvalue()
+
+
 def test_class_in_a_spreadsheet() -> None:
     rows = list(csv.reader(io.StringIO(VIEW.csv())))
     assert tuple(rows[0]) == HEADER

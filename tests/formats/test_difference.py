@@ -59,6 +59,11 @@ def test_table_of_changes() -> None:
     ]
 
 
+def test_missing_test_is_a_change() -> None:
+    only = difference("x", results(a="10"), results(b="10"))
+    assert {change.test_id: int(change.points) for change in only.tests} == {"t.py::a": -10, "t.py::b": 10}
+
+
 @given(st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)), min_size=1, max_size=5))
 def test_changes_add_up(points: list[tuple[int, int]]) -> None:
     old = results(**{f"t{i}": str(one) for i, (one, _) in enumerate(points)})

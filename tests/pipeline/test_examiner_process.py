@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.course_of_texts import NAME, best_tier, write_course
-from viva.model import Case, Entry, Isolation, Score, Status, Tier
+from viva.model import Case, Entry, File, Isolation, Score, Status, Submission, Tier
 from viva.model.gpu import GpuUse
 from viva.model.plain import from_plain, to_plain
 from viva.model.score import VISIBILITIES, Curve, Leader
@@ -66,6 +66,19 @@ def test_score_arrives_exactly(made: list[Entry], note: str, wall_s: float) -> N
         arrived = receive(right)
     assert arrived is not None
     assert from_plain(Score, arrived) == score
+
+
+def test_submission_arrives_exactly() -> None:
+    submission = Submission("ü", (File("a.py", b"\x00\xff"), File("b/c.txt", b"")), "00", "a problem", ("a note",))
+    assert from_plain(Submission, to_plain(submission)) == submission
+
+
+def test_closed_connection() -> None:
+    left, right = socket.socketpair()
+    with right:
+        left.sendall(b"\x00\x00\x00\x09only")
+        left.close()
+        assert receive(right) is None
 
 
 PROGRAM = """

@@ -95,6 +95,15 @@ def run(jobs: list[Job], store: _Store, folder: Path) -> tuple[GradingRun, _Coun
     return grading, display
 
 
+def test_scores_are_kept_together(jobs: list[Job], pool: Any, tmp_path: Path) -> None:
+    store = _Store(refused="")
+    grading, display = run(jobs, store, tmp_path)
+    summary = grading.run(pool)
+    assert (store.tries, store.kept, display.count) == (1, ["a", "b", "c"], 3)
+    assert sorted(summary.scores) == ["a", "b", "c"]
+    assert all((tmp_path / name / "results.json").is_file() for name in "abc")
+
+
 def test_score_that_cannot_be_kept(jobs: list[Job], pool: Any, tmp_path: Path) -> None:
     store = _Store(refused="b")
     grading, _ = run(jobs, store, tmp_path)

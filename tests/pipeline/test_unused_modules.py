@@ -1,16 +1,19 @@
 """Which modules a run of few submissions does not import."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.course_of_texts import best_tier
+from tests.support.course_of_texts import NAME, best_tier, write_course
 from viva.config import load_course
-from viva.model import File, Submission
+from viva.model import File, Submission, Tier
+from viva.model.errors import CourseError
 from viva.model.grade_request import Graded, GradeOptions
 from viva.pipeline.jobs import Job
 from viva.pipeline.local_pool import LocalPool
+from viva.pipeline.process.examiner_process import ExaminerProcess
 from viva.pipeline.process.settings import BoxOptions
 from viva.pipeline.unused_modules import unused_modules
 
@@ -75,6 +78,17 @@ def test_sandbox_for_numpy_has_no_torch() -> None:
         [(_, graded)] = pool.run([job])
         assert isinstance(graded, Graded)
         assert ("box.torch" in graded.score.signature) is there
+
+
+def test_unusable_helpers_end_the_examiner(tmp_path: Path) -> None:
+    course = write_course(tmp_path, tests="", key="", preload="torch?")
+    assignment = course.assignment(NAME)
+    (assignment.graders / "inside").mkdir()  # without its __init__.py
+    missing = partial(unused_modules, assignment, [submission(NUMPY)])
+    examiner = ExaminerProcess(course, assignment, b"secret", BoxOptions(Tier.T0), missing)
+    with pytest.raises(CourseError, match=r"has no __init__\.py"):
+        examiner.open()
+    assert examiner._process is None
 
 
 def test_submission_that_was_not_read(tmp_path: Path) -> None:

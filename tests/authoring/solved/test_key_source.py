@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.support.solved_course import cells_of
 from viva.plugins.authoring.solved.solved_assignment import key_source
 from viva.plugins.authoring.source.source_cells import Cell
 
@@ -29,6 +30,13 @@ def test_needed_code() -> None:
     assert text.index("import math") < text.index("SCALE") < text.index("def f") < text.index("table[i] = i * i")
 
 
+def test_local_names() -> None:
+    text, _ = key(
+        "data = read_everything()\nx = train(data)", "def f(data):\n    x = len(data)\n    return x", names=("f",)
+    )
+    assert "read_everything" not in text and "train" not in text
+
+
 def test_last_definition() -> None:
     text, made = key(
         "def f(x):\n    return 1",
@@ -44,6 +52,23 @@ def test_star_imports() -> None:
     star, own = "from math import *", "def f(x):\n    return floor(x)"
     assert key(star, own, names=("f",))[1]["f"](1.5) == 1
     assert star not in key(star, own, "def floor(x):\n    return 2", names=("f",))[0]
+
+
+def test_future_imports() -> None:
+    text, _ = key(
+        "import math\nfrom __future__ import annotations", "def f(x: Nothing):\n    return math.e", names=("f",)
+    )
+    assert text.index("__future__") < text.index("import math")
+
+
+def test_methods_of_a_class() -> None:
+    cells = cells_of("structures")
+    text = key_source(cells, frozenset({"Stack"}), source="source.ipynb", classes=["Stack"])
+    namespace: dict[str, Any] = {}
+    exec(text, namespace)
+    calls = [("push", 1), ("push", 2), ("pop",), ("peek",), ("pop",), ("pop",)]
+    empty = ("raised", "IndexError")
+    assert namespace["played_Stack"]([1], calls) == [None, ("raised", "OverflowError"), 1, None, empty, empty]
 
 
 def test_names_of_builtins() -> None:

@@ -82,6 +82,31 @@ def test_special_methods(tmp_path: Path) -> None:
     assert complaints(load_course(tmp_path / "course"), "bags") == []
 
 
+POINTS = """\
+# %% [markdown]
+# ## 1. Two functions
+
+# %%
+def double(x):
+    return 2 * x
+
+def connect(socket):
+    return socket.makefile()
+
+double(3)
+"""
+
+
+def test_points_without_a_test(tmp_path: Path) -> None:
+    path = tmp_path / "two.py"
+    path.write_text(POINTS, "utf-8")
+    make_course(tmp_path / "course")
+    made = from_solution(load_course(tmp_path / "course"), "two", path)
+    assert [proposal.name for _, proposal in made.left] == ["connect"]
+    assert "# TODO 1, `connect`: no test is proposed" in (made.folder / "tests.py").read_text("utf-8")
+    assert complaints(load_course(tmp_path / "course"), "two") == []
+
+
 def complaints(course: Course, name: str) -> list[tuple[str, ...]]:
     """What `viva verify` finds wrong."""
     secret = b"a secret of this test alone"

@@ -128,6 +128,12 @@ def test_jupytext_cells_are_read_with_their_markers(tmp_path: Path) -> None:
     assert [cell.source for cell in without_solutions(cells)][1:] == [f"{TODO}\n...", "assert f() == 1", f"{TODO}\n..."]
 
 
+def test_comment_about_a_solution() -> None:
+    cells = [markdown("## 1 Sum (2 points)"), code("def f(x):\n    ## SOLUTION: it is short\n    return x")]
+    assert not has_markers(cells) and first(*cells).functions == ["f"]
+    assert has_markers([code("### BEGIN SOLUTION (part a)\nx = 1\n### END SOLUTION")])
+
+
 def test_with_markers() -> None:
     source = '''@cached
 def f(x):
@@ -237,6 +243,7 @@ PAIRS = [
     ("    # YOUR CODE STARTS HERE", "    # YOUR CODE ENDS HERE"),
     ("    # *****START OF YOUR CODE (DO NOT DELETE/MODIFY THIS LINE)*****",
      "    # *****END OF YOUR CODE (DO NOT MODIFY THIS LINE)*****\n    #####\n    #  END OF YOUR CODE  #"),
+    ("    ### YOUR CODE HERE (~3 lines)", "    ### END YOUR CODE"),
     ("    ### SOLUTION", "    ### TEMPLATE\n    # # INSERT YOUR CODE HERE\n    ### END SOLUTION"),
 ]  # fmt: skip
 

@@ -86,6 +86,16 @@ def test_empty_choice_is_wrong(answer: Any) -> None:
     assert not raised.value.is_unreadable
 
 
+def test_no_text() -> None:
+    for answer, words in [
+        (object(), "an object of class `object`, which cannot be read as a choice"),
+        (" ", "is empty"),
+    ]:
+        with pytest.raises(Disagreement, match=words) as raised:
+            agree_choice(answer, {"A", "C"})
+        assert not raised.value.is_unreadable
+
+
 TRUE = [
     True, "True", "true", "TRUE", "T", "t", "yes", "Y", "1", 1, 1.0, "True.", "(true)", "**True**", np.True_, np.array([True]), [True], ["true"],
 ]  # fmt: skip

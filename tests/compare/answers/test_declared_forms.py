@@ -12,10 +12,12 @@ from viva.model.answer_form import parse_form
     ("declared", "description"),
     [
         ("choice [first, second]", "first or second"),
+        ("number; of one layer", "a number or a fraction"),
         ("formula in d", "a formula in d"),
         ("formula in T, m", "a formula in T and m"),
         ("table 9x9", "a table of 9 rows of 9 cells, a row per line"),
         ("matrix 3x2", "3 rows of 2 numbers"),
+        ("matrix", "rows of numbers"),
         ("list of runs", "a list of runs, each with its values by name"),
     ],
 )

@@ -164,6 +164,11 @@ def test_accepted_numbers_and_hints() -> None:
     assert raised.value.hint is None
 
 
+def test_rounded_number() -> None:
+    with pytest.raises(Disagreement, match="keep more digits on the way"):
+        agree_number("0.83", BLEU)
+
+
 def test_expected_number_as_text() -> None:
     agree_number(0.9167, "11/12")
     with pytest.raises(ValueError, match="is not a number"):

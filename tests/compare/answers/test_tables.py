@@ -265,6 +265,13 @@ def test_no_table() -> None:
                 assert share_of_cells(answer, S2S) == 0
 
 
+def test_all_or_nothing() -> None:
+    with pytest.raises(Disagreement) as raised:
+        agree_table(S2S.T, S2S, partial=False)
+    assert raised.value.share is None
+    assert share_of_cells(S2S.T, S2S) == 0
+
+
 @pytest.mark.parametrize("expected", [[[0, 2]], "", [[0], [1, 0]], "a b\nc d"])
 def test_invalid_expected_table(expected: Any) -> None:
     with pytest.raises(ValueError, match="agree_table: the expected table"):

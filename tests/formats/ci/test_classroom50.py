@@ -117,6 +117,13 @@ def test_every_text_must_be_there(name: str, value: str | None) -> None:
         Identity.from_environment(environ)
 
 
+def test_older_runners_say_less() -> None:
+    given = {key: text for key, text in RUNNER.items() if key not in ("OWNER", "REVIEW_URL", "ASSIGNMENT_TYPE")}
+    identity = Identity.from_environment(given)
+    assert (identity.owner, identity.assignment_type) == ("ada", "individual")
+    assert identity.review == RUNNER["COMMIT_URL"]
+
+
 def test_tag_and_type_that_the_collector_refuses() -> None:
     with pytest.raises(UsageError, match="submit/"):
         Identity.from_environment(RUNNER | {"SUBMISSION_TAG": "main"})
@@ -136,3 +143,14 @@ def test_no_hidden_test_in_classroom50() -> None:
 @given(TEXTS)
 def test_any_text_gives_a_valid_file(text: str) -> None:
     written(report_of(spoiled(one_of_each(), text)))
+
+
+def test_large_file_loses_words_not_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viva.plugins.ci.classroom50.MOST_BYTES", 1 << 20)
+    shown = report(*(entry(index, Status.FAILED, message="x" * 8000) for index in range(600)))
+    file = written(shown)
+    assert len(file["tests"]) == 600
+    assert all(test["message"].endswith("x… (6,900 more characters)") for test in file["tests"])
+    monkeypatch.setattr("viva.plugins.ci.classroom50.MOST_BYTES", 10_000)
+    with pytest.raises(UsageError, match="larger than"):
+        written(shown)

@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, report, results, spoiled
 from viva.model import Case, Status
+from viva.model.errors import UsageError
 from viva.plugins.ci.public_view import messages_of_cases, report_of
 
 F = Fraction
@@ -58,6 +60,10 @@ def test_messages_go_with_their_cases() -> None:
     assert messages_of_cases("no label", ["", "x"]) == ["", ""]
 
 
+def test_title_of_a_working_folder() -> None:
+    assert (report(submission=".").title, report(submission="homework").title) == ("masks", "homework")
+
+
 @given(TEXTS)
 def test_no_text_breaks_a_report(text: str) -> None:
     shown = report_of(spoiled(one_of_each(), text), hidden=True)
@@ -71,3 +77,10 @@ def test_long_messages_are_cut_once() -> None:
     assert len(test.message) < 8200
     before = results(entry(1, Status.FAILED, message="y" * 9000))
     assert report_of(before).tests[0].message == before.tests[0].output
+
+
+def test_numbers_beyond_any_course() -> None:
+    with pytest.raises(UsageError, match="1,000,000,000 points"):
+        report(entry(points=10**10))
+    with pytest.raises(UsageError, match="seconds"):
+        report(entry(), wall_s=1e300)

@@ -10,7 +10,7 @@ from tests.support.ci_results import HIDDEN, SECRET, TEXTS, entry, one_of_each, 
 from viva.model import Isolation, Status
 from viva.plugins.ci.public_view import report_of
 from viva.plugins.ci.step_outputs import outputs
-from viva.plugins.ci.step_summary import summary
+from viva.plugins.ci.step_summary import MOST_BYTES, summary
 
 
 def tags(lines: list[str]) -> set[str]:
@@ -63,6 +63,12 @@ def test_large_page_keeps_its_tables() -> None:
     assert len(data) <= 1 << 20 and data.decode().count("\n| ✗ failed |") == 500
     assert b"More does not fit" in data
     outside(data.decode())
+
+
+@pytest.mark.slow
+def test_large_table_loses_its_last_rows() -> None:
+    data = summary([report(*(entry(index, name="x" * 190) for index in range(6000)))])
+    assert MOST_BYTES // 2 < len(data) <= 1 << 20 and b"More does not fit" in data
 
 
 def test_no_hidden_test_in_the_page() -> None:

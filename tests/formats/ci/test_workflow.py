@@ -37,6 +37,10 @@ def test_token_that_the_text_holds() -> None:
     assert stopped("::aaaa::\nbbbb", lambda: next(tokens)).splitlines()[-1] == "::cccc::"
 
 
+def test_tokens_differ() -> None:
+    assert len({stopped("x").splitlines()[0] for _ in range(20)}) == 20
+
+
 @given(TEXTS)
 def test_no_text_becomes_a_command(text: str) -> None:
     honest = Counter(kind for kind, _, _ in runner(annotations([report_of(one_of_each())])))

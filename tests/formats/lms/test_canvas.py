@@ -126,6 +126,12 @@ def test_two_grades_for_one_row() -> None:
     assert filled.without_row == ("ada and s1: all of them fit row 3 of g.csv, which stays as it was",)
 
 
+def test_login_in_two_rows() -> None:
+    data = export([*ROWS, ["Other, Ada", "105", "", "ADA", "B", "", "", "", ""]])
+    filled = canvas(read_lossless_csv(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
+    assert filled.data == data and len(filled.without_row) == 1
+
+
 def test_student_without_the_assignment() -> None:
     filled = fill_canvas(
         parse_lossless_csv(export(), "g.csv"), [replace(grade(Student("kim"), "5"), maximum=Fraction(50))], ["LoRA"]

@@ -55,6 +55,13 @@ def test_one_cell_changes(table: list[list[str]], dialect: Dialect, text: str, d
         assert read_back(csv_file.to_bytes(), dialect[0]) == table
 
 
+def test_quoting_stays() -> None:
+    csv_file = read_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
+    csv_file.put(1, 0, "9")
+    csv_file.put(2, 1, "a,b")
+    assert csv_file.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
+
+
 def test_utf_16() -> None:
     data = "\ufeffA\tB\nä\t1\n".encode("utf-16-le")
     csv_file = parse_lossless_csv(data, "x.csv")
@@ -75,6 +82,13 @@ def test_no_table(data: bytes, said: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse_lossless_csv(data, "x.csv")
     assert said in str(raised.value)
+
+
+def test_short_row() -> None:
+    csv_file = read_lossless_csv(b"A,B\n1\n", "x.csv")
+    assert csv_file.value(1, 1) == ""
+    with pytest.raises(UsageError, match="row 2: there are only 1 cells"):
+        csv_file.put(1, 1, "5")
 
 
 def test_many_quotes_take_linear_time() -> None:
