@@ -128,7 +128,7 @@ def test_two_grades_for_one_row() -> None:
 
 def test_login_in_two_rows() -> None:
     data = export([*ROWS, ["Other, Ada", "105", "", "ADA", "B", "", "", "", ""]])
-    filled = canvas(read_lossless_csv(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
+    filled = fill_canvas(parse_lossless_csv(data, "g.csv"), [grade(Student("ada"), "1")], ["Masks"])
     assert filled.data == data and len(filled.without_row) == 1
 
 

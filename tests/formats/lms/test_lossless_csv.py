@@ -56,7 +56,7 @@ def test_one_cell_changes(table: list[list[str]], dialect: Dialect, text: str, d
 
 
 def test_quoting_stays() -> None:
-    csv_file = read_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
+    csv_file = parse_lossless_csv(b'"A",B\r\n"1",2\r\n"3",4', "x.csv")
     csv_file.put(1, 0, "9")
     csv_file.put(2, 1, "a,b")
     assert csv_file.to_bytes() == b'"A",B\r\n"9",2\r\n"3","a,b"'
@@ -85,7 +85,7 @@ def test_no_table(data: bytes, said: str) -> None:
 
 
 def test_short_row() -> None:
-    csv_file = read_lossless_csv(b"A,B\n1\n", "x.csv")
+    csv_file = parse_lossless_csv(b"A,B\n1\n", "x.csv")
     assert csv_file.value(1, 1) == ""
     with pytest.raises(UsageError, match="row 2: there are only 1 cells"):
         csv_file.put(1, 1, "5")
