@@ -1,5 +1,6 @@
 """A class on a cluster of processes: the scores that it gets here, whatever happens to the workers."""
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,10 +11,12 @@ import pytest
 from distributed import Client, LocalCluster
 
 from tests.support.cluster_samples import HERE, cluster, course_in, job, needs_t1, points_of, pool_on, same, some_class
+from tests.support.course_of_texts import NAME
 from tests.support.replays import RECORDED
+from tests.support.suite_course import DECORATORS, suite_course
 from tests.support.wait_until import wait_until
 from tests.support.words_course import RIGHT, SECRET, SLOW, TESTS
-from viva.config import Course
+from viva.config import Course, load_course
 from viva.model import Entry, Score, Status
 from viva.model.errors import GraderError, UsageError
 from viva.model.gpu import NONE_HERE
@@ -25,6 +28,16 @@ from viva.plugins.cluster.cluster_pool import ClusterPool, Workers
 from viva.plugins.cluster.schedulers import Connection
 
 pytestmark = [needs_t1, pytest.mark.long]
+SUITE = (
+    DECORATORS
+    + """
+class TestOne(unittest.TestCase):
+    @weight(2)
+    def test_there(self):
+        import solution
+        self.assertTrue(solution.total)
+"""
+)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -80,6 +93,14 @@ def test_course_that_lies_elsewhere(two_workers: LocalCluster, course: Course, t
     with pool_on(two_workers, course, course_there=str(changed.root)) as batch:
         ((_, refused),) = batch.run(some_class(course, 1))
     assert isinstance(refused, UsageError) and "refuses: words has other tests" in str(refused)
+
+
+def test_unknown_test_is_noticed_before_sending(two_workers: LocalCluster, course: Course) -> None:
+    with (
+        pool_on(two_workers, course, asked=GradeOptions(only=("7.7",))) as batch,
+        pytest.raises(UsageError, match=r"no test '7\.7'"),
+    ):
+        next(batch.run(some_class(course, 1)))
 
 
 def test_secret_is_not_sent(two_workers: LocalCluster, course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,6 +257,15 @@ def test_no_worker(course: Course) -> None:
     assert said == ["waiting for a worker of the cluster"]
 
 
+@pytest.mark.nightly
+def test_worker_that_comes_late(course: Course) -> None:
+    with cluster(0) as made, pool_on(made, course) as batch:
+        later = threading.Timer(3, made.scale, (1,))
+        later.start()
+        assert len(scores([*batch.run(some_class(course, 3))])) == 3
+        later.join()
+
+
 def test_stopping_leaves_no_task(two_workers: LocalCluster, course: Course) -> None:
     jobs = [job(course, f"slow{n}", f"# {n}\n{SLOW}") for n in range(40)]
     with pool_on(two_workers, course) as batch:
@@ -292,3 +322,14 @@ def test_gpu_tests_go_to_workers_with_a_gpu(course: Course, tmp_path: Path) -> N
     with cluster(1) as made, pool_on(made, there, worker_timeout_s=3.0) as batch:
         batch.workers = Workers(gpu=True)
         assert {str(error) for _, error in batch.run(jobs)} == {"there was no worker for 3 s"}
+
+
+@pytest.mark.nightly
+def test_unittest_suite_on_workers(two_workers: LocalCluster, tmp_path: Path) -> None:
+    root = suite_course(tmp_path / "suite", {"test_one.py": SUITE}).course.root
+    (root / "grader.yaml").write_text(f"course: tiny\nsecret: env:VIVA_SECRET\nassignments: [{NAME}]\n", "utf-8")
+    there = load_course(root)
+    jobs = [replace(each, assignment=there.assignment(NAME)) for each in some_class(course_in(tmp_path / "c"), 3)]
+    with pool_on(two_workers, there) as batch:
+        found = scores([*batch.run(jobs)])
+    assert [score.earned for score in found.values()] == [score.points for score in found.values()] == [2, 2, 2]

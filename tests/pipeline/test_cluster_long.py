@@ -1,6 +1,8 @@
 """Whole commands on clusters: a thousand submissions while workers die, TLS, SLURM, and runs that are killed."""
 
 import os
+import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,17 +12,19 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.support.cluster_samples import certificates, cluster, course_in, needs_t1
+from tests.support.cluster_samples import certificates, cluster, course_in, needs_t1, points_of, pool_on, some_class
 from tests.support.run_command import without_warning
 from tests.support.wait_until import wait_until
 from tests.support.words_course import RIGHT, SECRET, SLOW, hand_in
 from viva.config import Course
 from viva.formats.results_json import load_results
+from viva.model.grade_request import Graded
 from viva.pipeline.remote_place import Certificates
 from viva.plugins.cluster.schedulers import security_of
 from viva.plugins.records.store import Records
 
 pytestmark = [needs_t1, pytest.mark.nightly]
+SIZE: Final = 1000
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +33,28 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     monkeypatch.setenv("VIVA_COURSE", str(tmp_path / "course"))
     monkeypatch.chdir(tmp_path)
     return course_in(tmp_path / "course")
+
+
+def test_thousand_submissions_while_workers_are_killed(course: Course) -> None:
+    """Each comes back once, with the points that it must get."""
+    jobs = some_class(course, SIZE)
+    draw = random.Random(8)
+    points: dict[str, int] = {}
+    killed: list[int] = []
+    with cluster() as made, pool_on(made, course, worker_timeout_s=90.0) as batch:
+        for each, graded in batch.run(jobs):
+            assert isinstance(graded, Graded), graded
+            assert each.name not in points and graded.finished
+            points[each.name] = int(graded.score.earned)
+            if len(points) % 90 == 0:
+                at_work = [
+                    nanny.pid for nanny in made.workers.values() if nanny.worker_address in made.scheduler.workers
+                ]
+                if at_work and (pid := draw.choice(at_work)):
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+    assert points == {each.name: points_of(each) for each in jobs}
+    assert len(killed) > 5
 
 
 @pytest.fixture

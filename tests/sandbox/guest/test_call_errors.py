@@ -95,12 +95,16 @@ def test_endless_iterator_is_object(worker: Worker) -> None:
 
 RAISES: list[tuple[str, str, str]] = [
     ("sys.exit(3)", "SystemExit", "the code called exit(3)"),
+    ("sys.exit()", "SystemExit", "the code called exit()"),
+    ("raise KeyboardInterrupt", "KeyboardInterrupt", ""),
     ("raise GeneratorExit", "GeneratorExit", ""),
     ("raise Odd()", "Odd", "(its message cannot be shown)"),
     ("raise Long()", "Long", "x" * 1000),
     ("raise type('N' * 500, (Exception,), {})", "N" * 100, ""),
+    ("raise StopIteration(1)", "StopIteration", "1"),
     ("raise Lying('truth')", "Lying", "truth"),
     ("raise Pretender()", "Pretender", ""),
+    ("raise Named()", "Named", ""),
     ("import no_such_module.part", "ModuleNotFoundError", "No module named 'no_such_module'"),
     ("raise ValueError('\\ud800')", "ValueError", "\ud800"),
 ]

@@ -168,9 +168,14 @@ def test_values_are_shown_in_one_line() -> None:
         (0.123456789, "0.123457", "the number 0.123457"),
         (Fraction(1, 3), "1/3", "the number 1/3"),
         (b"a", "b'a'", "1 byte"),
+        (b"", "b''", "0 bytes"),
         (Decimal(1), "<Decimal>", "an object of class `Decimal`"),
         (np.bool_(True), "True", "True"),
+        (np.int8(3), "3", "the number 3"),
+        (np.float32(0.1), "0.1", "the number 0.1"),
+        (np.longdouble(0.5), "0.5", "the number 0.5"),
         (np.complex64(1j), "0+1j", "the number 0+1j"),
+        (np.str_("a"), "'a'", "the text 'a'"),
     ],
 )
 def test_show_and_describe(value: Any, text: str, kind: str) -> None:

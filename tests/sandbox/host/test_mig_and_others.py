@@ -70,10 +70,12 @@ def test_slice_has_own_files_and_memory(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("wish", "slices"),
     [
+        ("0", ["1/0"]),
         ("1", [""]),
         ("GPU-00000000", ["1/0"]),
         ("MIG-00000066-1111-5222-8333-000000000000", ["9/0"]),
         ("MIG-00000066,MIG-0000001e", ["9/0", "1/0"]),
+        ("MIG-0", []),
     ],
 )
 def test_cuda_visible_devices_names_slices(machine: Machine, wish: str, slices: list[str]) -> None:
