@@ -8,18 +8,10 @@ checks that these parts are there, and says which one is missing in a pytest tha
 from typing import Final
 
 import pytest
-from _pytest.outcomes import OutcomeException
 from _pytest.runner import runtestprotocol
 
 SEEN_WITH: Final = ("8.2.0", "9.2.0")
 """Versions of pytest with which the tests were run: the oldest that is supported and the one that is pinned."""
-
-
-class NoVerdict(OutcomeException):
-    """Ends a test that does not catch it as an exception of a student's program.
-
-    pytest then tears down its fixtures, which it does not do after any other BaseException.
-    """
 
 
 def fresh(item: pytest.Function) -> pytest.Function:

@@ -265,8 +265,8 @@ class ExaminerProcess:
         except (UsageError, GraderError) as error:
             return _Interruption(f"the examiner gave up: {error}")
 
-    def _wait(self, *more: socket.socket) -> list[socket.socket]:
-        """Return the connections from which something can be read, of the examiner's and those given.
+    def _wait(self) -> None:
+        """Wait until something can be read from the examiner.
 
         What has arrived counts, however late it is looked at: this process may have been stopped for hours.
 
@@ -276,9 +276,9 @@ class ExaminerProcess:
         assert self._sock is not None  # only called between open() and close()
         while True:
             left_s = self._left_s()
-            ready, _, _ = select.select([self._sock, *more], [], [], max(0.0, left_s))
+            ready, _, _ = select.select([self._sock], [], [], max(0.0, left_s))
             if ready:
-                return ready
+                return
             if left_s <= 0:
                 raise TimeoutError
 

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from typing import IO, NamedTuple
 
 import viva.sandbox.guest.transport.loopback as loopback
@@ -34,30 +33,27 @@ def environment() -> dict[str, str]:
     }
 
 
-@contextlib.contextmanager
-def new_log() -> Iterator[IO[bytes]]:
-    """Return a file for what a process writes to standard error; it is closed if the process cannot be started."""
+def launch() -> Launched:
+    """Start a process that waits for its first message."""
     log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the process
     try:
-        yield log
+        if not system.INHERITS_DESCRIPTORS:
+            return _launch_by_loopback(log)
+        return _launch_by_descriptor(log)
     except BaseException:
         log.close()
         raise
 
 
-def launch() -> Launched:
-    """Start a process that waits for its first message."""
-    with new_log() as log:
-        if not system.INHERITS_DESCRIPTORS:
-            return _launch_by_loopback(log)
-        ours, theirs = socket.socketpair()
-        try:
-            return Launched(_popen([str(theirs.fileno())], log, [theirs.fileno()]), ours, log)
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
+def _launch_by_descriptor(log: IO[bytes]) -> Launched:
+    ours, theirs = socket.socketpair()
+    try:
+        return Launched(_popen([str(theirs.fileno())], log, [theirs.fileno()]), ours, log)
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        theirs.close()
 
 
 def _launch_by_loopback(log: IO[bytes]) -> Launched:
@@ -68,7 +64,7 @@ def _launch_by_loopback(log: IO[bytes]) -> Launched:
             process.stdin.write(listener.token)
             process.stdin.flush()
         with contextlib.suppress(ConnectionError):
-            return Launched(process, listener.accept(process, loopback.ONLY)[loopback.ONLY], log)
+            return Launched(process, listener.accept(process), log)
     ours, theirs = socket.socketpair()  # as if it had connected and ended: its log says why
     theirs.close()
     return Launched(process, ours, log)

@@ -145,7 +145,7 @@ def _connected(arguments: list[str]) -> socket.socket:
     """Return the connection to the parent: an inherited descriptor, or else a port."""
     if arguments[0] != loopback.TCP:
         return socket.socket(fileno=int(arguments[0]))
-    return loopback.connect(int(arguments[1]), loopback.read_token(), loopback.ONLY)
+    return loopback.connect(int(arguments[1]), loopback.read_token())
 
 
 def _end_with_parent(sock: socket.socket, kept: int | None) -> None:

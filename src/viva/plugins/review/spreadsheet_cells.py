@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from viva.formats import escaping
-from viva.formats.csv_delimiter import delimiter_of_export
+from viva.formats.csv_delimiter import find_delimiter
 from viva.formats.decimal_points import in_decimals
 from viva.model.errors import UsageError
 
@@ -72,7 +72,7 @@ def rows(data: bytes, columns: Sequence[str], optional: Collection[str] = ()) ->
     header: list[str] = []
     try:
         for place, row in enumerate(
-            csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of_export(text, columns)), 1
+            csv.reader(io.StringIO(text, newline=""), delimiter=find_delimiter(text, columns)), 1
         ):
             if not any(text.strip() for text in row):
                 continue

@@ -19,7 +19,7 @@ from viva.sandbox import system
 from viva.sandbox.errors import BoxUnavailable
 from viva.sandbox.folder_locks import lock_folder, unlock_folder
 from viva.sandbox.guest.transport.control import FOLDER_PREFIX
-from viva.sandbox.guest.transport.loopback import ONLY, Listener
+from viva.sandbox.guest.transport.loopback import Listener
 from viva.sandbox.host.box_resources import BoxResources
 from viva.sandbox.host.launch import START, environment
 from viva.sandbox.host.limits import processes
@@ -74,7 +74,7 @@ class StandaloneBoxes:
             self._watch(resources, process, report)
             _send(process, listener.token + line)
             try:
-                return listener.accept(process, ONLY)[ONLY]
+                return listener.accept(process)
             except OSError as error:
                 self._kill(process)
                 resources.ended.wait(_END_S)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from viva.formats.csv_delimiter import delimiter_of_export
+from viva.formats.csv_delimiter import find_delimiter
 from viva.model.errors import UsageError
 from viva.plugins.cohorts.exports.names import normalize_id
 from viva.submissions.decode_text import decode
@@ -91,7 +91,7 @@ def read_table(path: Path, known: Container[str] = frozenset()) -> Table:
     text = decode(data).lstrip("\ufeff")
     if text[:4].lower() == "sep=":  # tells a spreadsheet the delimiter
         text = text.partition("\n")[2]
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of_export(text, known))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=find_delimiter(text, known))
     rows, lines = list[list[str]](), list[int]()
     try:
         for row in reader:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from viva.formats.csv_delimiter import delimiter_of_export
+from viva.formats.csv_delimiter import find_delimiter
 from viva.formats.escaping import line
 from viva.model.errors import UsageError
 
@@ -95,7 +95,7 @@ def parse_lossless_csv(data: bytes, name: str) -> LosslessCsv:
         raise UsageError(f"{name} is not UTF-8 text (byte {error.start}); export it again as CSV in UTF-8.") from None
     bom = text.startswith(_BOM)
     text = text.removeprefix(_BOM)
-    delimiter = delimiter_of_export(text)
+    delimiter = find_delimiter(text)
     rows = _rows(text, delimiter, name)
     values = [[_meaning(cell.raw) for cell in row] for row in rows]
     if values != _as_csv_reads(text, delimiter):

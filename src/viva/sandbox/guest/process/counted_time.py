@@ -133,19 +133,6 @@ def of_this_process() -> CountedTime:
     return CountedTime(_process_time, lambda: waited_s("self"), unknown=unknown)
 
 
-def of_process(pid: int) -> CountedTime:
-    """Return a clock of another process; without its processor time, all of its time counts as asleep."""
-    clock = (~pid << 3) | 2  # what clock_getcpuclockid(3) returns on Linux
-
-    def computed_s() -> float:
-        try:
-            return time.clock_gettime(clock)
-        except (AttributeError, OSError):
-            return 0.0
-
-    return CountedTime(computed_s, lambda: waited_s(pid))
-
-
 def waited_s(pid: Union[int, str]) -> Optional[float]:
     """Return how long the threads of a process were ready to run but had no processor, in seconds; None if unknown.
 

@@ -29,7 +29,7 @@ def run(rpc: int) -> NoReturn:
 def dial(port: int) -> NoReturn:
     """Do the same if no socket can be inherited: connect to the examiner, with the token that comes first."""
     token, request = loopback.read_token(), _line()
-    _become(request, loopback.connect(port, token, loopback.ONLY).detach())
+    _become(request, loopback.connect(port, token).detach())
 
 
 def _become(request: bytes, rpc: int) -> NoReturn:

@@ -12,12 +12,9 @@ import secrets
 import socket
 import subprocess
 import time
-from typing import Dict
 
 TCP = "tcp"
 """On a command line, the number after it is a port, not a descriptor."""
-ONLY = b"R"
-"""The role of a connection that is the only one."""
 TOKEN_BYTES = 32
 _CONNECT_S = 60.0
 _HELLO_S = 5.0
@@ -27,7 +24,7 @@ _read, _exit = os.read, os._exit
 
 
 class Listener:
-    """Waits for the connections of one process; use it as a context, because it must listen only while that starts."""
+    """Waits for the connection of one process; use it as a context, because it must listen only while that starts."""
 
     def __init__(self) -> None:
         """Listen on a port that the system chooses.
@@ -43,39 +40,25 @@ class Listener:
         """Return the port, for the command line of the process."""
         return int(self._server.getsockname()[1])
 
-    def accept(self, process: "subprocess.Popen[bytes]", roles: bytes) -> Dict[bytes, socket.socket]:
-        """Accept connections with the token, one for each role (a byte), in any order.
+    def accept(self, process: "subprocess.Popen[bytes]") -> socket.socket:
+        """Accept the connection with the token, and close any other.
 
         Raises:
             ConnectionError: The process ended, or did not connect in time.
         """
-        ends: Dict[bytes, socket.socket] = {}
-        try:
-            self._accept_all(ends, process, roles)
-        except BaseException:
-            for end in ends.values():
-                end.close()
-            raise
-        return ends
-
-    def _accept_all(self, ends: Dict[bytes, socket.socket], process: "subprocess.Popen[bytes]", roles: bytes) -> None:
         deadline = time.monotonic() + _CONNECT_S
         self._server.settimeout(_POLL_S)
-        while len(ends) < len(roles):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise ConnectionError("it did not connect")
+        while process.poll() is None and time.monotonic() <= deadline:
             try:
                 end, _ = self._server.accept()
             except socket.timeout:
                 continue
-            greeting = _receive_exactly(end, 1 + TOKEN_BYTES)
-            role = greeting[:1]
-            if not hmac.compare_digest(greeting[1:], self.token) or role not in roles or role in ends or not role:
-                end.close()
-                continue
-            end.settimeout(None)
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            ends[role] = end
+            if hmac.compare_digest(_receive_exactly(end, TOKEN_BYTES), self.token):
+                end.settimeout(None)
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return end
+            end.close()
+        raise ConnectionError("it did not connect")
 
     def __enter__(self) -> "Listener":
         return self
@@ -84,14 +67,14 @@ class Listener:
         self._server.close()
 
 
-def connect(port: int, token: bytes, role: bytes) -> socket.socket:
+def connect(port: int, token: bytes) -> socket.socket:
     """Make one connection from the new process.
 
     Raises:
         OSError: No one listens.
     """
     end = socket.create_connection(("127.0.0.1", port), _CONNECT_S)
-    end.sendall(role + token)
+    end.sendall(token)
     end.settimeout(None)
     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return end
