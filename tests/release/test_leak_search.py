@@ -27,7 +27,7 @@ ANSWERS = {
 
 
 def find_leaks(text: str, public: str = "", *, recorded: bool = False) -> dict[str, str]:
-    return dict(AnswerSearch(hand_answers(ANSWERS), public).found_in(text, recorded=recorded))
+    return dict(AnswerSearch(hand_answers(ANSWERS), public).find_in(text, recorded=recorded))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_rounded_numbers_in_record() -> None:
 @pytest.mark.parametrize("path", ["A B D G", "A C E G"])
 def test_each_text_of_answer(path: str) -> None:
     search = AnswerSearch(hand_answers({"paths": ["A B D G", "A C E G"]}), "")
-    assert [name for name, _ in search.found_in(f"expected {path} here")] == ['answers["paths"]']
+    assert [name for name, _ in search.find_in(f"expected {path} here")] == ['answers["paths"]']
 
 
 def test_huge_numbers() -> None:
@@ -103,7 +103,7 @@ NUMBER = "33211"
     ],
 )
 def test_number_of_hidden_test(text: str, leaks: bool) -> None:
-    messages = Secrets({NUMBER: "a constant"}).found_in({"key.txt": text.encode()})
+    messages = Secrets({NUMBER: "a constant"}).find_in({"key.txt": text.encode()})
     assert messages == ([f"key.txt holds a constant: '{NUMBER}'"] if leaks else [])
 
 
@@ -119,8 +119,8 @@ def _recording(**values: object) -> KeyRecording:
 def test_record_of_released_tests_alone() -> None:
     """The questions of hidden tests are not known here: another recording of the released tests is compared."""
     secrets = Secrets(recorded=_recording(test_shown=1, test_kept=2).select_tests({"test_a.py::test_shown"}))
-    assert secrets.found_in({RECORD: _recording(test_shown=1).to_bytes()}) == []
-    assert secrets.found_in({RECORD: _recording(test_shown=1, test_kept=2).to_bytes()}) == [
+    assert secrets.find_in({RECORD: _recording(test_shown=1).to_bytes()}) == []
+    assert secrets.find_in({RECORD: _recording(test_shown=1, test_kept=2).to_bytes()}) == [
         f"{RECORD} answers a question that no released test asks the key",
         f"{RECORD} holds the seed of test test_a.py::test_kept[]",
     ]
@@ -132,7 +132,7 @@ def test_record_of_released_tests_alone() -> None:
 def test_answer_in_record(value: object) -> None:
     secrets = Secrets(recorded=(made := _recording(test_shown=value)))
     secrets.hide_answers({"1": 0.7071067}, "")
-    assert [line.partition(":")[0] for line in secrets.found_in({RECORD: made.to_bytes()})] == [
+    assert [line.partition(":")[0] for line in secrets.find_in({RECORD: made.to_bytes()})] == [
         f'{RECORD} holds the key\'s answers["1"]'
     ]
 
@@ -146,4 +146,4 @@ def test_model_answer_in_notebook() -> None:
     secrets.add_models(Rubric((Question("2.3", "Why?", Fraction(3), (), model=MODEL),)))
     cells = [{"cell_type": "markdown", "source": line} for line in MODEL.splitlines()]
     files = {"starter.ipynb": json.dumps({"cells": cells}).encode(), "README.md": b"Say how the variance grows."}
-    assert secrets.found_in(files) == [f"starter.ipynb holds a line of the model answer to 2.3: {SENTENCE!r}"]
+    assert secrets.find_in(files) == [f"starter.ipynb holds a line of the model answer to 2.3: {SENTENCE!r}"]

@@ -21,7 +21,7 @@ class Outlines:
         self._entries: dict[Entry, Entry] = {}
         self._all: dict[tuple[Entry, ...], tuple[Entry, ...]] = {}
 
-    def of(self, score: Score) -> Score:
+    def reduce(self, score: Score) -> Score:
         """Return the score without messages, times of tests and written answers.
 
         Its notes stay if nothing was earned: they say why.

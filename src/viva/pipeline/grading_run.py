@@ -59,7 +59,7 @@ class Summary:
 
     def add(self, name: str, score: Score) -> None:
         """Add the score of a submission."""
-        self.scores[name] = score if self.outlines is None else self.outlines.of(score)
+        self.scores[name] = score if self.outlines is None else self.outlines.reduce(score)
 
     @property
     def points(self) -> dict[str, Fraction]:

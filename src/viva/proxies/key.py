@@ -96,7 +96,7 @@ class KeyFunction(OfKey):
         def call(*args: object, **kwargs: object) -> object:
             return as_dicts(self._function(*args, **kwargs), names)
 
-        return self._of(call, f"{self.__name__}.attributes({', '.join(names)})")
+        return self._wrap(call, f"{self.__name__}.attributes({', '.join(names)})")
 
     @property
     def function(self) -> Callable[..., object]:
@@ -105,9 +105,9 @@ class KeyFunction(OfKey):
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._function, name)
-        return self._of(value, f"{self.__name__}.{name}") if callable(value) else value
+        return self._wrap(value, f"{self.__name__}.{name}") if callable(value) else value
 
-    def _of(self, function: Callable[..., object], name: str) -> "KeyFunction":
+    def _wrap(self, function: Callable[..., object], name: str) -> "KeyFunction":
         return KeyFunction(function, name)
 
 

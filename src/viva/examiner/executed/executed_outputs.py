@@ -203,26 +203,28 @@ def is_picture(mime: str, text: str) -> bool:
         data = base64.b64decode(text)
     except binascii.Error:
         return False
-    width, height = {"image/png": _of_png, "image/jpeg": _of_jpeg, "image/gif": _of_gif}[mime](data)
+    width, height = {"image/png": _read_png_size, "image/jpeg": _read_jpeg_size, "image/gif": _read_gif_size}[mime](
+        data
+    )
     return 0 < width * height <= MOST_PIXELS
 
 
-def _of_png(data: bytes) -> tuple[int, int]:
+def _read_png_size(data: bytes) -> tuple[int, int]:
     if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR" or len(data) < 24:
         return 0, 0
     width, height = struct.unpack(">II", data[16:24])
     return width, height
 
 
-def _of_gif(data: bytes) -> tuple[int, int]:
+def _read_gif_size(data: bytes) -> tuple[int, int]:
     if data[:6] not in (b"GIF87a", b"GIF89a") or len(data) < 10:
         return 0, 0
     width, height = struct.unpack("<HH", data[6:10])
     return width, height
 
 
-def _of_jpeg(data: bytes) -> tuple[int, int]:
-    """Return the size in the first frame header; (0, 0) if there is none."""
+def _read_jpeg_size(data: bytes) -> tuple[int, int]:
+    """Return the size in the first frame header; (0, 0) without a frame."""
     at = 2 if data[:3] == b"\xff\xd8\xff" else len(data)
     while at + 9 <= len(data) and data[at] == 0xFF:
         marker = data[at + 1]

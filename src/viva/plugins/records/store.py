@@ -271,7 +271,7 @@ def add_score(session: Session, new: NewScore) -> int | None:
 
 
 def add_call_log(session: Session, data: bytes) -> int | None:
-    """Add a call log and return its number; None where there is nothing to store."""
+    """Add a call log and return its number; None if the log is empty."""
     if not data:
         return None
     row = CallLogRow(data=data)

@@ -112,7 +112,7 @@ class _RecordingFunction(KeyFunction):
         _record_answer(self._key_recording, f"{self.__name__}.{name}", (), {}, Answer(found))
         return found
 
-    def _of(self, function: Callable[..., object], name: str) -> KeyFunction:
+    def _wrap(self, function: Callable[..., object], name: str) -> KeyFunction:
         return _RecordingFunction(function, name, self._key_recording)
 
 

@@ -90,7 +90,7 @@ class Secrets:
         """Add the key's answers by hand, except what public files hold as well."""
         self.answers = AnswerSearch(hand_answers(answers), public)
 
-    def found_in(self, files: Mapping[str, bytes]) -> list[str]:
+    def find_in(self, files: Mapping[str, bytes]) -> list[str]:
         """Return a sentence for each leak, at most one for each file and text."""
         found: list[str] = []
         for path, data in files.items():
@@ -105,7 +105,7 @@ class Secrets:
                 continue
             answers: dict[str, str] = {}
             for text in texts:
-                answers.update(self.answers.found_in(text, recorded=recorded))
+                answers.update(self.answers.find_in(text, recorded=recorded))
             found += [f"{path} holds the key's {name}: {written[:60]!r}" for name, written in answers.items()]
         return found
 
@@ -220,7 +220,7 @@ class AnswerSearch:
             if not _occurs(text, plain):
                 self._texts.append((answer.name, text))
 
-    def found_in(self, text: str, *, recorded: bool = False) -> Iterator[tuple[str, str]]:
+    def find_in(self, text: str, *, recorded: bool = False) -> Iterator[tuple[str, str]]:
         """Yield the name of each answer that the text holds, and how it is written there.
 
         Args:

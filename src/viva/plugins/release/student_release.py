@@ -100,7 +100,7 @@ class Release:
         place, own_wheel = self._viva()
         summary.files |= released_files(self.assignment, starter, place)
         self.say("Proving what is released …")
-        if leaks := self._secrets(summary.files, of_second, recorded.record, set(tests)).found_in(summary.files):
+        if leaks := self._secrets(summary.files, of_second, recorded.record, set(tests)).find_in(summary.files):
             what = "what would be released tells what only graders may know"
             raise CourseError(f"{self.assignment.name}: {what}.\n{_list(leaks)}")
         self._prove(course_folder, tests, found)

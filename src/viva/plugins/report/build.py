@@ -86,7 +86,7 @@ def write_report(
 def find_notebook(
     graded: ScoredAttempt, assignment: Assignment, withheld: Withheld, result: Path | None = None
 ) -> tuple[Notebook | None, str]:
-    """Return the notebook of a submission, or None and a sentence that says why there is none to show.
+    """Return the notebook of a submission, or None and a sentence that says why no notebook is shown.
 
     Args:
         graded: the submission with its score.

@@ -25,9 +25,9 @@ class LeanAttempts:
     def __init__(self) -> None:
         self._outlines = Outlines(lambda entry: entry.status.is_wrong or entry.status.is_fault)
 
-    def of(self, one: ScoredAttempt) -> LeanAttempt:
+    def reduce(self, one: ScoredAttempt) -> LeanAttempt:
         """Return a submission reduced to what the page and the table of the class read; no feedback page can."""
-        return LeanAttempt(one.attempt, self._outlines.of(one.score), array("d", seconds_of_tests(one)))
+        return LeanAttempt(one.attempt, self._outlines.reduce(one.score), array("d", seconds_of_tests(one)))
 
 
 def seconds_of_tests(one: ScoredAttempt) -> "array[float] | list[float]":

@@ -30,7 +30,7 @@ class AnswerSource(Protocol):
         """Return the whole score of a submission."""
 
     def notebook(self, submission: GradedSubmission) -> "tuple[Notebook | None, str]":
-        """Return the notebook of a submission, or None and a sentence that says why there is none to show."""
+        """Return the notebook of a submission, or None and a sentence that says why no notebook is shown."""
 
     def write_grades(self, submission: GradedSubmission, grades: Mapping[str, CurrentDecision]) -> None:
         """Update the stored result of a submission with the grades that now count, by question."""

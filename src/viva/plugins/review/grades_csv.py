@@ -95,7 +95,7 @@ class _Choice:
     done: bool = False
 
     @classmethod
-    def of(cls, judgement: Judgement) -> Self:
+    def from_judgement(cls, judgement: Judgement) -> Self:
         return cls(frozenset(judgement.items), judgement.adjust, judgement.comment, judgement.done)
 
     def digest(self) -> str:
@@ -129,7 +129,7 @@ class _Reader:
         if written == choice.digest() and (given is None or (given == known if seen == row else seen is not None)):
             return None
         judgement = self._judge(answer, choice)
-        is_new = _Choice.of(judgement) != _Choice.of(now or Judgement())
+        is_new = _Choice.from_judgement(judgement) != _Choice.from_judgement(now or Judgement())
         if is_new and seen != row:
             raise UsageError("someone graded this answer after the table was written; grade it in a new table.")
         if given not in (None, judgement.earned, known):
@@ -173,7 +173,7 @@ def _row(answer: Answer, current: tuple[int, Judgement] | None) -> list[str]:
         cell(judgement.comment),
         "yes" if judgement.done else "",
         number(judgement.earned) if current else "",
-        f"{row}-{_Choice.of(judgement).digest()}" if current else "",
+        f"{row}-{_Choice.from_judgement(judgement).digest()}" if current else "",
     ]
 
 

@@ -327,7 +327,7 @@ def queue_of_records(course: Course, name: str, records: Records) -> ReviewQueue
     """Create the queue for an assignment whose scores are in the records.
 
     Raises:
-        UsageError: there is no such assignment, or it has no rubric.
+        UsageError: the course has no such assignment, or the assignment has no rubric.
     """
     assignment = course.assignment(name)
     return _queue(assignment, RecordsSource(records, assignment, course.withheld), records)
@@ -346,7 +346,7 @@ def queue_of_folder(course: Course, folder: Path, submissions: Path, name: str |
         records: where decisions are stored.
 
     Raises:
-        UsageError: there is no such assignment, or it has no rubric.
+        UsageError: the course has no such assignment, or the assignment has no rubric.
     """
     assignment = course.assignment(name or _assignment_of(folder))
     source = FolderSource(folder, submissions, assignment, course.withheld, only_assignment=name is None)

@@ -87,7 +87,7 @@ def _class(course: Course, what: Path, choice: ClassChoice) -> tuple[list[Scored
     kept, outlines = assignment_meant(course, what, choice.records_url), Outlines()
 
     def reduced(one: ScoredAttempt) -> ScoredAttempt:  # grades need no messages
-        return replace(one, score=outlines.of(one.score))
+        return replace(one, score=outlines.reduce(one.score))
 
     if kept is None:
         if choice.export is not None:

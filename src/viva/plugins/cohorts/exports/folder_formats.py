@@ -50,7 +50,7 @@ class GitHubExport:
         prefix, _ = _find_prefix(folder, entries)
         for entry in entries:
             if entry.sort == "folder" and entry.name.startswith(prefix):
-                reading.found.append(_found_clone(entry, prefix))
+                reading.found.append(_read_clone(entry, prefix))
             elif entry.sort == "folder":
                 reading.unmatched.append(entry.refuse(f"is not a repository of this assignment ({prefix}…)"))
             elif entry.name != CLASSROOM_ROSTER:
@@ -77,7 +77,7 @@ def _common_prefix(folders: Sequence[FolderEntry]) -> str:
     return first[: first.rfind("-", 0, same) + 1]
 
 
-def _found_clone(entry: FolderEntry, prefix: str) -> Found:
+def _read_clone(entry: FolderEntry, prefix: str) -> Found:
     login = entry.name.removeprefix(prefix)
     # Two logins may begin alike ("hw-ada-b", "hw-ada-c"): the whole name and every tail may be the login.
     parts = entry.name.split("-")

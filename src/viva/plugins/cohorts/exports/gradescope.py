@@ -60,13 +60,13 @@ class GradescopeExport:
                 reading.unmatched.append(entry.refuse("is not in the metadata"))
         for key, metadata in known.items():
             if key in paths:
-                reading.found.append(_found(key, metadata, paths[key]))
+                reading.found.append(_read_submission(key, metadata, paths[key]))
             else:
                 reading.unmatched.append(Unmatched(key, "is in the metadata, but its files are not in the export"))
         return reading
 
 
-def _found(key: str, metadata: Metadata, path: Path) -> Found:
+def _read_submission(key: str, metadata: Metadata, path: Path) -> Found:
     submitted_at = parse_iso_time(metadata.get(":created_at"))
     number = key.removeprefix("submission_")
     history = _mappings(metadata.get(":history"))

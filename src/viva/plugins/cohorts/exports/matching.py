@@ -45,7 +45,7 @@ class Matcher:
                 self._by_form[form][student.id] = student
 
     def match_identifiers(self, person: Person) -> Student | None:
-        """Return the student with a person's identifiers; None where there is no such student, or several."""
+        """Return the only student with a person's identifiers; None if no student has them, or several do."""
         found = self._find_by_keys(person)
         return next(iter(found.values())) if len(found) == 1 else None
 

@@ -108,7 +108,7 @@ class CanvasExport(NamedExport):
             own = {file.file for file in files}
             attempts = _split_attempts([_find_base(file, own, students) for file in files])
             for attempt in attempts:
-                yield _found_at_canvas(attempt, gatherer, is_only=len(attempts) == 1)
+                yield _join_canvas_files(attempt, gatherer, is_only=len(attempts) == 1)
 
 
 def _find_base(file: _CanvasFile, own: set[str], students: Counter[str]) -> _CanvasFile:
@@ -134,7 +134,7 @@ def _split_attempts(files: Sequence[_CanvasFile]) -> list[list[_CanvasFile]]:
     return attempts
 
 
-def _found_at_canvas(files: Sequence[_CanvasFile], gatherer: Gatherer, *, is_only: bool) -> Found:
+def _join_canvas_files(files: Sequence[_CanvasFile], gatherer: Gatherer, *, is_only: bool) -> Found:
     user, name = files[0].user, files[0].name
     number = max(file.number for file in files)
     label = f"{name}_{user}" if name else user
@@ -223,12 +223,12 @@ class BrightspaceExport(NamedExport):
         flat: dict[str, list[tuple[FolderEntry, re.Match[str]]]] = {}
         for entry, match in matched:
             if entry.sort == "folder":
-                yield _found_at_brightspace(match, number, entry.name, entry.path)
+                yield _read_brightspace_folder(match, number, entry.name, entry.path)
             else:
                 flat.setdefault(match["head"], []).append((entry, match))
         for head, files in flat.items():
             path = gatherer.gather(head, [(match["file"] or entry.name, entry.path) for entry, match in files])
-            yield _found_at_brightspace(files[0][1], number, head, path)
+            yield _read_brightspace_folder(files[0][1], number, head, path)
 
 
 def _find_user_number(matches: Sequence[re.Match[str]]) -> str:
@@ -242,7 +242,7 @@ def _find_user_number(matches: Sequence[re.Match[str]]) -> str:
     return max(fitting, key=lambda each: each[1], default=("", 0))[0]
 
 
-def _found_at_brightspace(match: re.Match[str], number: str, label: str, path: Path) -> Found:
+def _read_brightspace_folder(match: re.Match[str], number: str, label: str, path: Path) -> Found:
     name = clean_text(match["name"])
     user = match[number] if number else f"{match['one']}-{match['two']} {name}"
     person = Person(user, name, {"brightspace_user": user} if number else {})

@@ -150,7 +150,7 @@ def find_columns(table: Table) -> dict[str, int]:
 
 
 def read_participant(cell: str) -> str:
-    """Return the number of Moodle's "Participant 1234"; empty where there is none."""
+    """Return the number of Moodle's "Participant 1234"; empty for another text."""
     match = _PARTICIPANT.fullmatch(cell)
     return match["number"] if match is not None else ""
 

@@ -35,7 +35,7 @@ class Grade:
     student: Student
     state: State
     points: Fraction | None
-    """After penalties and adjustments, never below zero; None where there is no grade."""
+    """After penalties and adjustments, never below zero; None for a student without a grade."""
     maximum: Fraction
     earned: Fraction
     """By the attempt that counts, before penalties."""

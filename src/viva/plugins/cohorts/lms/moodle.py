@@ -299,7 +299,7 @@ def _is_set(found: Record, key: str) -> bool:
 
 
 def _read_grade(found: Record) -> Fraction | None:
-    """Return a grade; Moodle writes -1 where there is none."""
+    """Return a grade; Moodle writes -1 for a student who has no grade."""
     grade = get_points(found, "grade", "The grade")
     return None if grade is None or grade < 0 else grade
 

@@ -111,7 +111,7 @@ def find_token(platform: str, host: str, environment: Mapping[str, str]) -> Toke
         environment: the environment variables.
 
     Raises:
-        UsageError: there is none, or it cannot be one.
+        UsageError: no token was found, or what was found cannot be a token.
     """
     variable = where = f"VIVA_{platform.upper()}_TOKEN"
     secret: object = environment.get(variable, "").strip()

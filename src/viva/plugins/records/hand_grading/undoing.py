@@ -47,7 +47,7 @@ def undo(records: Records, assignment: str, action: str, reason: Reason, round: 
     with write_session(records.engine) as session:
         if stored := rows_of_action(session, assignment, action):
             return stored
-        actions = _of_marker(session, assignment, reason.by, round)
+        actions = _read_standing_actions(session, assignment, reason.by, round)
         last = next(actions, None)
         if last is None:
             return []
@@ -110,7 +110,7 @@ def _stacks(session: Session, assignment: str, places: Collection[Place]) -> tup
     return stacks, latest
 
 
-def _of_marker(session: Session, assignment: str, by: str, round: int) -> Iterator[list[Review]]:
+def _read_standing_actions(session: Session, assignment: str, by: str, round: int) -> Iterator[list[Review]]:
     """Yield the actions of a marker that are not undone, from the last to the first."""
     gone: set[str] = set()
     below: dict[Place, str] = {}  # where rows are undone: the first action that is

@@ -64,7 +64,7 @@ def command(
     from viva.plugins.report.commands.class_scores import Reduced, assignment_meant, missing, scores_in_records
     from viva.plugins.report.lean_attempts import LeanAttempts
 
-    reduced: Reduced = LeanAttempts().of
+    reduced: Reduced = LeanAttempts().reduce
     if feedback:
         reduced = _keep  # a student's page shows every message
     course = open_course(course_dir)

@@ -51,5 +51,5 @@ def _invalid_form(request: Request, _error: Exception) -> Response:
 
 
 def _message(request: Request, status: int, heading: str, sentence: str) -> Response:
-    context = RequestContext.of(request, Fields(request.query_params))
+    context = RequestContext.read(request, Fields(request.query_params))
     return context.show("message.html.j2", status, heading=heading, sentence=sentence)

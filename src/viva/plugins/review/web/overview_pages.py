@@ -83,7 +83,7 @@ def read_table(context: RequestContext) -> Response:
 
 
 ROUTES: Final = (
-    get("/", overview, RequestContext.of),
+    get("/", overview, RequestContext.read),
     post("/rubric", follow_rubric),
     get("/table", show_table),
     get("/marks.csv", send_table),

@@ -88,7 +88,7 @@ class RequestContext:
     fields: Fields
 
     @classmethod
-    def of(cls, request: Request, fields: Fields) -> Self:
+    def read(cls, request: Request, fields: Fields) -> Self:
         """Return the context of a request, whether the class is read or not."""
         session = request.session
         marker = Marker(session["marker"], session["round"])
@@ -123,7 +123,7 @@ class RequestContext:
         """Return an answer.
 
         Raises:
-            NotFound: there is no such question or answer.
+            NotFound: the question or the answer does not exist.
         """
         self.question(number)
         found = self.queue.answer((content_hash, number))
@@ -138,7 +138,7 @@ def ready_context(request: Request, fields: Fields) -> RequestContext:
     Raises:
         ClassNotReady: the class is still being read, or cannot be read.
     """
-    context = RequestContext.of(request, fields)
+    context = RequestContext.read(request, fields)
     queue = context.queue
     if not queue.ready.wait(CLASS_TIMEOUT_S):
         raise ClassNotReady("The class is still being read; the first page says how far that is.")

@@ -152,11 +152,11 @@ class _Templates:
                 setup = None
             hint, _, rest = line.partition(AUTOTEST)
             for snippet in filter(None, (part.strip() for part in rest.split(";"))):
-                lines += self._of(snippet, is_hashed="HASHED" in hint)
+                lines += self._make_checks(snippet, is_hashed="HASHED" in hint)
             lines.append("")
         return "\n".join([*lines, *filter(None, [self._parts.get("success")])])
 
-    def _of(self, snippet: str, *, is_hashed: bool) -> list[str]:
+    def _make_checks(self, snippet: str, *, is_hashed: bool) -> list[str]:
         """Return the tests of one expression."""
         kind = self._value(self._rendered(self._parts["dispatch"], snippet=snippet))
         of_kind = self._parts["templates"].get(kind) or self._parts["templates"]["default"]

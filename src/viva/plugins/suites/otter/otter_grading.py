@@ -54,11 +54,11 @@ class OtterSuite:
     @property
     def tests(self) -> tuple[CellTest, ...]:
         """Return the tests, hidden cases last; an all-or-nothing question gives its points after its last case."""
-        tests = [test for question in self.questions for test in self._of(question)]
+        tests = [test for question in self.questions for test in self._make_tests(question)]
         tests += [CellTest(make_test(q.number, q.title, q.number, q.points), "", q.number) for q in self.graded_by_hand]
         return tuple(sorted(tests, key=lambda test: test.function.hidden))
 
-    def _of(self, question: OtterTest) -> Sequence[CellTest]:
+    def _make_tests(self, question: OtterTest) -> Sequence[CellTest]:
         cases = [self._case(question, at, case) for at, case in enumerate(question.cases)]
         if not question.all_or_nothing:
             return cases

@@ -96,7 +96,7 @@ def read_suite_files(assignment: Assignment) -> dict[str, bytes]:
     """Return every file of the suite by its path below `tests/`, sorted by name, without caches and hidden files.
 
     Raises:
-        CourseError: there is no such folder, it is too large, or a link leads out of it.
+        CourseError: the folder does not exist, is too large, or holds a link that leads out of it.
     """
     folder = assignment.graders / FOLDER
     if not folder.is_dir():

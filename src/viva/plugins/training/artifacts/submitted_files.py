@@ -63,7 +63,7 @@ def predictions(
     known = classes_of(classes)
     if n < 1 or (ids is not None and len({*ids}) != n):
         raise ValueError(f"predictions(n={n}): expected one row or more, and as many different ids.")
-    file, data = _found(submission, name, PREDICTIONS, f"your predictions for the {n:,} rows")
+    file, data = _find_file(submission, name, PREDICTIONS, f"your predictions for the {n:,} rows")
     try:
         return read_predictions(data, n, known, ids)
     except UnusableFile as why:
@@ -87,7 +87,7 @@ def checkpoint(
         MissingName: there is no such file; the message says where to put it.
         Disagreement: it cannot be used; the message says what was expected and what to do.
     """
-    file, data = _found(submission, name, CHECKPOINTS, "your weights")
+    file, data = _find_file(submission, name, CHECKPOINTS, "your weights")
     try:
         return read_checkpoint(data, shapes)
     except UnusableFile as why:
@@ -132,7 +132,7 @@ def _declared(arrays: dict[str, Array], shapes: Mapping[str, Sequence[int]]) -> 
     return {name: arrays[name] for name in shapes}
 
 
-def _found(submission: SubmittedFiles, name: str, endings: Sequence[str], what: str) -> tuple[str, bytes]:
+def _find_file(submission: SubmittedFiles, name: str, endings: Sequence[str], what: str) -> tuple[str, bytes]:
     """Return the file's name and bytes: of this name, or of the same name with another readable ending."""
     stem = str(PurePosixPath(name).with_suffix(""))
     for candidate in dict.fromkeys([name, *(stem + ending for ending in endings)]):
